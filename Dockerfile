@@ -1,6 +1,8 @@
 # The app with the exact versions of requirements.lock. Everything it keeps is in the volume /store.
 FROM python:3.12-slim
 
+# Films with Chinese text need a font that has its characters.
+RUN apt-get update && apt-get install -y --no-install-recommends fonts-noto-cjk && rm -rf /var/lib/apt/lists/*
 WORKDIR /courtroom
 COPY requirements.lock ./
 RUN pip install --no-cache-dir -r requirements.lock

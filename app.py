@@ -1,67 +1,102 @@
-"""The app: `streamlit run app.py`. What is on the pages is in `pages/`."""
+"""The app: `streamlit run app.py`. What is on the pages is in `pages/`.
+
+The server imports this file as it starts; Streamlit runs it each time that a page is drawn.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
+from streamlit import cli_util, config
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.starlette import App
+from streamlit.web.server import server_util
 
 from courtroom.access.account import Access
 from courtroom.access.acting import acting
 from courtroom.language import _
+from pages.parts.shared.actions import plainly
 from pages.parts.shared.house import ALONE, outside
-from pages.parts.shared.person_view import person_view
-from pages.parts.shared.plainly import plainly
-from pages.parts.shared.reader import speak, switch
-from pages.parts.shared.themes import follow_the_theme
+from pages.parts.shared.protocol import Headers, guard
+from pages.parts.shared.reader import follow_the_theme, speak, switch
+from pages.parts.shared.sign_in import person_view
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 
-# A file of ours: for one of Streamlit's icons, or an emoji, the browser would ask a server outside.
-speak()
-st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide")
+guard()  # before any browser is connected
 
-# Less empty space above the first line than Streamlit leaves, and none for what is not seen.
-st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
-st.html("<style>.st-key-themes { position: absolute; width: 0 !important; overflow: hidden; }</style>")
-follow_the_theme()
-if st.context.theme.type != "dark":  # Streamlit's small print is too pale on white for who sees little
-    st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; opacity: 1; }</style>")
-if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page
-    primary = ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] span[title])"
-    st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
 
-# The link of a seat or of an audience opens that page alone: nothing else is there to go to.
-OPENED_ALONE = {
-    "seat": st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:"),
-    "link": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
-    "public": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
-    "audience": st.Page("pages/audience.py", title=_("Audience"), icon=":material/groups:"),
-}
-PAGES = [
-    st.Page("pages/cases.py", title=_("Cases"), icon=":material/folder_open:", default=True),
-    st.Page("pages/setup.py", title=_("Setup"), icon=":material/tune:"),
-    st.Page("pages/deliberation.py", title=_("Deliberation"), icon=":material/gavel:"),
-    st.Page("pages/knowledge.py", title=_("Knowledge"), icon=":material/auto_stories:"),
-    st.Page("pages/sweep.py", title=_("What if"), icon=":material/alt_route:"),
-    st.Page("pages/experiments.py", title=_("Experiments"), icon=":material/science:"),
-    st.Page("pages/runs.py", title=_("Runs"), icon=":material/history:"),
-    st.Page("pages/compare.py", title=_("Compare"), icon=":material/compare:"),
-    st.Page("pages/playlists.py", title=_("Playlists"), icon=":material/playlist_play:", visibility="hidden"),
-]
-PEOPLE = st.Page("pages/people.py", title=_("People"), icon=":material/group:", visibility="hidden")
-alone = next((name for name in OPENED_ALONE if name in st.query_params), st.session_state.get(ALONE))
-st.session_state[ALONE] = alone
-closed = outside()
-person = None if closed else acting()
-if alone:
-    page = st.navigation([OPENED_ALONE[alone]], position="hidden")
-elif closed:
-    page = st.navigation(PAGES, position="hidden")
+def draw() -> None:
+    """The frame of every page, and the page within it."""
+    # A file of ours: for one of Streamlit's icons, or an emoji, the browser would ask a server outside.
+    speak()
+    st.set_page_config(page_title=_("Courtroom"), page_icon=str(ICON), layout="wide")
+
+    # Less empty space above the first line than Streamlit leaves, and none for what is not seen.
+    st.html("<style>.stMainBlockContainer { padding-top: 4.5rem; padding-bottom: 3rem; }</style>")
+    st.html("<style>.st-key-themes { position: absolute; width: 0 !important; overflow: hidden; }</style>")
+    follow_the_theme()
+    if st.context.theme.type != "dark":  # Streamlit's small print is too pale on white for who sees little
+        st.html("<style>[data-testid='stCaptionContainer'] { color: #5A6070; opacity: 1; }</style>")
+    if st.context.theme.type == "dark":  # Streamlit writes white on the light blue that stands out from a dark page
+        primary = ":is([data-testid^='stBaseButton-primary']:not(:disabled), [data-testid='stMultiSelect'] span[title])"
+        st.html(f"<style>{primary}, {primary} * {{ color: #12161F; }}</style>")
+
+    # The link of a seat or of an audience opens that page alone: nothing else is there to go to.
+    OPENED_ALONE = {
+        "seat": st.Page("pages/seat.py", title=_("Seat"), icon=":material/person:"),
+        "link": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
+        "public": st.Page("pages/link.py", title=_("A link"), icon=":material/link:"),
+        "audience": st.Page("pages/audience.py", title=_("Audience"), icon=":material/groups:"),
+    }
+    PAGES = [
+        st.Page("pages/cases.py", title=_("Cases"), icon=":material/folder_open:", default=True),
+        st.Page("pages/setup.py", title=_("Setup"), icon=":material/tune:"),
+        st.Page("pages/deliberation.py", title=_("Deliberation"), icon=":material/gavel:"),
+        st.Page("pages/knowledge.py", title=_("Knowledge"), icon=":material/auto_stories:"),
+        st.Page("pages/what_if.py", title=_("What if"), icon=":material/alt_route:"),
+        st.Page("pages/experiments.py", title=_("Experiments"), icon=":material/science:"),
+        st.Page("pages/runs.py", title=_("Runs"), icon=":material/history:"),
+        st.Page("pages/compare.py", title=_("Compare"), icon=":material/compare:"),
+    ]
+    PEOPLE = st.Page("pages/people.py", title=_("People"), icon=":material/group:", visibility="hidden")
+    alone = next((name for name in OPENED_ALONE if name in st.query_params), st.session_state.get(ALONE))
+    st.session_state[ALONE] = alone
+    closed = outside()
+    person = None if closed else acting()
+    if alone:
+        page = st.navigation([OPENED_ALONE[alone]], position="hidden")
+    elif closed:
+        page = st.navigation(PAGES, position="hidden")
+    else:
+        page = st.navigation([*PAGES, PEOPLE] if person and person.access >= Access.OWN else PAGES, position="top")
+    switch()
+    if person and not alone:
+        person_view(person)
+    with plainly():
+        page.run()
+
+
+@asynccontextmanager
+async def browser_opened(_app: App) -> AsyncIterator[None]:
+    """Say where the app is, and open a browser there, but where the settings of Streamlit say that nobody sits there."""
+    host = config.get_option("server.address") or config.get_option("browser.serverAddress")
+    address = server_util.get_url(server_util.get_display_address(host))
+    print(_("Courtroom is at {address}", address=address), flush=True)
+    if not config.get_option("server.headless"):
+        asyncio.get_running_loop().call_soon(cli_util.open_browser, address)
+    yield
+
+
+if __name__ == "__main__":
+    draw()
 else:
-    page = st.navigation([*PAGES, PEOPLE] if person and person.access >= Access.OWN else PAGES, position="top")
-switch()
-if person and not alone:
-    person_view(person)
-with plainly():
-    page.run()
+    PagesManager.uses_pages_directory = (
+        False  # else the first visit, if to a page's own address, is drawn without `draw`
+    )
+    app = App(__file__, lifespan=browser_opened, middleware=[Middleware(Headers)])

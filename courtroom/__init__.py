@@ -15,7 +15,21 @@ from courtroom.version import __version__
 if TYPE_CHECKING:
     from courtroom.cases.case import Case
     from courtroom.courthouse import Courthouse
-    from courtroom.engine.blocks import Card, Cards, Diff, Edge, Flow, Graph, Node, Step, Table, Text
+    from courtroom.engine.blocks import (
+        Beside,
+        Card,
+        Cards,
+        Diff,
+        Edge,
+        Flow,
+        Graph,
+        Marked,
+        Node,
+        Span,
+        Step,
+        Table,
+        Text,
+    )
     from courtroom.engine.court import Court
     from courtroom.engine.errors import Abstained, QuorumLost
     from courtroom.engine.events import Verdict
@@ -30,38 +44,29 @@ if TYPE_CHECKING:
     from courtroom.strict import Strict
 
 _PLACES = {
-    "courtroom.cases.case": ("Case",),
-    "courtroom.media.medium": ("Medium",),
-    "courtroom.strict": ("Strict",),
-    "courtroom.courthouse": ("Courthouse",),
-    "courtroom.engine.blocks": ("Card", "Cards", "Diff", "Edge", "Flow", "Graph", "Node", "Step", "Table", "Text"),
-    "courtroom.engine.court": ("Court",),
-    "courtroom.engine.errors": ("Abstained", "QuorumLost"),
-    "courtroom.engine.events": ("Verdict",),
-    "courtroom.engine.procedure": (
-        "Choice",
-        "Ending",
-        "Export",
-        "Peers",
-        "Preset",
-        "Procedure",
-        "Role",
-        "StageKind",
-        "View",
-    ),
-    "courtroom.engine.record": ("Record",),
-    "courtroom.engine.setup": ("Budget", "Member", "Setup"),
-    "courtroom.errors": ("CourtroomError",),
-    "courtroom.models.spec": ("ModelSpec",),
-    "courtroom.models.task": ("Answer", "Task"),
-    "courtroom.settings": ("Settings",),
+    "courtroom.cases.case": "Case",
+    "courtroom.media.medium": "Medium",
+    "courtroom.strict": "Strict",
+    "courtroom.courthouse": "Courthouse",
+    "courtroom.engine.blocks": "Beside Card Cards Diff Edge Flow Graph Marked Node Span Step Table Text",
+    "courtroom.engine.court": "Court",
+    "courtroom.engine.errors": "Abstained QuorumLost",
+    "courtroom.engine.events": "Verdict",
+    "courtroom.engine.procedure": "Choice Ending Export Peers Preset Procedure Role StageKind View",
+    "courtroom.engine.record": "Record",
+    "courtroom.engine.setup": "Budget Member Setup",
+    "courtroom.errors": "CourtroomError",
+    "courtroom.models.spec": "ModelSpec",
+    "courtroom.models.task": "Answer Task",
+    "courtroom.settings": "Settings",
 }
-_MODULES = {name: module for module, names in _PLACES.items() for name in names}
+_MODULES = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 __all__ = [
     "__version__",
     "Abstained",
     "Answer",
+    "Beside",
     "Budget",
     "Card",
     "Cards",
@@ -76,6 +81,7 @@ __all__ = [
     "Export",
     "Flow",
     "Graph",
+    "Marked",
     "Medium",
     "Member",
     "ModelSpec",
@@ -88,6 +94,7 @@ __all__ = [
     "Role",
     "Settings",
     "Setup",
+    "Span",
     "StageKind",
     "Step",
     "Strict",

@@ -23,6 +23,8 @@ class Settings(BaseSettings):
     chroma_port: int = 8000
     embedding: str = "hashed-ngrams"
     connections: Path | None = None
+    models: Path | None = None
+    """The folder of GGUF files that can be asked as `local/FILE.gguf`; None is `models` in the folder of everything else."""
     media: str = Field("", pattern=r"^([a-z0-9]+://[^@]+)?$")
     """Where media are kept, as an fsspec URL such as `s3://bucket/folder`; empty is the folder of everything else."""
     owners: str = ""
@@ -36,6 +38,17 @@ class Settings(BaseSettings):
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
 
+    upload_session_mb: int = Field(500, gt=0)
+    """Megabytes of uploaded files that one open page keeps at once."""
+    upload_server_mb: int = Field(2_000, gt=0)
+    """The same for all pages of the server together."""
+
+    audience_phones: int = Field(100, ge=1)
+    """Phones of one address that take part in one audience: a classroom's may all have the address of its router."""
+    address_header: str = ""
+    """The header in which a proxy says who visits; empty is the address of the connection."""
+    callbacks: str = ""
+    """LiteLLM's callbacks, with commas between them, such as `otel`: they are told of each call to a model."""
     dask: str = Field("", pattern=r"^[^@]*$")
     """The address of a Dask cluster's scheduler, which drives the cells of experiments; empty drives them here."""
 
@@ -49,7 +62,6 @@ class Settings(BaseSettings):
 
     @property
     def sqlite(self) -> Path:
-        """The SQLite file."""
         return self.home / "courtroom.sqlite"
 
     @property
@@ -78,12 +90,10 @@ class Settings(BaseSettings):
 
     @property
     def log_file(self) -> Path:
-        """The log file."""
         return self.home / "courtroom.log"
 
 
 def variables() -> frozenset[str]:
-    """The names of all variables that are settings."""
     names: set[str] = set()
     for name, field in Settings.model_fields.items():
         alias = field.validation_alias
@@ -93,11 +103,7 @@ def variables() -> frozenset[str]:
 
 
 def from_environment() -> Settings:
-    """The settings that the environment gives.
-
-    Raises:
-        CourtroomError: a variable's value does not fit.
-    """
+    """The settings that the environment gives."""
     try:
         return Settings()
     except ValidationError as error:
@@ -111,4 +117,3 @@ _PACKAGE = Path(str(files("courtroom")))
 APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
 """The folder of app.py: inside the package where it was installed from a wheel, else the repository."""
 DATA = APP / "data"
-"""The bundled sample cases, precedents and personas."""

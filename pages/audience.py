@@ -10,18 +10,16 @@ from courtroom.access.account import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
-from courtroom.room.hall import Poll
-from pages.parts.audience.phone import hall, phone_id
-from pages.parts.audience.tally import sides_css, tally_html
-from pages.parts.audience.transcript import case_html, said_html
-from pages.parts.shared.heading import heading
+from courtroom.room.live_audiences import Poll
+from pages.parts.audience.phone import address, case_html, live_audiences, phone_id, said_html
+from pages.parts.audience.presenter import sides_css, tally_html
+from pages.parts.shared.case_view import medium_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.media_view import medium_view
+from pages.parts.shared.reader import heading
 from pages.parts.shared.sign_in import opens
 
 LOOK_S = 3.0
-"""How often a phone asks for news."""
 BEST, NEWEST = 4, 4
 """Arguments on a phone: those with most votes, and the latest of the others."""
 NARROW = """<style>
@@ -32,8 +30,8 @@ NARROW = """<style>
 house = courthouse()
 token = st.query_params.get("audience", "")
 try:
-    opens(Resource(kind="run", id=hall().audiences.at(token).run))
-    snapshot = hall().snapshot(token)
+    opens(Resource(kind="run", id=live_audiences().audiences.at(token).run))
+    snapshot = live_audiences().snapshot(token)
 except NoSuchAudience as error:
     st.title(_("An audience"))
     st.error(literal(str(error)))
@@ -50,7 +48,6 @@ closed = snapshot.open is None
 
 
 def send(what: Callable[[], None]) -> None:
-    """Do what the phone asked for; where it is refused, the page says why."""
     try:
         what()
     except VoteRefused as error:
@@ -58,18 +55,16 @@ def send(what: Callable[[], None]) -> None:
 
 
 def argue(poll: str) -> None:
-    """Send what stands in the form."""
     text = str(st.session_state.get("argument", ""))
     if text.strip():
-        send(lambda: hall().argue(token, phone, poll, text))
+        send(lambda: live_audiences().argue(token, phone, poll, text, address()))
 
 
 @st.fragment
 def ballot_view(poll: Poll) -> None:
-    """The choices; after a vote a place for an argument, and what others say."""
     if "refused" in st.session_state:
         st.rerun()
-    mine = hall().audiences.choices(run, phone).get(poll.path)
+    mine = live_audiences().audiences.choices(run, phone).get(poll.path)
     st.subheader(_("How would you decide?"))
     st.caption(_("{name}. You can change your vote until the next round opens.", name=literal(poll.name)))
     for number, choice in enumerate(choices.values()):
@@ -80,7 +75,7 @@ def ballot_view(poll: Poll) -> None:
             width="stretch",
             disabled=not phone,
             on_click=send,
-            args=(lambda name=choice.name: hall().vote(token, phone, poll.path, name),),
+            args=(lambda name=choice.name: live_audiences().vote(token, phone, poll.path, name, address()),),
         )
     if mine is None:
         return
@@ -94,12 +89,11 @@ def ballot_view(poll: Poll) -> None:
 
 
 def arguments_view() -> None:
-    """Some arguments, each with a button to vote for it."""
     if not snapshot.arguments:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
     latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
-    liked = hall().audiences.liked_by(run, phone)
+    liked = live_audiences().audiences.liked_by(run, phone)
     st.markdown(_("**What the audience says**"))
     for one in (*best, *latest):
         argument_view(one, liked=one.argument.number in liked)
@@ -120,25 +114,25 @@ def argument_view(one: Liked, *, liked: bool) -> None:
                 icon=":material/thumb_up:",
                 type="primary" if liked else "secondary",
                 on_click=send,
-                args=(lambda: hall().audiences.like(run, argument.number, phone, not liked),),
+                args=(lambda: live_audiences().like(token, argument.number, phone, not liked, address()),),
             )
 
 
 @st.fragment(run_every=None if closed else LOOK_S)
 def news() -> None:
-    """Draws the page anew when a round has opened, the audience was closed, or there are new arguments."""
+    """Draws the page again when a round has opened, the audience was closed, or there are new arguments."""
     try:
-        now = hall().snapshot(token)
+        now = live_audiences().snapshot(token)
     except CourtroomError:
         st.rerun()
     if phone:
-        hall().here(token, phone)
+        live_audiences().here(token, phone)
     if now.version != version:
         st.rerun()
 
 
 heading(snapshot.record.run.title)
-st.caption(_("You follow this hearing. Your votes stand beside those of its members, and change nothing in it."))
+st.caption(_("You follow this hearing. Your votes stand next to those of its members, and change nothing in it."))
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
 st.html(sides_css(snapshot.procedure.choices))

@@ -12,22 +12,70 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
-from courtroom.language import _, translated
-from pages.parts.cases.text_form import text_form
-from pages.parts.cases.upload import upload
-from pages.parts.cases.welcome import welcome
-from pages.parts.shared.case_form import case_form
+from courtroom.language import _, language, translated
+from pages.parts.cases.adding import case_form, text_form, upload
+from pages.parts.shared.actions import errors_shown, undo_bar
 from pages.parts.shared.case_view import case_view
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import literal
+from pages.parts.shared.house import courthouse, open_run
+from pages.parts.shared.inert import declared, escaped, literal
 from pages.parts.shared.offered import offered
-from pages.parts.shared.units import many
-from pages.parts.shared.unreadable_rows import unreadable_rows
+from pages.parts.shared.table import many, unreadable_rows
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 house = courthouse()
+
+
+FIRST = "vacuum-charging"
+"""The sample that a newcomer is shown."""
+
+
+@offered(Access.RUN)
+def welcome() -> None:
+    """A whole hearing by one button: in an empty install one case in large, and always one of each kind in small."""
+    cases = [case for case in house.library.cases() if case.bundled]
+    offered = {case.kind: case for case in sorted(cases, key=lambda one: (one.id == FIRST, one.language == language()))}
+    if (first := offered.get("dispute")) and not house.store.has_runs():
+        _first(first)
+        del offered["dispute"]
+    with st.container(horizontal=True, vertical_alignment="center", key="watch"):
+        st.caption(_("Watch a hearing from beginning to end:"), width="content")
+        for kind, case in offered.items():
+            if st.button(
+                declared(case.kind_title),
+                key=f"watch-{kind}",
+                type="tertiary",
+                icon=":material/play_arrow:",
+                help=literal(case.title),
+            ):
+                _watch(case)
+
+
+def _first(case: ListedCase) -> None:
+    with st.container(border=True, key="welcome"):
+        picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
+        if case.picture and case.picture.sha256:
+            picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
+        with words:
+            st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(case.title)}</div>')
+            st.markdown(
+                _(
+                    "Seventeen jurors with different lives look at the evidence, vote, read each other's reasons and vote "
+                    "again. Watch them from the first question to the verdict; then change one thing, and see both side by side."
+                )
+            )
+            if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="watch-first"):
+                _watch(case)
+
+
+def _watch(case: ListedCase) -> None:
+    procedure = next(one for one in house.procedures.values() if one.case_kind == case.kind)
+    with errors_shown():
+        run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
+        house.runner.go(run)
+        st.session_state["play"] = run
+        open_run(run)
 
 
 def hear(case: str) -> None:
@@ -112,7 +160,7 @@ def library() -> None:
             "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
         )
     )
-    welcome(house)
+    welcome()
     add()
     unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
@@ -154,18 +202,9 @@ def library() -> None:
                 card(case)
 
 
-def undo_bar() -> None:
-    """Bring back the case that was deleted last."""
-    if deleted := st.session_state.get("deleted_case"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
-            if st.button(_("Undo"), icon=":material/undo:"):
-                house.library.restore(deleted)
-                del st.session_state["deleted_case"]
-                st.rerun()
-
-
-undo_bar()
+if deleted := st.session_state.get("deleted_case"):
+    with undo_bar("deleted_case", house.library.restore):
+        st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
 if chosen := st.query_params.get("case"):
     try:
         case_view(house, house.library.case(chosen), hear)

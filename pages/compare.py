@@ -1,4 +1,4 @@
-"""Compare: two to four runs beside each other."""
+"""Compare: two to four runs next to each other."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ import streamlit as st
 from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.comparison import Comparison, compare
 from courtroom.language import _
-from pages.parts.compare.answers import answers_beside
-from pages.parts.compare.runs import chosen_runs, in_a_sentence, run_cards, standing
-from pages.parts.compare.table import comparison_table
-from pages.parts.compare.views import look_ups_beside, views_beside
-from pages.parts.compare.votes import members_beside, votes_beside
-from pages.parts.shared.beside import differences_view
-from pages.parts.shared.family_view import family_view
+from pages.parts.compare.runs import chosen_runs, comparison_table, in_a_sentence, run_cards, standing
+from pages.parts.compare.tabs import answers_beside, look_ups_beside, members_beside, views_beside, votes_beside
+from pages.parts.shared.differences import differences_view, family_view, setting
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.records import read
+from pages.parts.shared.table import one_of
 
 LIVE_S = 1.5
-"""How often runs that go on are looked at."""
 
 TITLES = {"case": "Case", "procedure": "Procedure", "setup": "Setup", "seed": "Seed"}
 
@@ -37,8 +32,8 @@ drawn = standing(records)
 
 @st.fragment(run_every=LIVE_S if any(record.run.status != "done" for record in records) else None)
 def live() -> None:
-    """Draws the page anew once a run that is not done has come a step further, also by somebody else's doing."""
-    if standing(read(house, record.run.id) for record in records) != drawn:
+    """Draws the page again once a run that is not done has come a step further, also by somebody else's doing."""
+    if standing(house.runner.latest.of(record.run.id) for record in records) != drawn:
         st.rerun()
 
 
@@ -52,13 +47,13 @@ with st.container(horizontal=True, vertical_alignment="center"):
 
 
 def inputs() -> None:
-    """What was put in, and how the outcomes differ."""
     if not any(comparison.differences.all()):
         st.caption(_("All runs were given the same case, procedure, setup and seed."))
     for kind in type(comparison.differences).model_fields:
         if differences := getattr(comparison.differences, kind):
             st.markdown(f"**{literal(TITLES.get(kind, kind.capitalize()))}**")
-            differences_view(differences)
+            kind_of = type(records[0].setup)
+            differences_view([setting(kind_of, one) if kind == "setup" else one for one in differences])
     if len({procedure.name for procedure in procedures}) > 1:
         st.caption(_("Between different procedures, the settings that all of them have are compared."))
     if comparison.verdict:
@@ -68,13 +63,12 @@ def inputs() -> None:
 
 
 def families() -> None:
-    """Each family that one of the runs belongs to, once."""
     shown: set[str] = set()
     for record in records:
-        kin = house.store.families.ids(record.run.id)
-        if not shown & kin:
+        family_ids = house.store.families.ids(record.run.id)
+        if not shown & family_ids:
             family_view(house, record.run.id, [one.run.id for one in records])
-        shown |= kin
+        shown |= family_ids
 
 
 tabs = {
@@ -86,12 +80,4 @@ tabs = {
     "Looked up": lambda: look_ups_beside(comparison),
     "Family": families,
 }
-shown = st.segmented_control(
-    _("Look at"),
-    list(tabs),
-    default="What differs",
-    key="tab-compare",
-    label_visibility="collapsed",
-    format_func=literal,
-)
-tabs[shown or "What differs"]()
+tabs[one_of(_("Look at"), list(tabs), "tab-compare", "What differs")]()

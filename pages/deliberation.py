@@ -14,18 +14,16 @@ from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
 from pages.parts.audience.presenter import audience_view
 from pages.parts.live.intervene import interventions_view, seats
-from pages.parts.live.room_view import KEEP, LIVE_S, end_of_stage, pulse_view, room_view, scene_of
+from pages.parts.live.room_view import LIVE_S, end_of_stage, pulse_view, room_view, scene_of
 from pages.parts.live.tabs_view import NOW, back, tabs_view
-from pages.parts.live.verdict_view import verdict_view
-from pages.parts.playlists.add_moment import add_moment, moment_title
+from pages.parts.live.votes_view import verdict_view
 from pages.parts.shared.controls import controls, standing
-from pages.parts.shared.heading import heading
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.marks_view import marks_view
 from pages.parts.shared.pace import pace, this_session
-from pages.parts.shared.records import read
-from pages.parts.shared.units import count, duration, money
+from pages.parts.shared.reader import heading
+from pages.parts.shared.table import count, duration, money
 
 SHARED_S = 0.2
 """For so long what one session has read serves the looks of all."""
@@ -50,7 +48,7 @@ if run is None:
             st.switch_page("pages/runs.py")
     st.stop()
 try:
-    record = read(house, run)
+    record = house.runner.latest.of(run)
 except NoSuchRun:
     st.title(_("Deliberation"))
     st.error(
@@ -63,7 +61,7 @@ votes = any(role.votes for role in procedure.roles)
 st.session_state["case"] = record.run.case_id  # Setup offers it first
 st.html(COMPACT)
 origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
-kin = house.store.families.ids(run)
+family_ids = house.store.families.ids(run)
 is_offline = any(member.spec.id == OFFLINE for member in record.members)
 offline = f" · {translated(SHORT_NOTICE)}" if is_offline else ""
 top = st.container(key="top", gap="xsmall")
@@ -83,7 +81,7 @@ with top:
             help=translated(NOTICE) if is_offline else None,
         )
         marks_view(house, run, A_RUN)
-        if record.run.parent in kin and st.button(
+        if record.run.parent in family_ids and st.button(
             _("Compare with its parent"), icon=":material/compare:", type="tertiary"
         ):
             st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.parent},{run}"})
@@ -95,7 +93,6 @@ def busy(now: Record) -> bool:
 
 
 def news(now: Record) -> tuple[object, ...]:
-    """What the page below the room shows of a run."""
     answers = 0 if votes else len(now.calls)
     return len(now.stages), sum(map(len, now.ballots.values())), len(now.tallies), answers
 
@@ -103,7 +100,7 @@ def news(now: Record) -> tuple[object, ...]:
 @st.fragment
 def steer() -> None:
     """Status and controls, drawn apart: a click in them draws nothing else."""
-    controls(house, procedure, read(house, record.run.id))
+    controls(house, procedure, house.runner.latest.of(record.run.id))
 
 
 was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
@@ -112,11 +109,21 @@ drawn, session = scene_of(record, procedure), this_session()
 
 @st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else None)
 def live() -> None:
-    """What comes in; the rest of the page is drawn anew only when something has come of it, and for many who look on less often."""
+    """What comes in; the rest of the page is drawn again only when something has come of it, and for many who look on less often."""
     looks = time.thread_time()
-    now = read(house, record.run.id, SHARED_S)
+    now = house.runner.latest.of(record.run.id, SHARED_S)
     if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
+    asked = {call.model for call in house.runner.live(now.run.id).snapshot().values()}
+    for model in sorted(asked & house.pool.loading):
+        st.caption(
+            _(
+                ":material/hourglass_top: {model} is still loading on its server, and is waited for.",
+                model=literal(model),
+            )
+        )
+    if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
+        st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=f"{calls:d}"))
     pace().looked(session, time.thread_time() - looks)
     if news(now) != news(record) and time.monotonic() - drawn_at >= pace().page_s:
         st.rerun()
@@ -132,9 +139,6 @@ room_view(
     end_of_stage(drawn.scene, record, at) if at != NOW else None,
     play=st.session_state.get("play") == run,
 )
-of_run, moment = st.session_state.pop(KEEP, ("", 0))
-if of_run == run:
-    add_moment(house, run, moment, moment_title(drawn.scene, moment))
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
 for note in record.notes[:1] if len(record.notes) == 1 else ():
@@ -156,11 +160,11 @@ if record.run.verdict:
         icon=":material/alt_route:",
         help=_("Run it again with one thing changed at a time."),
     ):
-        st.session_state["sweep_base"] = run
-        st.session_state.pop("sweep", None)
-        st.switch_page("pages/sweep.py", query_params={"base": run})
+        st.session_state["what-if-run"] = run
+        st.session_state.pop("what-if", None)
+        st.switch_page("pages/what_if.py", query_params={"base": run})
 
-tabs_view(house, procedure, run, time.monotonic_ns(), family=len(kin) > 1)
+tabs_view(house, procedure, run, time.monotonic_ns(), family=len(family_ids) > 1)
 
 prompt, completion = record.tokens
 st.divider()

@@ -10,8 +10,7 @@ from courtroom.experiments.store import NoSuchExperiment
 from courtroom.language import _
 from pages.parts.experiments.datasets import draw_datasets
 from pages.parts.experiments.form import experiment_form
-from pages.parts.experiments.list import experiment_list
-from pages.parts.experiments.recipes import recipe_list
+from pages.parts.experiments.list import experiment_list, recipe_list
 from pages.parts.experiments.view import experiment_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
@@ -29,6 +28,9 @@ if name:
         st.error(literal(str(error)))
         st.session_state.pop("experiment", None)
     else:
+        if kept.experiment.dataset.run:
+            st.session_state.pop("experiment", None)
+            st.switch_page("pages/what_if.py", query_params={"experiment": kept.id})
         st.session_state["experiment"] = st.query_params["experiment"] = kept.id
         experiment_view(house, kept)
         st.stop()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from courtroom.language import _, translated
-from pages.parts.knowledge.collection_view import collection_view
+from pages.parts.knowledge.collection_view import collection_view, import_view
 from pages.parts.knowledge.disputes_base import disputes_base
-from pages.parts.knowledge.import_view import import_view
-from pages.parts.knowledge.lessons_view import lessons_view
-from pages.parts.knowledge.memory_view import memory_view
+from pages.parts.knowledge.memory_view import lessons_view, memory_view
 from pages.parts.shared.house import courthouse
+from pages.parts.shared.table import one_of
 
 PARTS = {
     "disputes": "Precedents of disputes",
@@ -25,15 +24,8 @@ PARTS = {
 house = courthouse()
 st.title(_("Knowledge"))
 wanted = st.query_params.get("part")
-part = st.segmented_control(
-    _("Part"),
-    list(PARTS),
-    default=wanted if wanted in PARTS else "disputes",
-    required=True,
-    format_func=lambda part: translated(PARTS[part]),
-    key="knowledge_part",
-    label_visibility="collapsed",
-)
+first = wanted if wanted in PARTS else "disputes"
+part = one_of(_("Part"), list(PARTS), "knowledge_part", first, lambda part: translated(PARTS[part]))
 st.query_params["part"] = part
 if part == "disputes":
     disputes_base(house)

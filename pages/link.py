@@ -7,22 +7,20 @@ import streamlit as st
 from courtroom.access.account import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.language import _, translated
+from courtroom.language import _
 from courtroom.sharing.links import GONE, Links, NoSuchLink
 from courtroom.sharing.rules import owned
 from pages.parts.experiments.view import experiment_to_read
 from pages.parts.live.room_view import room_view
-from pages.parts.live.verdict_view import verdict_view
-from pages.parts.live.votes_view import votes_view
-from pages.parts.shared.alone_link import remember
+from pages.parts.live.votes_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.case_view import case_body
-from pages.parts.shared.controls import STATUS
-from pages.parts.shared.heading import heading
+from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.records import read
-from pages.parts.shared.units import moment
+from pages.parts.shared.reader import heading
+from pages.parts.shared.sign_in import remember
+from pages.parts.shared.table import moment
 
 PUBLIC = "public"
 """Names what is public in the address, such as `?public=run:ID`; kept in the session."""
@@ -31,13 +29,11 @@ LOOK_S = 5.0
 
 
 def run_to_read(house: Courthouse, run: str) -> None:
-    """A run: its room, how it ended, its votes, what its procedure shows of it."""
-    record = read(house, run)
+    record = house.runner.latest.of(run)
     procedure = house.procedures[record.run.procedure].about(record.case)
     heading(record.run.title)
-    icon, word, colour = STATUS[record.run.status]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(translated(word), icon=icon, color=colour)
+        status_badge(record.run.status)
         st.caption(_("{title} · run {run}", title=literal(procedure.title), run=literal(run)))
     room_view(record, procedure)
     if record.run.verdict:
@@ -47,11 +43,10 @@ def run_to_read(house: Courthouse, run: str) -> None:
     for view in procedure.views:
         st.subheader(declared(view.title))
         st.caption(declared(view.help))
-        blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
+        blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
 
 
 def to_read(house: Courthouse, opens: Resource) -> None:
-    """What the link opens."""
     if opens.kind == "run":
         run_to_read(house, opens.id)
     elif opens.kind == "case":
@@ -61,11 +56,6 @@ def to_read(house: Courthouse, opens: Resource) -> None:
 
 
 def addressed(house: Courthouse, links: Links, token: str) -> Resource:
-    """What the address names.
-
-    Raises:
-        NoSuchLink: nothing that is open to who has it.
-    """
     public: str = st.query_params.get(PUBLIC) or st.session_state.get(PUBLIC, "")
     if token or not public:
         return links.opened(token)
@@ -97,7 +87,7 @@ pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
 
 @st.fragment(run_every=LOOK_S)
 def news() -> None:
-    """Draws the page anew when the address opens it no more, or its run has gone on."""
+    """Draws the page again when the address opens it no more, or its run has gone on."""
     try:
         gone = addressed(house, links, token) != opens
     except NoSuchLink:

@@ -1,24 +1,92 @@
-"""People: who has signed in here, what each may do, and how much each may spend. For the owners of the server."""
+"""People: who has signed in here, what each may do and spend, and who did what. For the owners of the server."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime, time, timedelta
 
+import pandas as pd
 import streamlit as st
 
 from courtroom.access.account import Access
 from courtroom.access.acting import acting
 from courtroom.accounts.store import KnownAccount
 from courtroom.errors import CourtroomError
-from courtroom.language import _
-from pages.parts.people.actions_view import actions_view
+from courtroom.language import N_, _, translated
+from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
+from pages.parts.shared.download import download
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.person_view import in_words
+from pages.parts.shared.sign_in import in_words
+from pages.parts.shared.table import moment, page_of, table
 
 WIDTHS = (3, 2, 2, 2, 1)
 
 house = courthouse()
+
+
+PAGE = 100
+ACTION_WORDS = {
+    "sign-in": N_("signed in"),
+    "give-access": N_("gave access or a budget"),
+    "make": N_("made"),
+    "import": N_("imported"),
+    "fork": N_("forked"),
+    "start": N_("started"),
+    "pause": N_("paused"),
+    "stop": N_("stopped"),
+    "intervene": N_("intervened"),
+    "undo": N_("undid an intervention"),
+    "change": N_("changed"),
+    "mark": N_("marked"),
+    "ask": N_("asked a question outside the run"),
+    "invite": N_("made a link to a seat or an audience"),
+    "delete": N_("deleted"),
+    "restore": N_("restored"),
+    "share": N_("said who sees it"),
+    "link": N_("made a read-only link"),
+    "end-link": N_("ended a link"),
+    "download": N_("downloaded"),
+}
+
+
+def actions_view() -> None:
+    log = ActionLog(house.database)
+    st.subheader(_("Who did what"))
+    people = log.people()
+    who, what, first, last = st.columns(4)
+    account = who.selectbox(_("Who"), ["", *people], format_func=lambda one: people.get(one) or _("Anybody"))
+    action = what.selectbox(
+        _("What"), ["", *ACTIONS], format_func=lambda one: translated(ACTION_WORDS[one]) if one else _("Anything")
+    )
+    since = first.date_input(_("From"), None)
+    until = last.date_input(_("To"), None)
+    wanted = ActionFilter(
+        account=account,
+        action=action,
+        since=datetime.combine(since, time(), UTC).timestamp() if since else 0.0,
+        until=(datetime.combine(until, time(), UTC) + timedelta(days=1)).timestamp() if until else 0.0,
+    )
+    total = log.count(wanted)
+    if not total:
+        st.info(_("Nobody has done anything that fits."), icon=":material/filter_alt_off:")
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        page = page_of(total, PAGE)
+        download(house, _("CSV"), lambda: log.csv(wanted), "actions.csv", key="actions-csv")
+    lines = log.page(wanted, (page - 1) * PAGE, PAGE)
+    table(
+        pd.DataFrame(
+            {
+                N_("when"): [moment(one.at) for one in lines],
+                N_("who"): [one.name or one.account for one in lines],
+                N_("what"): [translated(ACTION_WORDS.get(one.action, one.action)) for one in lines],
+                N_("on what"): [f"{translated(one.kind)} {one.id}".strip() for one in lines],
+                N_("more"): [one.detail for one in lines],
+            }
+        )
+    )
+
+
 st.title(_("People"))
 st.caption(
     _(
@@ -29,7 +97,6 @@ me = acting()
 
 
 def change(one: KnownAccount) -> None:
-    """Set what the form of an account says."""
     try:
         if (access := st.session_state[f"access-{one.id}"]) != one.access:
             house.accounts.give(one.id, access)
@@ -40,7 +107,6 @@ def change(one: KnownAccount) -> None:
 
 
 def line(one: KnownAccount) -> None:
-    """One account."""
     with st.container(border=True):
         who, access, budget, seen, save = st.columns(WIDTHS, vertical_alignment="bottom")
         with who:
@@ -66,4 +132,4 @@ if refused := st.session_state.pop("people-refused", ""):
     st.error(literal(refused))
 for account in house.accounts.all():
     line(account)
-actions_view(house)
+actions_view()

@@ -1,4 +1,4 @@
-"""Runs: all hearings, newest first, a page at a time; the runs of a sweep, an experiment or a case are one line."""
+"""Runs: all hearings, newest first, a page at a time; the runs of an experiment or a case are one line; import of a run's file."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ from typing import Any
 
 import streamlit as st
 
-from courtroom.evaluation.run_list import Order, RunLine, RunList, Wanted
+from courtroom.access.account import Access
+from courtroom.evaluation.run_list import Order, RunFilter, RunLine, RunList
 from courtroom.language import _, translated
-from pages.parts.runs.import_run import import_run
 from pages.parts.runs.lines import COLUMNS, WIDTHS, WITHIN, Lines
-from pages.parts.runs.picked import MOST_AT_ONCE, pick_all, selected_bar, undo_bar
+from pages.parts.runs.picked import MOST_AT_ONCE, pick_all, selected_bar, undo_deletion
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.controls import STATUS
-from pages.parts.shared.house import courthouse
+from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import literal
 from pages.parts.shared.marks_view import marks_filter
-from pages.parts.shared.whose import whose_filter
+from pages.parts.shared.offered import offered
+from pages.parts.shared.sign_in import whose_filter
+from pages.parts.shared.table import page_of
 
 LIVE_S = 2.0
 PAGE = 25
@@ -23,14 +26,32 @@ ORDERS: dict[Order, str] = {"newest": "Newest first", "oldest": "Oldest first", 
 
 house = courthouse()
 listed = RunList(house.database)
+
+
+@offered(Access.RUN)
+def import_run() -> None:
+    """The file of a run from another install: it is checked, kept to be read, and opened."""
+    with st.popover(_("Import run"), icon=":material/upload_file:"):
+        st.caption(
+            _(
+                "A run that was exported as JSON, by this Courtroom or another. Its hash is checked: a file that was changed "
+                "is refused. An imported run can be read, compared, marked and forked, and not continued."
+            )
+        )
+        with st.form("import-run", border=False, clear_on_submit=True):
+            file = st.file_uploader(_("JSON file"), type=["json"])
+            if not st.form_submit_button(_("Import"), type="primary") or file is None:
+                return
+        with errors_shown():
+            open_run(house.files.take_in(file.getvalue()))
+
+
 with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
     st.title(_("Runs"))
-    if house.playlists.names() and st.button(_("Playlists"), icon=":material/playlist_play:", type="tertiary"):
-        st.switch_page("pages/playlists.py")
-    import_run(house)
-undo_bar(house)
+    import_run()
+undo_deletion(house)
 
-if not listed.count(Wanted()):
+if not listed.count(RunFilter()):
     st.info(_("No hearing yet. Pick a case and start one."), icon=":material/gavel:")
     if st.button(_("Pick a case"), type="primary"):
         st.switch_page("pages/cases.py")
@@ -39,7 +60,7 @@ if not listed.count(Wanted()):
 top = st.columns([3, 2, 2, 2])
 by_marks = marks_filter(house)
 part: dict[str, Any] = dict([st.session_state[WITHIN]]) if WITHIN in st.session_state else {}
-wanted = Wanted(
+wanted = RunFilter(
     **by_marks,
     **part,
     whose=whose_filter("runs"),
@@ -57,8 +78,7 @@ order: Order = top[3].selectbox(_("Order"), list(ORDERS), format_func=lambda one
 if part:
     words = {
         "case": _("Only runs on “{title}” are listed."),
-        "sweep": _("Only runs of the what-if on “{title}” are listed."),
-        "experiment": _("Only runs of the experiment “{title}” are listed."),
+        "experiment": _("Only runs of “{title}” are listed."),
     }
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(words[next(iter(part))].format(title=literal(listed.what_is_wanted(wanted))), width="content")
@@ -71,7 +91,6 @@ live = listed.running()
 
 @st.fragment(run_every=LIVE_S if live else None)
 def listing() -> None:
-    """The lines that fit, a page at a time."""
     total = listed.count(wanted, order)
     if not total:
         st.info(_("No run fits these filters. Loosen them."), icon=":material/filter_alt_off:")
@@ -81,11 +100,7 @@ def listing() -> None:
     if st.session_state.get("runs-page", 1) > pages:  # lines have gone since
         st.session_state["runs-page"] = pages
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        page = (
-            int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key="runs-page", width=160))
-            if pages > 1
-            else 1
-        )
+        page = page_of(total, PAGE, "runs-page")
         lines = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
         here = [line.id for line in lines if isinstance(line, RunLine) and line.procedure in house.procedures]
         if here:

@@ -35,7 +35,6 @@ def said(house: Courthouse, question: SeatQuestion) -> None:
 
 
 def shown(house: Courthouse, medium: Medium) -> None:
-    """A picture or a video that goes with the question."""
     if medium.sha256 and medium.kind == "image":
         st.image(
             house.media.image(medium.sha256, 900),
@@ -49,7 +48,6 @@ def shown(house: Courthouse, medium: Medium) -> None:
 
 
 def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
-    """The form; what is typed stays while the page looks for news."""
     if question.deadline is not None:
         st.caption(
             _(
@@ -73,7 +71,6 @@ def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
 
 
 def waiting(house: Courthouse, seat: Seat) -> SeatQuestion | None:
-    """The question that waits, if one does."""
     return next((question for question in house.people.questions(seat) if question.answer is None), None)
 
 
@@ -110,7 +107,7 @@ else:
 
 @st.fragment(run_every=None if over else LOOK_S)
 def news() -> None:
-    """Draws the page anew when another question waits, this one does no more, or the hearing has ended."""
+    """Draws the page again when another question waits, this one does no more, or the hearing has ended."""
     now = waiting(house, seat)
     ended = house.store.status(seat.run) in ("done", "deleted")
     if (now.key if now else None) != (question.key if question else None) or ended != over:

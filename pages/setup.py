@@ -11,23 +11,17 @@ from courtroom.errors import CourtroomError, log_file
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from pages.parts.setup.embedding_form import embedding_form, embedding_notes
-from pages.parts.setup.estimate_view import estimate_view
-from pages.parts.setup.fork_bar import changes_from, fork_bar, forked_run
-from pages.parts.setup.graph_editor import graph_editor
-from pages.parts.setup.month_view import month_view
-from pages.parts.setup.paper_view import paper_view
-from pages.parts.setup.personas_table import personas_table
-from pages.parts.setup.prompts_editor import prompts_editor
-from pages.parts.setup.rules_editor import rules_editor
-from pages.parts.setup.setup_file import setup_file
-from pages.parts.setup.shared_setup import link_box, take_case_and_procedure
+from pages.parts.setup.editors import graph_editor, personas_table, prompts_editor, rules_editor
+from pages.parts.setup.estimate_view import estimate_view, month_view, paper_view
+from pages.parts.setup.sources import changes_from, fork_bar, forked_run, link_box, setup_file, take_case_and_procedure
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
-from pages.parts.shared.house import courthouse
+from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
-from pages.parts.shared.models_form import keys_form, models_form, typed_keys
+from pages.parts.shared.models_form import embedding_form, embedding_notes, keys_form, models_form, typed_keys
 from pages.parts.shared.offered import runs_here
+from pages.parts.shared.table import one_of
 
 house = courthouse()
 
@@ -87,15 +81,7 @@ if draft.preset:
 
 start_bar = st.container(border=True)
 
-section = st.segmented_control(
-    _("Section"),
-    draft.sections(),
-    format_func=literal,
-    default=draft.sections()[0],
-    required=True,
-    key="setup_section",
-    label_visibility="collapsed",
-)
+section = one_of(_("Section"), draft.sections(), "setup_section", draft.sections()[0])
 if section == "Models":
     models_form(draft, procedure, case, house.connections)
     if procedure.looks_in:
@@ -166,18 +152,14 @@ with start_bar:
         month_view(house)
         estimate_view(house, procedure, case, setup, seed, parent.run.id if parent else None, planned)
     if (start or paused) and not waits and not problems:
-        try:
+        with errors_shown():
             if parent:
                 run = house.fork(parent.run.id, setup, seed, interventions=planned)
             else:
                 run = house.new_run(procedure.name, case, setup, seed)
             keys = typed_keys()
             house.runner.step(run, keys) if paused else house.runner.go(run, keys=keys)
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-        else:
-            st.session_state["run"] = run
             st.session_state.pop("fork", None)
             draft.forked = ""
-            st.switch_page("pages/deliberation.py", query_params={"run": run})
+            open_run(run)
 draft.remember()

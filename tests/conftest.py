@@ -18,14 +18,14 @@ from unittest.mock import Mock
 import hypothesis
 import pytest
 
-from courtroom import courthouse
+from courtroom import hearings
 from courtroom.courthouse import Courthouse
-from courtroom.engine.free_memory import give_back
 from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.sweeps.sweeper import Sweeper
 from tests import forks
+from tests.free_memory import give_back
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 pytest_plugins = [
@@ -36,8 +36,10 @@ pytest_plugins = [
 ]  # here, as with several workers the one that reports collects no test itself
 
 # What is slow on a loaded machine is no failure.
-hypothesis.settings.register_profile("patient", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-hypothesis.settings.load_profile("patient")
+PATIENT = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+hypothesis.settings.register_profile("fixed", PATIENT, max_examples=40, derandomize=True, database=None)
+hypothesis.settings.register_profile("random", PATIENT, max_examples=1000, print_blob=True)
+hypothesis.settings.load_profile("fixed")  # `--hypothesis-profile random` loads the other one
 
 # Hundreds of processes are started, and each would compile all our modules anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -48,10 +50,10 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "checked", "chroma_server", "closing", "contract", "dask"),
-    *("docs", "doctor", "figures", "forks", "index", "interventions", "jurisagents", "language", "limits", "long_lists"),
+    *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "chroma_server", "closing", "contract", "dask"),
+    *("docs", "doctor", "figures", "index", "interventions", "jurisagents", "language", "limits", "long_lists"),
     *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "samples"),
-    *("shell_*", "sign_in", "start", "sweeps"),
+    *("shell_*", "sign_in", "start", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file
@@ -99,8 +101,7 @@ def waits_are_patient() -> Iterator[None]:
         return wait
 
     with pytest.MonkeyPatch.context() as patch:
-        for kind in (Runner, Sweeper):
-            patch.setattr(kind, "wait", patient(kind.wait))
+        patch.setattr(Runner, "wait", patient(Runner.wait))
         if harness := sys.modules.get("streamlit.testing.v1.app_test"):
             run = harness.AppTest._run
             patch.setattr(
@@ -115,7 +116,7 @@ def waits_are_patient() -> Iterator[None]:
 def what_tests_leave_is_not_frozen() -> Iterator[None]:
     """A courthouse freezes what is there when it is warm; here that would be what other tests have left, too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(courthouse, "gc", Mock())
+        patch.setattr(hearings, "gc", Mock())
         yield
 
 
@@ -124,6 +125,14 @@ def main_stays() -> Iterator[None]:
     """A page that is drawn in a test stands in as the program's main module, which a process that is started then would run."""
     yield
     sys.modules["__main__"] = MAIN
+
+
+@pytest.fixture(autouse=True)
+def what_pages_keep_is_dropped() -> Iterator[None]:
+    """Streamlit keeps what pages share between sessions, such as the scenes of a room, for as long as the process lives."""
+    yield
+    if streamlit := sys.modules.get("streamlit"):
+        streamlit.cache_resource.clear()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -160,6 +169,15 @@ def either_database(request: pytest.FixtureRequest) -> str:
     if request.param == "postgres":
         request.getfixturevalue("on_postgres")
     return str(request.param)
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """A courthouse with nothing in it but the samples; commands that the test runs have the same store."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    house = Courthouse(Settings(home=tmp_path))
+    yield house
+    house.close()
 
 
 class LeftThisMachine(BaseException):

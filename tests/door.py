@@ -178,7 +178,6 @@ class Pages:
 
 def arguments(call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
     """The arguments of a call that are read as Markdown or HTML."""
-    assert isinstance(call.func, ast.Attribute)
     name = call.func.attr
     on_streamlit = isinstance(call.func.value, ast.Name) and call.func.value.id == "st"
     if on_streamlit and name in NEVER:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.engine.free_memory import give_back
+from tests.free_memory import give_back
 
 MEGABYTES = 800
 THREADS = 60

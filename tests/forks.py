@@ -91,6 +91,10 @@ class Fork:
             text += letter
         return text.decode()
 
+    def tell(self, line: str) -> None:
+        """Write a line to its input."""
+        os.write(self._in.fileno(), f"{line}\n".encode())
+
     def finish(self, timeout_s: float = 300) -> CompletedProcess[str]:
         """Close its input, and wait for its end; with what it wrote since it was last read.
 

@@ -1,4 +1,4 @@
-"""A home in which every table has rows: two hearings, a fork, a sweep, an experiment, a dataset, a case, a setup, lessons."""
+"""A home in which every table has rows: two hearings, a fork, a what-if, an experiment, a dataset, a case, a setup, lessons."""
 
 from __future__ import annotations
 
@@ -21,11 +21,10 @@ from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
-from courtroom.questions.playlists import Playlist, Stop
 from courtroom.settings import Settings
 from courtroom.sharing.links import DAY, Links
 from courtroom.sharing.visibility import share
-from courtroom.sweeps.plan import BASE, SweepPlan, Variant
+from tests.kept_what_if import kept_what_if
 
 STORE = "courtroom.sqlite"
 SMALL = CyberJurorsSetup(jury_size=3, rounds=1)
@@ -55,8 +54,7 @@ def fill(home: Path) -> tuple[str, str]:
         SMALL,
         interventions=house.interventions.planned(house.record(run), [AddNote(text="Mind the leg.")], "Ada", None),
     )
-    variants = (BASE, Variant(name="rounds: 2", kind="knob", set={"rounds": 2}))
-    house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "My table", 0)
+    kept_what_if(house, run, (2,))
     house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
     house.people.seat(run, "juror-01")
     house.knowledge.snapshot("first")
@@ -82,7 +80,6 @@ def fill(home: Path) -> tuple[str, str]:
         house.audiences.vote(run, "", phone, "buyer")
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
-    house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
     house.database.connection.execute("INSERT INTO spending VALUES ('7', '2026-11', 0.5)")
     house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))
     house.panels.save("two neighbours", sample_panel(2, 0))
@@ -92,7 +89,6 @@ def fill(home: Path) -> tuple[str, str]:
     db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
-    db.execute("INSERT INTO imports VALUES ('0', 'cases', 'a.jsonl', 3, 1, 1.0, 'imported', 'add')")
     db.execute(
         "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, 'p', 'k', 'juror-01', 'Vote', ?, 1.0)",
         (run, '{"messages": [], "answer_schema": {}}'),
@@ -101,3 +97,33 @@ def fill(home: Path) -> tuple[str, str]:
     with closing(sqlite3.connect(home / STORE)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return run, fork
+
+
+BEFORE = (
+    "DROP TABLE alembic_version",
+    "DROP TABLE written_by",
+    "CREATE INDEX knowledge_without_words ON knowledge (collection) WHERE words IS NULL",
+    "ALTER TABLE experiments DROP COLUMN parent",
+    "CREATE TABLE imports (digest TEXT PRIMARY KEY, collection TEXT NOT NULL, name TEXT NOT NULL)",
+    "CREATE TABLE playlists (id TEXT PRIMARY KEY, body TEXT NOT NULL, made REAL NOT NULL)",
+    "CREATE TABLE sweeps (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, base TEXT NOT NULL)",
+    "CREATE TABLE sweep_runs (sweep TEXT, variant INTEGER, seed INTEGER, run TEXT, PRIMARY KEY (sweep, variant, seed))",
+    "CREATE INDEX sweep_runs_by_run ON sweep_runs (run)",
+    "INSERT INTO ownership VALUES ('sweep', 'w1', 'ada', 'private')",
+    "INSERT INTO links VALUES ('t1', 'playlist', 'p1', 'ada', 1.0, 2.0, NULL)",
+)
+"""Make a store what the last development version before Alembic wrote, on either database; `written_by` is still missing."""
+
+
+def as_before(path: Path, schema: int = 22) -> None:
+    """Make a store what the last development version before Alembic wrote."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        for statement in (
+            *BEFORE,
+            "CREATE TABLE written_by (version TEXT, schema INTEGER, first REAL NOT NULL, PRIMARY KEY (version, schema))",
+            f"INSERT INTO written_by VALUES ('0.1.0', {schema}, 1.0)",
+            "CREATE VIRTUAL TABLE words_statutes USING fts5(words)",
+            "CREATE VIRTUAL TABLE vocabulary_statutes USING fts5vocab(words_statutes, row)",
+            f"PRAGMA user_version = {schema}",
+        ):
+            db.execute(statement)

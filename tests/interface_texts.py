@@ -20,9 +20,10 @@ from typing import Any, Literal, get_args, get_origin
 from jinja2 import Environment
 from pydantic import BaseModel
 
+from courtroom.engine.knobs import choice_in_words, leaves, plain
 from courtroom.errors import CourtroomError
 from courtroom.procedures import PROCEDURES
-from courtroom.room.reading import TEXT
+from courtroom.room.player import TEXT
 from courtroom.settings import DATA
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +40,11 @@ STYLE = re.compile(r"\s*<style|\s*export default|\.st-key|:is\(|[\w-]+:[^ ]+;|<\
 NO_TEXT = {
     *(
         "ABCD",
+        "X-Content-Type-Options",
+        "Content-Security-Policy",
+        "Cache-Control",
+        "private, no-cache",
+        "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; sandbox",
         "AB",
         "CNY",
         "English",
@@ -46,83 +52,51 @@ NO_TEXT = {
         "Topo",
         "SemSim",
         "BM25",
-        "JSON",
-        "CSV",
         "US$",
-        "README.md",
-        "JPEG",
-        "PNG",
-        "GIF",
-    ),
-    *(
-        "OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE",
-        "COURTROOM_CONNECTIONS",
-        "Courtroom",
-        "Ctrl+Enter",
         " open",
-        "{x}?playlist={x}&stop=1",
-    ),
-    *(
-        "[data-testid^='stBaseButton-primary']:not(:disabled)",
-        "judgment/similar-{x}-",
-        "ollama/deepseek-r1:8b-llama-distill-q4_K_M",
-    ),
-    *(
-        "Qwen/Qwen2.5-7B-Instruct",
         "anyOf",
-        "pages/deliberation.py",
-        '{"reasoning_effort": "low"}',
-        "0=entailment,1=not_entailment",
+        "COURTROOM_CONNECTIONS",
     ),
-    *("\nAnswer with one JSON object and nothing else.", "run=(.+)$", "$defs", "$ref", "[^A-Za-z0-9._-]+", "not x"),
+    *("ollama/deepseek-r1:8b-llama-distill-q4_K_M", "Qwen/Qwen2.5-7B-Instruct", '{"reasoning_effort": "low"}'),
+    *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "judgment/similar-{x}-"),
+    "\nAnswer with one JSON object and nothing else.",
 }
 """Names, and what is matched against other text."""
 NOT_SHOWN = {"key", "icon", "type", "label_visibility", "width", "format", "gap", "vertical_alignment", "color", "display_text",
              "selection_mode", "on_select", "pattern", "paper", "mode", "hoverinfo", "where", "hovertemplate", "encoding", "default",
-             "server_default", "postgresql_where"}  # fmt: skip
+             "postgresql_where", "sqlite_where"}  # fmt: skip
 """Arguments that no reader sees."""
 LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "startswith", "endswith", "replace", "partition", "split",
-             "compile", "fullmatch", "sub", "search", "removeprefix", "removesuffix", "rpartition", "getattr", "hasattr", "execute", "executemany",
+             "compile", "fullmatch", "sub", "search", "removeprefix", "removesuffix", "rpartition", "getattr", "hasattr", "execute", "executemany", "row",
              "count", "debug", "exception", "fetchone", "encode", "open", "glob", "convert", "__import__", "TypeVar", "isinstance",
-             "ContextVar", "rsplit", "split_once", "strptime", "strftime", "field_path", "Path", "read", "plainly", "lower")  # fmt: skip
+             "ContextVar", "rsplit", "split_once", "strptime", "strftime", "field_path", "Path", "read", "plainly", "lower",
+             "get_option")  # fmt: skip
 """Calls whose arguments are names or patterns."""
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
              "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
              "warn", "Note", "Ending", "Flow", "Beside"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
-SHOWN_PARTS = {
-    "title",
-    "help",
-    "summary",
-    "note",
-    "reason",
-    "why",
-    "outcome",
-    "empty",
-    "caption",
-    "parts",
-    "none",
-    "description",
-}
+SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
 SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
-DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/verdict.py", "judging/views.py", "judging/dispute_sides.py", "sweeps/plan.py",
-         "questions/asides.py", "questions/naming.py", "evaluation/terms.py", "evaluation/comparison.py", "engine/control.py", "law/judgment.py",
-         "cases/dispute.py", "cases/criminal.py", "cases/document.py", "cases/labelled.py", "cases/drafts.py", "cases/precedent.py",
-         "experiments/sure.py", "datasets/statistics.py", "engine/interventions.py", "cases/explain.py", "room/scene.py", "room/spoken.py",
-         "procedures/juris/alike.py", "sweeps/sweeper.py", "datasets/checking.py", "experiments/table.py", "experiments/work.py",
-         "experiments/written.py", "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/taking_in.py", "datasets/packing.py", "procedures/verdict/alignment.py")  # fmt: skip
+DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/*/trial.py", "judging/views.py", "experiments/what_if.py",
+         "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law/judgment.py",
+         "cases/dispute.py", "cases/criminal.py", "cases/document.py", "cases/labelled.py",
+         "experiments/sequential_test.py", "datasets/statistics.py", "engine/interventions.py", "cases/checks.py", "room/scene.py",
+         "datasets/checking.py", "experiments/table.py", "experiments/driver.py",
+         "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/imports.py", "datasets/packing.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "benchmarks/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py",
-          "procedures/verdict/train.py", "models/providers", "text/", "judging/commonest.py", "judging/dispute_cues.py",
-          "engine/paper.py", "engine/stages.py", "__init__.py", "datasets/selection.py", "datasets/importing.py:", "experiments/written.py",
-          "evaluation/agreement.py", "evaluation/bootstrap.py", "evaluation/labels.py", "evaluation/significance.py", "evaluation/lawbench.py",
-          "sweeps/results.py", "models/schema.py", "models/rendering.py", "models/transport.py", "models/litellm_model.py", "models/warm.py",
-          "figures/palette.py", "figures/layout.py")  # fmt: skip
+          "procedures/verdict/train.py", "models/providers", "text/", 
+          "engine/paper.py", "__init__.py", "datasets/selection.py", "datasets/importing.py:", "experiments/written.py",
+          "experiments/checklist.py", "experiments/printed_figures.py",
+          "evaluation/significance.py", "evaluation/lawbench.py",
+          "models/schema.py", "models/rendering.py", "models/transport.py", "models/litellm_model.py",
+          "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
 PROMPTS = re.compile(
-    r"(procedures|judging)/.*((tasks|offline)\w*(\.py|/)|prompts/|rules\.py|points_of_view\.py)|questions/interview\.py"
+    r"(procedures|judging)/.*((tasks|offline)\w*(\.py|/)|prompts/|rules\.py|points_of_view\.py)|juris/(baselines|assessment)\.py|distillation/procedure\.py|questions/interview\.py"
 )
 """Files of prompts and answers, in the language of their case; only what they declare is shown."""
 FORMATTED = re.compile(r"\{(\w+):[^{}]*\}")
@@ -142,6 +116,8 @@ def found() -> Found:
         name = path.relative_to(ROOT).as_posix()
         if path in pages or not name.removeprefix("courtroom/").startswith(UNSEEN):
             for message in Source(path, name).messages():
+                if "(?" in str(message):
+                    continue  # a pattern
                 messages.setdefault(message, set()).add(name)
     for path in sorted((ROOT / "courtroom/room/static").glob("*.js")):
         for found_text in TEXT.finditer(path.read_text(encoding="utf-8")):
@@ -164,10 +140,14 @@ def found() -> Found:
 
 
 def _fields_of_answers() -> Iterator[tuple[str, str]]:
-    """The names of all fields of answers, as they are read, and the words that can stand in them."""
+    """The names of all fields of answers, as they are read, the words that can stand in them, and the choices of knobs."""
     for procedure in PROCEDURES.values():
         for task in procedure.tasks:
             yield from ((one, "courtroom/procedures") for one in _names(task.answer, ""))
+        for path, field in leaves(procedure.setup):
+            choices = get_args(plain(field.annotation)[0])
+            if get_origin(plain(field.annotation)[0]) is Literal and path.partition(".")[0] != "model":
+                yield from ((choice_in_words(field, one), "courtroom/procedures") for one in choices)
 
 
 def _names(kind: Any, before: str) -> Iterator[str]:
@@ -312,14 +292,12 @@ def templates(node: ast.AST) -> list[str]:
     """A literal as a message with named places; one for each form where a part of it has two."""
     if isinstance(node, ast.Constant):
         return [FORMATTED.sub(r"{\1}", str(node.value)).replace("{{ }}", "{ }")]
-    assert isinstance(node, ast.JoinedStr)
     names: dict[str, str] = {}
     parts: list[list[str]] = []
     for part in node.values:
         if isinstance(part, ast.Constant):
             parts.append([str(part.value)])
             continue
-        assert isinstance(part, ast.FormattedValue)
         parts.append(_forms(part.value) or [f"{{{_place(part.value, names)}}}"])
     return ["".join(form) for form in product(*parts)]
 

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
 from aiohttp import web
 
 from tests import forks
@@ -42,6 +43,8 @@ class OpenAIServer(ServerThread):
 
     delay: float = 0.0
     """Seconds from a request's coming to its answer, the server's own work included."""
+    slots: int = 10_000
+    """How many calls it works on at once; the others wait in its queue."""
     faults: float = 0.0
     """The share of calls that fail, 0 to 1, in one of the ways in `only`."""
     only: tuple[str, ...] = FAULTS
@@ -82,6 +85,11 @@ class OpenAIServer(ServerThread):
     prompt_tokens: int = 0
     cached_tokens: int = 0
 
+    def known(self, patch: pytest.MonkeyPatch) -> None:
+        """Have all models whose names begin with `openai/` asked of it."""
+        patch.setenv("OPENAI_API_BASE", self.url)
+        patch.setenv("OPENAI_API_KEY", "none")
+
     async def _end(self) -> None:
         """Let go of the port and of calls that hang."""
         await self._runner.cleanup()
@@ -91,6 +99,7 @@ class OpenAIServer(ServerThread):
         await asyncio.gather(*hanging, return_exceptions=True)
 
     async def _start(self) -> None:
+        self._free = asyncio.Semaphore(self.slots)
         app = web.Application(client_max_size=2**28)
         app.router.add_post("/v1/chat/completions", self._chat)
         app.router.add_post("/v1/embeddings", self._embed)
@@ -100,7 +109,6 @@ class OpenAIServer(ServerThread):
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port)
         await site.start()
-        assert site._server is not None
         self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
 
     def stats(self) -> dict[str, Any]:
@@ -160,8 +168,10 @@ class OpenAIServer(ServerThread):
                 self.faulted[fault] += 1
             silent = fault in ("429", "500", "empty body", "hang")
             ready = None if silent else self._ready(body, question, fault)
-            rest = max(0.0, self.delay - (asyncio.get_running_loop().time() - came))
-            await asyncio.sleep(self.hang_s if fault == "hang" else rest)
+            queued = self._free.locked()
+            async with self._free:
+                worked = 0.0 if queued else asyncio.get_running_loop().time() - came
+                await asyncio.sleep(self.hang_s if fault == "hang" else max(0.0, self.delay - worked))
             if self.blind and b'"image_url"' in raw:
                 error = {"error": {"message": "This model does not support image input."}}
                 return web.json_response(error, status=400)
@@ -352,9 +362,12 @@ def _vector(text: str) -> list[float]:
 
 
 @contextmanager
-def server_process(delay: float = 0.0, faults: float = 0.0, hang: float = 3600.0, seed: int = 0) -> Iterator[str]:
+def server_process(
+    delay: float = 0.0, faults: float = 0.0, hang: float = 3600.0, seed: int = 0, slots: int = 10_000
+) -> Iterator[str]:
     """The server in a process of its own; gives its address."""
     given = ("--delay", str(delay), "--faults", str(faults), "--hang", str(hang), "--seed", str(seed))
+    given = (*given, "--slots", str(slots))
     with forks.Fork(main, given) as process:
         yield f"http://127.0.0.1:{int(process.line())}/v1"
 
@@ -363,6 +376,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--slots", type=int, default=10_000, help="calls it works on at once")
     parser.add_argument("--faults", type=float, default=0.0, help="share of calls that fail, 0 to 1")
     parser.add_argument("--only", choices=FAULTS, nargs="+", default=FAULTS, help="ways to fail")
     parser.add_argument("--seed", type=int, default=0)
@@ -373,6 +387,7 @@ def main(words: Sequence[str] | None = None) -> None:
     server = OpenAIServer(
         port=given.port,
         delay=given.delay,
+        slots=given.slots,
         faults=given.faults,
         only=tuple(given.only),
         seed=given.seed,

@@ -43,9 +43,13 @@ def end_shared() -> None:
 
 
 class PostgresServer:
-    """One server. It writes nothing to the disk on purpose: it has to be fast, and to live no longer than the tests."""
+    """One server. It writes nothing to the disk on purpose: it has to be fast, and to live no longer than the tests.
 
-    def __init__(self) -> None:
+    Args:
+        sure: whether a commit that it has confirmed is there also after it was stopped at once.
+    """
+
+    def __init__(self, sure: bool = False) -> None:
         self.started_by = os.getpid()
         self.folder = Path(
             tempfile.mkdtemp(prefix="pg-", dir="/tmp")
@@ -55,11 +59,20 @@ class PostgresServer:
         if self._user:
             shutil.chown(self.folder, self._user)
         self._do("initdb", "-D", "data", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
-        settings = "fsync=off synchronous_commit=off full_page_writes=off max_connections=200 listen_addresses="
-        options = " ".join(f"-c {one}" for one in f"{settings} unix_socket_directories={self.folder}".split())
-        self._do("pg_ctl", "-D", "data", "-l", "log", "-w", "-o", options, "start")
+        settings = f"fsync=off synchronous_commit={'on' if sure else 'off'} full_page_writes=off max_connections=200"
+        settings += f" listen_addresses= unix_socket_directories={self.folder}"
+        self._options = " ".join(f"-c {one}" for one in settings.split())
+        self.start()
         self.make(TEMPLATE)
         Database(SecretStr(self.address(TEMPLATE))).close()
+
+    def start(self) -> None:
+        """Start it, also once more."""
+        self._do("pg_ctl", "-D", "data", "-l", "log", "-w", "-o", self._options, "start")
+
+    def stop(self, mode: str = "immediate") -> None:
+        """Stop it; `fast` ends connections first, `immediate` is a crash."""
+        self._do("pg_ctl", "-D", "data", "-m", mode, "-w", "stop")
 
     def address(self, name: str) -> str:
         """The address of a database."""
@@ -85,7 +98,7 @@ class PostgresServer:
 
     def close(self) -> None:
         """End the server, and forget what it held."""
-        self._do("pg_ctl", "-D", "data", "-m", "immediate", "-w", "stop")
+        self.stop()
         shutil.rmtree(self.folder)
 
     def _do(self, program: str, *given: str) -> str:

@@ -6,10 +6,9 @@ import json
 from collections.abc import Callable
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.drafts import DraftBatch, FirstDraft
+from courtroom.cases.criminal import DraftBatch, FirstDraft
+from courtroom.cases.dispute import PrecedentBatch
 from courtroom.cases.files import read_upload
-from courtroom.cases.precedent import PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 
@@ -21,12 +20,10 @@ def precedents(house: Courthouse) -> Case:
 
 def drafts(house: Courthouse) -> Case:
     """One right first draft and one wrong one."""
-    statutes = tuple(house.knowledge.statutes.page(0, 5))
+    statutes = tuple(house.knowledge.of("statutes").page(0, 5))
     made = []
     for number, summary in enumerate(case for case in house.library.cases() if case.kind == "criminal"):
         case = house.library.case(summary.id)
-        assert isinstance(case, CriminalCase)
-        assert case.gold is not None
         (real, *_) = case.gold.relevant_articles or ()
         about = {"run": f"run-{number}", "key": f"key-{number}", "case": case, "points": ("A point.",)}
         said = {"predicted_article": real if number else statutes[0].number, "explanation": "The facts meet it."}

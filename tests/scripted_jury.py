@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from courtroom.cases.dispute import Dispute
@@ -61,5 +62,5 @@ def text_of(request: Request) -> str:
 def courthouse(settings: Settings, jury: Jury) -> Courthouse:
     """A courthouse in which the jury answers, whichever model is asked."""
     house = Courthouse(settings)
-    house.runner._asker = Asker(house.answers, jury, house.writer)
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
     return house

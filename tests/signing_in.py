@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
@@ -51,11 +50,9 @@ def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str = AUTH) -
     config.set_option("secrets.files", [str(file)])
     secrets_singleton._reset()
     monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
     try:
         yield
     finally:
-        st.cache_resource.clear()
         found_by(lambda: None)
         config.set_option("secrets.files", before)
         secrets_singleton._reset()

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jinja2 import Environment
 
-from courtroom.cases.precedent import PrecedentBatch
+from courtroom.cases.dispute import PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.models.apart import Apart, plain
+from courtroom.models.apart import Apart, PromptError
 from courtroom.models.prompts import Prompts, templates
-from courtroom.models.rendering import record
 from courtroom.models.request import Message
 from courtroom.models.task import Task
 from courtroom.settings import Settings
@@ -78,6 +78,38 @@ async def test_objects_print_the_same_both_ways(tmp_path: Path) -> None:
     assert here == there
 
 
+@pytest.mark.parametrize("edited", [False, True])
+async def test_what_a_case_says_is_never_read_as_a_template(edited: bool, tmp_path: Path) -> None:
+    says = "{{ 7 * 7 }} {% include '_system' %} {{ ''.__class__ }}"
+    text = "{% block own %}{{ case.title }} {{ seen[0] }}{% endblock %}"
+    folder = toy(tmp_path).prompts
+    (folder / "vote.md.j2").write_text(text)
+    prompts = Prompts(folder, {"case": CASE.model_copy(update={"title": says})}, {"vote": text} if edited else None)
+    sent = await prompts.render(CastVote(seen=(says,)), sees=False)
+    assert f"{says} {says}\n" in "".join(str(part) for message in sent for part in message.parts)
+
+
+async def test_an_edited_prompt_is_compiled_in_the_sandbox_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled: list[str] = []
+    compile_here = Environment.compile
+
+    def compiles(self: Environment, source: str, *more: Any, **options: Any) -> Any:
+        compiled.append(source)
+        return compile_here(self, source, *more, **options)
+
+    monkeypatch.setattr(Environment, "compile", compiles)
+    folder = toy(tmp_path).prompts
+    edits = {"vote": "{% block own %}{{ ''.__class__.__name__ }}{% endblock %}"}
+    with pytest.raises(PromptError, match="unsafe"):
+        await Prompts(folder, {"case": CASE}, edits).render(CastVote(), sees=False)
+    assert compiled == []
+    await Prompts(folder, {"case": CASE}).render(CastVote(), sees=False)
+    assert compiled
+    assert edits["vote"] not in compiled
+
+
 def test_a_worker_that_has_ended_by_itself_is_followed_by_another() -> None:
     apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
     assert apart.whole("a") == "1\n"
@@ -95,12 +127,5 @@ def test_a_worker_ends_with_what_it_was_started_for() -> None:
     apart = Apart({"a": "x"}, {"a": "x"}, {})
     apart.whole("a")
     worker = apart._worker
-    assert worker is not None
     del apart
     assert worker.wait(10) != 0
-
-
-def test_what_is_sent_is_plain() -> None:
-    sent = plain({"case": CASE, "rest": (1, [2.5], {"a"}, Path("x"))})
-    assert sent["rest"] == (1, [2.5], {"a"}, "x")
-    assert isinstance(sent["case"], type(record("Dispute", {}, {}, {})))

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from courtroom import report
+from courtroom.access.account import Access, Account
+from courtroom.access.acting import Forbidden, acts
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
+from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, VoteRefused
-from courtroom.settings import Settings
+from courtroom.room.live_audiences import SENT, LiveAudiences, network
 
 ADA, BEN, EVE = ("ada-" * 5, "ben-" * 5, "eve-" * 5)
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
 
 
 def hear(house: Courthouse, control: Control | None = None) -> str:
@@ -104,6 +97,51 @@ def test_only_so_many_phones_take_part(house: Courthouse, monkeypatch: pytest.Mo
     with pytest.raises(VoteRefused, match="2 people"):
         house.audiences.vote(run, BEFORE, EVE, "buyer")
     house.audiences.vote(run, "round-1", ADA, "buyer")
+
+
+def test_one_address_fills_no_audience_and_a_classroom_behind_one_router_takes_part(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 3600.0)
+    run = hear(house)
+    token = house.audiences.open(run, 0).token
+    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=40)
+    pupils = [f"pupil-{number:020d}" for number in range(41)]
+    for phone in pupils[:40]:
+        for choice in ("buyer", "seller"):
+            live.vote(token, phone, BEFORE, choice, "203.0.113.7")
+    with pytest.raises(VoteRefused, match="40 phones of your network"):
+        live.vote(token, pupils[40], BEFORE, "buyer", "203.0.113.7")
+    live.vote(token, pupils[40], BEFORE, "buyer", "203.0.113.8")
+    live.vote(token, ADA, BEFORE, "buyer", "2001:db8::1")
+    for number in range(40 * SENT - 80):
+        live.argue(token, pupils[0], BEFORE, f"Argument {number}", "203.0.113.7")
+    with pytest.raises(VoteRefused, match="last minute"):
+        live.vote(token, pupils[0], BEFORE, "buyer", "203.0.113.7")
+    monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 0.0)
+    live.vote(token, pupils[0], BEFORE, "buyer", "203.0.113.7")
+    assert house.audiences.voters(run) == 42
+
+
+def test_addresses_of_one_ipv6_network_count_as_one() -> None:
+    assert network("2001:db8::1") == network("2001:db8::ffff:2") != network("2001:db8:0:1::1")
+    assert network(" 203.0.113.7 ") == "203.0.113.7" != network("unknown")
+
+
+def test_an_audience_is_emptied_by_whose_run_it_is_and_by_nobody_else(house: Courthouse) -> None:
+    run = hear(house)
+    token = house.audiences.open(run, 0).token
+    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=1)
+    live.vote(token, ADA, BEFORE, "buyer", "203.0.113.7")
+    live.vote(token, BEN, BEFORE, "buyer", "203.0.113.8")
+    live.argue(token, ADA, BEFORE, "The seal was whole.", "203.0.113.7")
+    live.like(token, house.audiences.arguments(run)[0].argument.number, BEN, True, "203.0.113.8")
+    with acts(Account(id="else", access=Access.RUN)), pytest.raises(Forbidden):
+        live.empty(token)
+    assert house.audiences.voters(run) == 2
+    live.empty(token)
+    assert (house.audiences.voters(run), house.audiences.arguments(run), house.audiences.likes(run)) == (0, (), ())
+    live.vote(token, EVE, BEFORE, "buyer", "203.0.113.7")
 
 
 def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house: Courthouse) -> None:

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audience import BEFORE, LONGEST
-from tests.test_pages import NASTY, page, texts
+from tests.pages import NASTY, page, texts
 
 ROOT = Path(__file__).parents[1]
 ADA, BEN = "ada-" * 5, "ben-" * 5
@@ -24,15 +23,14 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     # Each phone reads the store anew: a test does not wait for a second to pass.
-    monkeypatch.setattr("courtroom.room.hall.FRESH_S", 0.0)
-    monkeypatch.setattr("courtroom.room.hall.ARGUMENTS_S", 0.0)
-    st.cache_resource.clear()
+    monkeypatch.setattr("courtroom.room.live_audiences.FRESH_S", 0.0)
+    monkeypatch.setattr("courtroom.room.live_audiences.ARGUMENTS_S", 0.0)
+    monkeypatch.setattr("pages.parts.audience.phone.address", lambda: "203.0.113.7")
     from pages.parts.shared.house import courthouse
 
     house = courthouse()
     yield house
     house.close()
-    st.cache_resource.clear()
 
 
 def hear(house: Courthouse, *, until: str | None = None) -> str:
@@ -122,8 +120,8 @@ def test_a_phones_page_leads_nowhere_and_a_wrong_link_says_so(house: Courthouse)
     token = house.audiences.open(run).token
     app = phone(token)
     assert run not in shown(app)
-    assert "What was really decided" not in shown(app)
-    assert "real jury" not in shown(app)
+    assert "on record of its outcome" not in shown(app)
+    assert "Invented votes" not in shown(app)
     for wrong in ("", token[:-1], f"{token}'--", run, "%"):
         assert "leads to no audience" in shown(phone(wrong))
     house.store.delete(run)
@@ -134,37 +132,6 @@ def test_a_phone_that_has_not_said_its_id_yet_cannot_vote(house: Courthouse) -> 
     run = hear(house)
     app = phone(house.audiences.open(run).token, "")
     assert all(button.disabled for button in app.button if (button.key or "").startswith("vote-"))
-
-
-def test_the_presenter_invites_opens_rounds_and_puts_the_best_argument_in(house: Courthouse) -> None:
-    run = hear(house)
-    app = page("deliberation", run=run)
-    app.button(key="do-invite").click().run()
-    audience = house.audiences.of(run)
-    assert audience
-    assert audience.shown == 0
-    assert f"?audience={audience.token}" in shown(app) + "".join(code.value for code in app.code)
-    house.audiences.vote(run, BEFORE, ADA, "seller")
-    house.audiences.vote(run, BEFORE, BEN, "seller")
-    house.audiences.argue(run, BEFORE, ADA, NASTY[:LONGEST])
-    house.audiences.argue(run, BEFORE, BEN, "The seal was whole when it left.")
-    best = house.audiences.arguments(run)[1].argument
-    house.audiences.like(run, best.number, ADA, True)
-    app.run()
-    assert "<script>" not in shown(app)
-    assert "2 have voted" in shown(app)
-    app.button(key="next-round").click().run()
-    assert "Open now: Round 1" in shown(app)
-    before = house.record(run).events
-    app.button(key=f"put-in-{best.number}").click().run()
-    assert "to be asked" in shown(app)
-    assert len(house.store.runs()) == 1  # nothing is forked before it is asked for
-    app.button(key="do-put-in").click().run()
-    (fork,) = (row for row in house.store.runs() if row.parent == run)
-    (act,) = house.store.interventions.of(fork.id)
-    assert (act.who, act.action.kind, act.after) == ("The audience", "note", best.text)
-    assert "Compare" in shown(app)
-    assert house.record(run).events == before
 
 
 def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) -> None:
@@ -182,6 +149,23 @@ def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) ->
     app.button(key="close-audience").click().run()
     assert "The audience is closed" in shown(phone(token))
     assert "verdict" in shown(phone(token))
+
+
+def test_the_presenter_empties_the_audience_and_phones_of_one_address_beyond_the_bound_are_told_why(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(house.settings, "audience_phones", 1)
+    run = hear(house)
+    token = house.audiences.open(run, 0).token
+    phone(token).button(key="vote-0").click().run()
+    ben = phone(token, BEN)
+    ben.button(key="vote-0").click().run()
+    assert "1 phones of your network take part already" in shown(ben)
+    app = page("deliberation", run=run)
+    app.button(key="empty-audience").click().run()
+    assert house.audiences.voters(run) == 0
+    ben.button(key="vote-0").click().run()
+    assert house.audiences.voters(run) == 1
 
 
 def test_where_nobody_votes_no_audience_is_invited(house: Courthouse) -> None:

@@ -18,13 +18,12 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.courtroom_llm import peers as judges
+from courtroom.procedures.courtroom_llm import tasks as judges
 from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Passage, Pleading
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.questions import naming
+from courtroom.questions import audit as naming
 from courtroom.questions.asides import CONDITIONS, Sample
-from courtroom.questions.audit import auditable, shares, why_none
-from courtroom.questions.shown import call_before, new_in
+from courtroom.questions.audit import auditable, call_before, new_in, shares, why_none
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer, answer_for
 from tests.test_courtroom_llm import Bench, court
@@ -130,7 +129,6 @@ def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury
         one.call for one in auditable(house.procedures["cyberjurors"], record) if one.vote.member == PERSUADED
     )
     before_it = call_before(record, change)
-    assert before_it is not None
     assert before_it.path == f"round-1/{PERSUADED}/judge"
     news = new_in(house.answers, before_it, change)
     assert f"+> {REASON}" in news

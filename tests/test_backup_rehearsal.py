@@ -1,21 +1,33 @@
-"""A backup taken while ten runs go on is restored, and the runs go on from it to the same end."""
+"""A backup is taken while runs go on, which go on from it to the same end; killed, it and its restoring leave what is whole."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
+import sys
 import time
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from itertools import count, repeat
 from pathlib import Path
 
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.errors import StoreError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.store.sqlite import check
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine
+from tests import forks
+from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 
-RUNS, ENOUGH = 10, 40
+RUNS, ENOUGH = 4, 16
 
 
 def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
@@ -26,11 +38,10 @@ def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
 
 
 @pytest.mark.usefixtures("either_database")
-def test_a_backup_while_ten_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": {"id": "openai/real"}})
     with OpenAIServer(delay=0.05) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         house = Courthouse(Settings(home=tmp_path / "home"))
         case = house.library.case("oak-table")
         before = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99)
@@ -48,6 +59,8 @@ def test_a_backup_while_ten_runs_go_on_restores_to_the_same(tmp_path: Path, monk
         monkeypatch.delenv("COURTROOM_DATABASE", raising=False)
         again = Settings(home=tmp_path / "again")
         backup.restore(again, tmp_path / "all.zip")
+        with pytest.raises(StoreError, match="has a store already"):
+            backup.restore(again, tmp_path / "all.zip")
         restored = Courthouse(again)
         assert restored.files.export(before) == house.files.export(before)
         kept = under_way = 0
@@ -72,3 +85,93 @@ def test_a_backup_while_ten_runs_go_on_restores_to_the_same(tmp_path: Path, monk
             json.loads(restored.files.export(run)[1])
         restored.close()
         assert {one.state for one in examine(again)} == {"fine"}
+
+
+EVENTS = ("open", "os.mkdir", "os.rename", "os.remove", "sqlite3.connect", "shutil.copyfile")
+KILLS = 5
+
+
+def dying(work: Callable[[Settings, Path], int], home: Path, file: Path, last: int) -> None:
+    """Kill this process before so many things that it does to files; by 0, say how many there are. To be forked."""
+    seen = count(1)
+    done = 0
+
+    def look(event: str, given: tuple[object, ...]) -> None:
+        nonlocal done
+        if event in EVENTS and str(given[0]).startswith(str(file.parent)):
+            done = next(seen)
+            if done == last:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(look)
+    work(Settings(home=home), file)
+    print(done)
+
+
+def killed_all_along(work: Callable[[Settings, Path], int], homes: Iterator[Path], file: Path) -> Iterator[Path]:
+    """The homes in which it was killed: sooner and later, from the first thing that it does to a file to the last one."""
+    with forks.Fork(dying, work, next(homes), file, 0) as whole:
+        total = int(whole.finish().stdout)
+    assert total > KILLS
+    for number in range(KILLS):
+        home = next(homes)
+        with forks.Fork(dying, work, home, file, 1 + (total - 1) * number // (KILLS - 1)) as killed:
+            assert killed.finish().returncode == -signal.SIGKILL
+        yield home
+
+
+def test_a_backup_that_is_killed_leaves_the_one_before_and_the_store(tmp_path: Path) -> None:
+    home, file = tmp_path / "home", tmp_path / "all.zip"
+    shutil.copytree(full_store()[0], home)
+    written = backup.write(Settings(home=home), file)
+    before = file.read_bytes()
+    for number, _ in enumerate(killed_all_along(backup.write, repeat(home), file)):
+        if number == 0:
+            before = file.read_bytes()  # by the one that was not killed
+        assert file.read_bytes() == before
+        assert check(home / "courtroom.sqlite")
+    assert backup.write(Settings(home=home), file) == written
+    assert not list(tmp_path.glob(".backup-*")), "what was left behind is gone"
+
+
+def test_a_restore_that_is_killed_leaves_no_store_or_all_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    written = backup.write(Settings(home=full_store()[0]), file)
+    for home in killed_all_along(backup.restore, (tmp_path / f"home-{number}" for number in count()), file):
+        if not (home / "courtroom.sqlite").exists():
+            assert backup.restore(Settings(home=home), file) == written
+            assert not list(home.glob(".restore-*")), "what was left behind is gone"
+        assert check(home / "courtroom.sqlite")
+        assert len(list((home / "media").iterdir())) + 1 == written
+
+
+def test_a_backup_of_before_that_holds_imports_under_way_is_restored_without_them(tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
+    written = backup.write(Settings(home=full_store()[0]), file)
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr(f"imports/{64 * 'a'}.jsonl", '{"number": 264}\n')
+    again = Settings(home=tmp_path / "again")
+    assert backup.restore(again, file) == written
+    assert not (again.home / "imports").exists()
+    assert {one.state for one in examine(again)} == {"fine"}
+    with zipfile.ZipFile(file, "a") as archive:
+        archive.writestr("imports/../../evil.jsonl", "")
+    with pytest.raises(StoreError, match="leads out of it"):
+        backup.restore(Settings(home=tmp_path / "other"), file)
+
+
+def works_in_folders(within: Path) -> None:
+    """Makes folders one after the other and uses each; to be forked."""
+    for number in range(300):
+        with backup._folder(within, ".backup-") as folder:
+            (folder / "store").write_text(str(number))
+            assert (folder / "store").read_text() == str(number)
+    print("done")
+
+
+def test_backups_that_begin_and_end_at_once_take_no_folder_from_each_other(tmp_path: Path) -> None:
+    with ExitStack() as stack:
+        both = [stack.enter_context(forks.Fork(works_in_folders, tmp_path)) for _ in range(3)]
+        done = [process.finish() for process in both]
+    assert [(one.returncode, one.stdout) for one in done] == [(0, "done\n")] * 3, done
+    assert list(tmp_path.iterdir()) == []

@@ -12,9 +12,10 @@ from courtroom.datasets.samples import add_sample, samples
 from courtroom.engine.record import Record
 from courtroom.judging.referred import Referred
 from courtroom.law.judgment import Decided, Term
-from courtroom.procedures.jurisagents.nearest import prevailing
+from courtroom.procedures.jurisagents.trial import prevailing
 from courtroom.settings import Settings
 from tests.asked import asked
+from tests.driving import drive
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:
     setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = house.new_run(procedure, house.library.case(case), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
     return house.record(run)
 
 
@@ -39,7 +38,6 @@ def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house:
     record = heard(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
     (found,) = record.retrievals
     votes = {side: sum(hit.record[f"{side}_votes"] for hit in found.hits) for side in ("buyer", "seller")}
-    assert record.run.verdict is not None
     assert record.run.verdict.counts == votes
     assert record.run.verdict.outcome == max(votes, key=lambda side: votes[side])
     assert (len(found.hits), len(record.calls), record.cost) == (3, 0, 0.0)
@@ -51,7 +49,6 @@ def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> Non
     record = heard(house, "courtroom-llm", "message-feeling", structure="nearest", neighbours=1)
     (found,) = record.retrievals
     (hit,) = found.hits
-    assert record.run.verdict is not None
     assert record.run.verdict.outcome == hit.record["label"]
     assert hit.record["id"].rpartition("/")[2] != record.run.verdict.details["results"][0]["id"]
     assert not record.calls
@@ -59,13 +56,11 @@ def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> Non
     likeness: dict[str, float] = {}
     for one in many.retrievals[0].hits:
         likeness[one.record["label"]] = likeness.get(one.record["label"], 0.0) + one.similarity
-    assert many.run.verdict is not None
     assert many.run.verdict.outcome == max(likeness, key=lambda label: likeness[label])
 
 
 def test_a_case_has_the_judgment_of_the_nearest_precedent(house: Courthouse) -> None:
     record = heard(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
-    assert record.run.verdict is not None
     assert not record.calls
     (found,) = record.retrievals
     real = [hit.record["gold"] for hit in found.hits]
@@ -122,7 +117,6 @@ def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Court
     assert "turn" not in text
     assert "Critic" not in text
     record = heard(house, "discussion", "oak-table", **preset.changes)
-    assert record.run.verdict is not None
     assert (len(record.calls), sum(record.run.verdict.counts.values())) == (5, 5)
     alone = heard(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
     assert len(alone.calls) == 1
@@ -132,7 +126,6 @@ def test_a_tie_goes_where_the_setting_says(house: Courthouse) -> None:
     for tie in ("buyer", "seller"):
         for case in ("oak-table", "phone-battery", "handbag-authentic", "stroller-wheel"):
             record = heard(house, "discussion", case, speakers=2, turns=1, order="simultaneous", tie=tie)
-            assert record.run.verdict is not None
             if record.run.verdict.counts["buyer"] == record.run.verdict.counts["seller"]:
                 assert record.run.verdict.outcome == tie
 
@@ -146,9 +139,15 @@ def test_bundled_cases_are_datasets_with_what_is_known_of_them(house: Courthouse
         assert (info.name, info.kind, info.count) == (sample.name, sample.kind, sample.count)
         assert add_sample(house.datasets, house.library, sample.name) == info, "once"
         rows = list(house.datasets.rows(sample.name))
-        if sample.kind != "document":  # of these, the reference summary is known
+        if sample.kind not in ("document", "trial"):  # the one has a reference summary, of the other nothing is known
             assert all(row.case.real_outcome() for row in rows)
-    assert {sample.kind for sample in samples(house.library)} == {"dispute", "criminal", "document", "labelled"}
+    assert {sample.kind for sample in samples(house.library)} == {
+        "dispute",
+        "criminal",
+        "document",
+        "labelled",
+        "trial",
+    }
 
 
 def test_a_question_is_no_matter_for_precedents(house: Courthouse) -> None:
@@ -156,7 +155,5 @@ def test_a_question_is_no_matter_for_precedents(house: Courthouse) -> None:
         update={"id": "question", "asked": "crime_amount"}
     )  # fmt: skip
     setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
-    run = house.new_run("jurisagents", case, setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("jurisagents", case, setup, 0))
     assert "Precedents answer no question" in house.record(run).run.reason

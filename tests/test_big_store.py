@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
@@ -34,7 +33,6 @@ def test_a_large_store_is_whole_and_its_pages_open(tmp_path: Path, monkeypatch: 
     house.close()
     assert {one.state for one in examine(Settings(home=tmp_path / bench_big_store.BIG))} == {"fine"}
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    st.cache_resource.clear()
     empty = tmp_path / bench_big_store.EMPTY
     empty.mkdir()
     stores = {name: tmp_path / name for name in (bench_big_store.EMPTY, bench_big_store.FEW, bench_big_store.BIG)}

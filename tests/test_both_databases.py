@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from pydantic import SecretStr
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import ORDERS, RunList, Wanted
+from courtroom.evaluation.run_list import ORDERS, RunFilter, RunList
 from courtroom.experiments.outcome import Outcome
 from courtroom.knowledge.bases import known_bases
 from courtroom.questions.marks import Mark
@@ -33,7 +31,7 @@ ROOT = Path(__file__).parents[1]
 ONLY_SQLITE = re.compile(
     r"\bINSERT OR\b|\browid\b|\bifnull\(|\biif\(|\btotal\(|\bPRAGMA\b|\bsqlite_master\b|\bjson_each\(\?|\bGLOB\b|\bMAX\(\w+ \+ 1, "
 )
-AT_HOME = ("store/", "upkeep/doctor/file.py", "knowledge/old_words.py")
+AT_HOME = ("store/", "upkeep/doctor.py")
 """Where SQLite's own file is looked after."""
 
 
@@ -46,7 +44,7 @@ def both(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> 
     run = full_store()[1]
     house.marks.put(run, Mark(reviewer="Bo", star=True, tags=("odd", "clear")))
     house.marks.put(run, Mark(reviewer="Cy", tags=("odd",)))
-    (experiment,) = house.experiments.store.experiments()
+    (experiment,) = house.experiments.store.experiments(what_ifs=False)
     cell = next(house.experiments.store.cells(experiment.id))
     house.experiments.store.conclude(experiment.id, cell.number, outcome_of(0.25))
     target = Database(address)
@@ -67,15 +65,22 @@ def outcome_of(cost: float) -> Outcome:
 @pytest.mark.parametrize(
     "wanted",
     [
-        *(Wanted(), Wanted(text="TABLE"), Wanted(text="100%"), Wanted(status="done"), Wanted(procedure="verdict")),
-        *(Wanted(tag="odd"), Wanted(tag="odd", reviewer="Cy"), Wanted(starred=True), Wanted(case="mine")),
-        *(Wanted(sweep="SWEEP"), Wanted(experiment="EXPERIMENT")),
+        *(
+            RunFilter(),
+            RunFilter(text="TABLE"),
+            RunFilter(text="100%"),
+            RunFilter(status="done"),
+            RunFilter(procedure="verdict"),
+        ),
+        *(RunFilter(tag="odd"), RunFilter(tag="odd", reviewer="Cy"), RunFilter(starred=True), RunFilter(case="mine")),
+        *(RunFilter(experiment="WHAT-IF"), RunFilter(experiment="EXPERIMENT")),
     ],
     ids=lambda wanted: " ".join(f"{name}={value}" for name, value in asdict(wanted).items() if value) or "all",
 )
-def test_the_list_of_runs_is_the_same(both: tuple[Courthouse, Courthouse], wanted: Wanted, order: Any) -> None:
-    names = {"SWEEP": both[0].sweeps.store.sweeps()[0].id, "EXPERIMENT": both[0].experiments.store.experiments()[0].id}
-    wanted = Wanted(**{name: names.get(str(value), value) for name, value in asdict(wanted).items()})
+def test_the_list_of_runs_is_the_same(both: tuple[Courthouse, Courthouse], wanted: RunFilter, order: Any) -> None:
+    store = both[0].experiments.store
+    names = {"WHAT-IF": store.experiments(what_ifs=True)[0].id, "EXPERIMENT": store.experiments(what_ifs=False)[0].id}
+    wanted = RunFilter(**{name: names.get(str(value), value) for name, value in asdict(wanted).items()})
     found = [
         (RunList(one.database).count(wanted, order), RunList(one.database).page(wanted, 0, 50, order)) for one in both
     ]
@@ -88,7 +93,7 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
 
     def read(house: Courthouse) -> dict[str, object]:
         store, studies = house.store, house.experiments.store
-        (experiment,) = studies.experiments()
+        (experiment,) = studies.experiments(what_ifs=False)
         return {
             "runs": [(row, store.stages(row.id), [*store.events(row.id)], store.pulse(row.id)) for row in store.runs()],
             "family": (store.kin(fork), store.families.root(fork), store.steering([run, fork]), store.steering([])),
@@ -96,7 +101,7 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
             "cells": (studies.counts(experiment.id), studies.took(experiment.id), studies.names_snapshot("first")),
             "marks": (house.marks.all(), house.marks.tags(), house.marks.reviewers(), house.marks.short([run])),
             "audience": (house.audiences.arguments(run), house.audiences.votes(run), house.audiences.likes(run)),
-            "names": (house.playlists.names(), house.panels.names(), house.setups.names(), known_bases(house.database)),
+            "names": (house.panels.names(), house.setups.names(), known_bases(house.database)),
             "memory": house.knowledge.snapshots.all(),
             "datasets": (house.datasets.list(), [*house.datasets.rows("disputes")], [*house.datasets.with_media()]),
             "records": {name: one.all() for name, one in house.knowledge.collections.items()},
@@ -107,23 +112,6 @@ def test_everything_else_is_read_alike(both: tuple[Courthouse, Courthouse]) -> N
     for name in ours:
         assert ours[name] == theirs[name], name
     assert next(iter(dict(ours["cells"][1]).values())) == (3, 24, 0.25)  # type: ignore[index]
-
-
-def test_every_page_opens_on_postgresql(both: tuple[Courthouse, Courthouse], monkeypatch: pytest.MonkeyPatch) -> None:
-    _, house = both
-    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
-    monkeypatch.setenv("COURTROOM_DATABASE", house.settings.server.get_secret_value() if house.settings.server else "")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.run()
-    for path in sorted((ROOT / "pages").glob("*.py")):
-        if path.stem not in ("seat", "audience", "link"):  # those open by a link
-            app.switch_page(f"pages/{path.name}").run()
-            assert not app.exception, path.name
-            assert not app.error, path.name
-    from pages.parts.shared.house import courthouse
-
-    courthouse().close()
-    st.cache_resource.clear()
 
 
 def test_no_sql_outside_the_store_is_sqlites_alone() -> None:

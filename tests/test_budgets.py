@@ -16,12 +16,12 @@ from aiohttp import web
 from courtroom.access.account import Access, Account
 from courtroom.access.acting import acts
 from courtroom.accounts.store import AccountStore, Identity
-from courtroom.engine import purses
+from courtroom.engine import budget
+from courtroom.engine.budget import Need, Reserved, Spent
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.payments import Payment
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
-from courtroom.engine.spent import Need, Reserved, Spent
 from courtroom.media.store import MediaStore
 from courtroom.models.pool import ModelPool
 from courtroom.models.spec import ModelSpec
@@ -57,8 +57,7 @@ class Hearings:
 @contextmanager
 def hearings(folder: Path, **server: Any) -> Iterator[Hearings]:
     with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server) as real:
-        patch.setenv("OPENAI_API_BASE", real.url)
-        patch.setenv("OPENAI_API_KEY", "none")
+        real.known(patch)
         held = Hearings(folder, real)
         yield held
         held.bench.close()
@@ -189,7 +188,7 @@ def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
         store.delete(first)
         assert accounts.spent(bea.id) == pytest.approx(sum(costs))  # what is spent is not had back by deleting runs
         accounts.allow(bea.id, None)
-        monkeypatch.setattr(purses, "FRESH_S", 0.0)
+        monkeypatch.setattr(budget, "FRESH_S", 0.0)
         assert held.on(second).run.status == "done"
 
 
@@ -197,7 +196,6 @@ async def test_what_calls_under_way_may_take_counts_and_is_given_back() -> None:
     spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=400, model="m")
     first, second = granted(spent, need, budget), granted(spent, need, budget)
     third = spent.reserve(need, budget)
-    assert isinstance(third, asyncio.Event)
     spent.settle(first, reply(100, 50))
     assert third.is_set()
     again = spent.reserve(need, budget)

@@ -13,8 +13,7 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.files import Package, read_upload
 from courtroom.cases.readers import cail
 from courtroom.errors import CaseError
-from courtroom.law.defendants import defendants_in
-from courtroom.law.judgment import LONGEST, Term
+from courtroom.law.judgment import LONGEST, Term, defendants_in
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
@@ -53,6 +52,7 @@ def gold(**meta: Any) -> Gold:
         (["第385条第1款", "第一百三十三条之一"], (385, 133)),
         ([264, "264"], (264,)),
         (264, (264,)),
+        (["Article 264", "刑法第二百六十六条", "133-1"], (264, 266, 133)),
     ],
 )
 def test_articles_are_read_as_long_as_they_are_certain(written: Any, read: tuple[int, ...]) -> None:
@@ -187,7 +187,6 @@ def test_records_checked_by_hand_are_read_right() -> None:
     read = {}
     for line in (1, 2, 38, 51, 72, 131, 199):
         chosen = cases[line - 1]
-        assert isinstance(chosen, CriminalCase)
         assert chosen.gold is not None
         known = chosen.gold
         read[line] = (chosen.defendant, known.relevant_articles, known.charges, str(known.term_of_imprisonment))
@@ -198,12 +197,3 @@ def test_records_checked_by_hand_are_read_right() -> None:
     assert read[72][-1] == "0 months"
     assert read[131] == ("唐某某", None, ("贪污", "挪用公款"), "120 months")
     assert read[199] == ("陆某", (194,), ("票据诈骗",), "108 months")
-
-
-@needs_real_data
-def test_nearly_every_real_record_names_a_defendant() -> None:
-    path = FOLDER / "cail_like.jsonl"
-    cases = [found.case for found in read_upload(path.name, path)]
-    named = [found for found in cases if isinstance(found, CriminalCase) and found.defendants]
-    assert (len(cases), len(named)) == (199, 193)
-    assert sum("被告人" not in found.facts for found in cases if isinstance(found, CriminalCase)) == 5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -38,17 +37,3 @@ async def test_a_setting_counts_before_a_card_and_an_unknown_model_is_tried(
 ) -> None:
     spec = ModelSpec.model_validate({"id": model, "vision": vision})
     assert await Capabilities(database, Writer(database)).sees(spec) is sees
-
-
-async def test_what_was_found_out_is_known_after_a_restart(database: Database) -> None:
-    spec = ModelSpec(id="openai/a-model-of-my-own")
-    writer = Writer(database)
-    first = Capabilities(database, writer)
-    assert await first.sees(spec)
-    assert await first.recall(spec, "vision") is None
-    await first.remember(spec, "vision", False)
-    assert not await first.sees(spec)
-    writer.close()
-    with closing(Database(database.at)) as again:
-        assert not await Capabilities(again, writer).sees(spec)
-    assert await first.sees(spec.model_copy(update={"vision": "yes"}))

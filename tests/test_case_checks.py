@@ -116,11 +116,6 @@ def test_a_missing_listing_and_too_many_opinions_are_doubtful() -> None:
     assert [finding.field for finding in found] == ["transaction › description", "jury › opinions"]
 
 
-def test_errors_come_before_warnings() -> None:
-    found = check(dispute(says("Look.", medium("a.png", description=""))), {})
-    assert [finding.severity for finding in found] == ["error", "warning"]
-
-
 # Media
 
 

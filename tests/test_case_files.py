@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import stat
 import struct
 import tempfile
 import zipfile
@@ -154,20 +153,6 @@ def test_a_case_on_disk_finds_its_media_beside_it(tmp_path: Path) -> None:
         assert package.files == {"photos/leak.png": png()}
 
 
-@pytest.mark.parametrize(
-    "file", ["../secret.png", "/etc/hostname", "photos/../../secret.png", "..\\secret.png", "C:/a.png"]
-)
-def test_a_case_on_disk_never_reads_files_outside_its_folder(tmp_path: Path, file: str) -> None:
-    (tmp_path / "secret.png").write_bytes(png())
-    folder = tmp_path / "case"
-    (folder / "photos").mkdir(parents=True)
-    data = case()
-    data["evidence"][0]["media"] = [photo(file)]
-    (folder / "case.json").write_bytes(as_json(data))
-    (package,) = read_upload("case", folder)
-    assert package.files == {}
-
-
 def test_a_byte_order_mark_does_no_harm() -> None:
     (package,) = read_upload("case.json", b"\xef\xbb\xbf" + as_json(case()))
     assert package.case.id == "kettle"
@@ -239,7 +224,7 @@ def wrong(**changes: Any) -> str:
         ({"category": "Toys"}, "a.json: category: must be one of 'Digital & Appliances', "),
         ({"jury": {"buyer": 1.5, "seller": 0}}, "a.json: jury › buyer: must be a whole number."),
         ({"schema_version": 2}, "a.json: schema_version: must be one of 1."),
-        ({"kind": "trial"}, "but “trial” is not known. Known kinds: “dispute”"),
+        ({"kind": "tribunal"}, "but “tribunal” is not known. Known kinds: “dispute”"),
         ({"kind": None}, "but it is missing or no text. Known kinds: “dispute”"),
         ({"kind": ["dispute"]}, "but it is missing or no text. Known kinds: “dispute”"),
     ],
@@ -340,36 +325,6 @@ def test_files_beside_case_json_and_what_a_system_adds_are_not_cases() -> None:
     assert len(read_upload("a.zip", data)) == 1
 
 
-@pytest.mark.parametrize("name", ["../case.json", "/case.json", "a/../../case.json", "..\\case.json", "C:\\case.json"])
-def test_a_zip_with_a_path_that_leads_out_is_refused(name: str) -> None:
-    info = zipfile.ZipInfo("x")
-    info.filename = name  # past the tidying that the constructor does
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr(info, as_json(case()))
-    with pytest.raises(CaseError, match="path or link that leads out of it"):
-        read_upload("a.zip", out.getvalue())
-
-
-def test_a_zip_with_a_link_is_refused() -> None:
-    link = zipfile.ZipInfo("photos/leak.png")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr("case.json", as_json(case()))
-        archive.writestr(link, "/etc/passwd")
-    with pytest.raises(CaseError, match="path or link that leads out of it"):
-        read_upload("a.zip", out.getvalue())
-
-
-def test_a_zip_bomb_is_refused_before_it_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
-    bomb = packed(("case.json", as_json(case())), ("photos/leak.png", bytes(50 * 2**20)))
-    assert len(bomb) < 2**17
-    monkeypatch.setattr(zipfile.ZipFile, "open", pytest.fail)
-    with pytest.raises(CaseError, match="unpacks to far more than it should"):
-        read_upload("a.zip", bomb)
-
-
 def test_a_zip_that_is_large_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert archives.MAX_UNPACKED == 500 * 2**20
     monkeypatch.setattr(archives, "MAX_UNPACKED", 1000)
@@ -389,13 +344,6 @@ def test_a_damaged_medium_in_a_zip_is_told_by_name() -> None:
     data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", png()), method=zipfile.ZIP_STORED))
     data[data.index(b"\x89PNG") + 40] ^= 0xFF
     with pytest.raises(CaseError, match="photos/leak.png in a.zip is damaged. Pack it again"):
-        read_upload("a.zip", bytes(data))
-
-
-def test_a_locked_zip_is_refused() -> None:
-    data = bytearray(packed(("case.json", as_json(case()))))
-    data[data.index(b"PK\x01\x02") + 8] |= 1
-    with pytest.raises(CaseError, match="a.zip is locked with a password"):
         read_upload("a.zip", bytes(data))
 
 

@@ -14,14 +14,14 @@ from pathlib import Path
 import chromadb
 import pytest
 
-from courtroom.cases.precedent import Precedent
+from courtroom.cases.dispute import Precedent
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
-from courtroom.knowledge.index import VectorIndex
 from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.vector_index import VectorIndex
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.upkeep.doctor import servers
+from courtroom.upkeep import doctor
 from tests import forks
 from tests.app_server import free_port
 from tests.test_index import MANY, QUERY, Fixed
@@ -153,5 +153,5 @@ async def test_a_collection_that_was_deleted_is_made_anew_from_the_store(tmp_pat
 
 
 def test_the_doctor_asks_the_server(tmp_path: Path, server: ChromaServer) -> None:
-    (found,) = servers.reachable(server.settings(tmp_path), {})
+    (found,) = doctor.reachable(server.settings(tmp_path), {})
     assert (found.state, found.about) == ("fine", "server: COURTROOM_CHROMA_HOST")

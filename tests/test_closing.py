@@ -12,15 +12,14 @@ from pathlib import Path
 import pytest
 
 from courtroom import report
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Learned
+from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.sweeps.plan import singly, values
 from tests.attacks.test_disks import until
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.test_imports import records
 
@@ -31,9 +30,7 @@ def heard(house: Courthouse, seed: int = 0, **knobs: object) -> str:
     setup = CyberJurorsSetup.model_validate(
         {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1, **knobs}
     )
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed))
     assert house.store.status(run) == "done", house.store.run(run).reason
     return run
 
@@ -59,8 +56,7 @@ def test_a_courthouse_that_is_closed_leaves_no_thread_and_no_file_open(tmp_path:
 def test_a_courthouse_that_is_closed_leaves_no_connection_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         for number in range(4):
             house = Courthouse(Settings(home=tmp_path))
             heard(house, number, model={"id": "openai/any"})
@@ -118,19 +114,18 @@ def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
         threads.setdefault(what, set()).add(threading.current_thread().name)
 
     pauses = Pauses(house)
-    digest = house.imports.begin("cases", "cail.jsonl", records(2000))
-    assert house.runner.do(house.imports.go_on(digest, told)).result().total == 2000
+    file = house.imports.check("cases", "cail.jsonl", records(2000))
+    house.runner.do(house.imports.run(file, told)).result()
     pauses.short(1 / 10)
     assert threads["Taking in"], "records were written"
     assert house.runner.do(name()).result() not in threads["Taking in"]
     house.close()
 
 
-def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go_on(tmp_path: Path) -> None:
+def test_a_case_with_500_pieces_of_evidence_a_what_if_and_a_report_let_the_loop_go_on(tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
     heard(house)  # what is loaded once is loaded
     case = house.library.case("oak-table")
-    assert isinstance(case, Dispute)
     one = case.evidence[0]
     pieces = tuple(
         one.model_copy(update={"id": f"{one.side}-{n}", "text": f"Letter {n}: it broke.", "media": ()})
@@ -138,33 +133,15 @@ def test_a_case_with_500_pieces_of_evidence_a_sweep_and_a_report_let_the_loop_go
     )
     pauses = Pauses(house)
     setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
-    run = house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 300)
+    run = drive(
+        house, house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
+    )
     assert house.store.status(run) == "done", house.store.run(run).reason
     record = house.record(run)
     assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
-    sweep = house.sweeps.start(house.sweeps.plan(run, singly(values("rounds", [2])), (0,)))
-    house.sweeps.wait(sweep, 300)
+    lab = house.experiments
+    lab.wait(
+        lab.go(lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))), 300
+    )
     pauses.short(1 / 4)
-    house.close()
-
-
-def test_a_hearing_that_teaches_lets_the_loop_go_on(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    verdict = house.procedures["verdict"]
-
-    def judged(case: str) -> str:
-        training = verdict.setup.model_validate({"learning": {"on": True}})
-        run = house.new_run("verdict", house.library.case(case), training, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
-        assert house.store.status(run) == "done", house.store.run(run).reason
-        return run
-
-    judged("criminal-bus-wallet")  # what is loaded once is loaded
-    pauses = Pauses(house)
-    runs = [judged(case) for case in ("criminal-ring-road", "criminal-night-market", "criminal-card-room")]
-    pauses.short(1 / 4)
-    assert all(any(isinstance(event, Learned) for _, event in house.record(run).events) for run in runs)
     house.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,17 +9,15 @@ import numpy as np
 import pytest
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.changes import FEW
-from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embedding import HashedNgrams, Vectors
-from courtroom.knowledge.fusion import fuse
-from courtroom.knowledge.jurisprudence import Directive
+from courtroom.knowledge.collection import Collection, fuse
+from courtroom.knowledge.embedding import CachedEmbedding, HashedNgrams, Vectors
+from courtroom.knowledge.indexed_records import FEW
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
+from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Knowledge
-from courtroom.knowledge.vectors import Remembered
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.store.migrations import MIGRATIONS
+from tests.replayed import replayed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -131,33 +128,10 @@ async def test_each_embedding_has_an_index_of_its_own_and_none_gives_way_to_anot
 
 async def test_what_was_embedded_once_is_not_embedded_again(tmp_path: Path) -> None:
     database, counting = Database(tmp_path / "db.sqlite"), Counting()
-    first = await Remembered(counting, database).embed(["one text", "another", "one text"])
-    again = await Remembered(counting, Database(tmp_path / "db.sqlite")).embed(["another", "one text"])
+    first = await CachedEmbedding(counting, database).embed(["one text", "another", "one text"])
+    again = await CachedEmbedding(counting, Database(tmp_path / "db.sqlite")).embed(["another", "one text"])
     assert counting.texts == ["one text", "another"]
     assert np.array_equal(first[:2], again[::-1])
-
-
-def test_a_store_from_before_keeps_its_precedents_and_what_was_learned(tmp_path: Path) -> None:
-    old = sqlite3.connect(tmp_path / "courtroom.sqlite")
-    old.executescript(MIGRATIONS[0])
-    template = Knowledge(Database(tmp_path / "other.sqlite"), Settings(home=tmp_path / "other")).precedents.all()[0]
-    mine = template.model_copy(update={"id": "mine"})
-    old.execute("INSERT INTO precedents VALUES ('mine', ?, 5)", (mine.model_dump_json(),))
-    old.execute("INSERT INTO capabilities VALUES ('precedents', 'seeded', 1)")
-    body = f'{{"kind": "learned", "path": "a/norms", "record": {mine.model_dump_json()}}}'
-    old.execute("INSERT INTO events (run, kind, path, at, body) VALUES ('r', 'learned', 'a/norms', 1, ?)", (body,))
-    old.execute("PRAGMA user_version = 1")
-    old.commit()
-    old.close()
-    settings = Settings(home=tmp_path)
-    database = Database(settings.database)
-    assert Knowledge(database, settings).precedents.all() == [mine]
-    from courtroom.engine.events import Learned
-    from courtroom.engine.store import RunStore
-
-    ((_, event),) = RunStore(database).events("r")
-    assert isinstance(event, Learned)
-    assert event.lesson.ops == (Put(collection="precedents", record=mine.model_dump(mode="json")),)
 
 
 def lesson(*ops: Put | Remove | Adjust) -> Lesson:
@@ -185,7 +159,7 @@ def test_lessons_are_taken_in_once_and_replay_to_what_is_there(tmp_path: Path) -
     base.learn("run", "2", lesson(Adjust(id="a", by=0.7)))
     assert {d.id: d.confidence for d in base.memory.directives.all()} == {"a": 1.0, "c": 0.4}
     there = {("directives", d.id): d.model_dump(mode="json") for d in base.memory.directives.all()}
-    assert base.lessons.replayed() == there
+    assert replayed(base.lessons) == there
 
 
 def test_a_lesson_is_undone_only_while_nothing_builds_on_it(tmp_path: Path) -> None:
@@ -199,7 +173,7 @@ def test_a_lesson_is_undone_only_while_nothing_builds_on_it(tmp_path: Path) -> N
         base.lessons.undo(2)
     base.lessons.undo(1)
     assert base.memory.directives.all() == []
-    assert base.lessons.replayed() == {}
+    assert replayed(base.lessons) == {}
 
 
 def test_a_directive_that_is_gone_is_not_brought_back_by_its_confidence(tmp_path: Path) -> None:

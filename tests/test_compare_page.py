@@ -8,14 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.case import Case
-from courtroom.cases.drafts import DraftBatch
-from courtroom.cases.precedent import PrecedentBatch
+from courtroom.cases.criminal import DraftBatch
+from courtroom.cases.dispute import PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
+from courtroom.engine.run import Control
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.alignment import first_drafts
-from tests.test_pages import ROOT, house
+from tests.pages import house, opened_at, page
 
 __all__ = ["house"]  # a fixture
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
@@ -34,22 +34,13 @@ def heard(house: Courthouse) -> str:
 
 def forked(house: Courthouse, run: str, control: Control | None = None) -> str:
     setup = house.record(run).setup
-    assert isinstance(setup, CyberJurorsSetup)
     jury = list(setup.jury)
     jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
     return driven(house, house.fork(run, setup.model_copy(update={"jury": tuple(jury)})), control)
 
 
-def page(runs: str, tab: str | None = None, name: str = "compare") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    if tab:
-        app.session_state["tab-compare"] = tab
-    app.run()
-    app.switch_page(f"pages/{name}.py")
-    app.query_params["run" if name == "deliberation" else "runs"] = runs
-    app.run()
-    assert not app.exception, app.exception
-    return app
+def compared(runs: str, tab: str | None = None) -> AppTest:
+    return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
 
 
 def texts(app: AppTest) -> str:
@@ -76,7 +67,7 @@ def tabs(app: AppTest) -> dict[str, str]:
 def test_every_tab_is_drawn_for_three_runs_also_while_one_is_under_way(house: Courthouse, until: str | None) -> None:
     run = heard(house)
     fork = forked(house, run, Control(stage=until))
-    app = page(f"{run},{fork},{house.fork(run, house.record(run).setup)}")
+    app = compared(f"{run},{fork},{house.fork(run, house.record(run).setup)}")
     assert "Of 56 answers" in texts(app)
     assert "They part at round-1/juror-03/judge" in texts(app)
     assert "no such ballot" in tabs(app)["Votes"]
@@ -99,32 +90,22 @@ def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str)
     case = a_case(house, house.procedures[procedure].case_kind)
     run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
     fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
-    shown = tabs(page(f"{run},{fork}"))
+    shown = tabs(compared(f"{run},{fork}"))
     assert "Seed" in shown["What differs"]
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
-
-
-@pytest.mark.slow
-def test_every_tab_is_drawn_for_two_procedures(house: Courthouse) -> None:
-    case = house.library.case("criminal-bus-wallet")
-    runs = [
-        driven(house, house.new_run(name, case, house.procedures[name].setup(), 0))
-        for name in ("jurisagents", "verdict")
-    ]
-    assert "Between different procedures" in tabs(page(",".join(runs)))["What differs"]
 
 
 def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
-    app = page(f"{run},{fork}", "What differs")
+    app = compared(f"{run},{fork}", "What differs")
     was = house.record(run).setup.jury[2].background  # type: ignore[attr-defined]
-    (table,) = [element.proto.body for element in app.get("html") if "jury.3.background" in element.proto.body]
-    row = re.search("<tr><th>jury.3.background</th>(.*?)</tr>", table)
+    (table,) = [element.proto.body for element in app.get("html") if "Personas · 3 · Background" in element.proto.body]
+    row = re.search("<tr><th>Personas · 3 · Background</th>(.*?)</tr>", table)
     assert row
     assert re.findall("<td>(.*?)</td>", row[1]) == [was, "Sells tables."]
     assert "a fork of A" in texts(app)
-    app = page(f"{run},{fork}", "Members")
+    app = compared(f"{run},{fork}", "Members")
     assert [row[:2] for row in cells(app)][0] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
 
 
@@ -132,13 +113,12 @@ def test_text_of_others_takes_no_effect_where_runs_are_compared(house: Courthous
     nasty = "<script>alert('x')</script><img src=x> **bold** " + "and so on " * 10
     run = heard(house)
     setup = house.record(run).setup
-    assert isinstance(setup, CyberJurorsSetup)
     jury = (setup.jury[0].model_copy(update={"name": nasty[:80], "background": nasty}), *setup.jury[1:])
     fork = driven(house, house.fork(run, setup.model_copy(update={"jury": jury})))
     again = driven(
         house, house.fork(fork, setup.model_copy(update={"jury": jury, "rules": (nasty, nasty + "Indeed.")}))
     )
-    app = page(f"{run},{fork},{again}")
+    app = compared(f"{run},{fork},{again}")
     shown = ""
     for tab in TABS:
         app.session_state["tab-compare"] = tab
@@ -153,18 +133,18 @@ def test_text_of_others_takes_no_effect_where_runs_are_compared(house: Courthous
 
 def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courthouse) -> None:
     run = heard(house)
-    app = page(f"{run},nope")
+    app = compared(f"{run},nope")
     assert "There is no run nope here" in texts(app)
     assert "Choose two to four runs" in texts(app)
-    assert "Choose two to four runs" in texts(page(""))
+    assert "Choose two to four runs" in texts(compared(""))
     fork = forked(house, run)
-    assert "Of 56 answers" in texts(page(f"{run},nope,{fork}"))
+    assert "Of 56 answers" in texts(compared(f"{run},nope,{fork}"))
 
 
 def test_runs_are_chosen_on_the_page_and_stand_in_its_address(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
-    app = page("")
+    app = compared("")
     app.multiselect[0].set_value([fork, run]).run()
     assert not app.exception
     assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")
@@ -174,8 +154,7 @@ def test_runs_are_chosen_on_the_page_and_stand_in_its_address(house: Courthouse)
 def test_runs_picked_on_their_page_lead_to_their_comparison(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
-    app.switch_page("pages/runs.py").run()
+    app = page("runs")
     app.checkbox(key=f"pick-{run}").check().run()
     assert next(button for button in app.button if button.label == "Compare").disabled
     app.checkbox(key=f"pick-{fork}").check().run()
@@ -188,23 +167,18 @@ def test_runs_picked_on_their_page_lead_to_their_comparison(house: Courthouse) -
 def test_a_fork_is_compared_with_its_parent_from_its_own_page(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
-    app = page(fork, name="deliberation")
+    app = opened_at("deliberation", run=fork)
     next(button for button in app.button if button.label == "Compare with its parent").click().run()
     assert not app.exception
     assert app.title[0].value == "Compare"
     assert "They part at round-1/juror-03/judge" in texts(app)
-    assert "Compare with its parent" not in [button.label for button in page(run, name="deliberation").button]
+    assert "Compare with its parent" not in [button.label for button in opened_at("deliberation", run=run).button]
 
 
 def test_a_runs_page_shows_its_family_with_what_each_fork_changed(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
     for one in (run, fork):
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-        app.session_state["run"] = one
-        app.session_state[f"tab-{one}"] = "Family"
-        app.run()
-        app.switch_page("pages/deliberation.py").run()
-        assert not app.exception, app.exception
-        assert "jury.3.background" in texts(app)
+        app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
+        assert "Personas · 3 · Background" in texts(app).replace("\\", "")
         assert "→ Sells tables." in texts(app)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import socket
 import subprocess
@@ -24,13 +23,6 @@ def test_no_socket_reaches_another_machine(host: str, nothing_leaves_this_machin
     with pytest.raises(LeftThisMachine):
         socket.create_connection((host, 80))
     assert nothing_leaves_this_machine == [host]
-    nothing_leaves_this_machine.clear()
-
-
-@pytest.mark.parametrize("host", ELSEWHERE)
-async def test_neither_does_asyncio(host: str, nothing_leaves_this_machine: list[str]) -> None:
-    with pytest.raises(LeftThisMachine):
-        await asyncio.get_running_loop().getaddrinfo(host, 80)
     nothing_leaves_this_machine.clear()
 
 
@@ -90,8 +82,3 @@ def run_by_workers(folder: Path, plugin: str, workers: int) -> subprocess.Comple
         text=True,
         check=False,
     )
-
-
-def test_loopback_can_be_reached() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
-        assert client.getpeername() == server.getsockname()

@@ -20,10 +20,10 @@ from pydantic import SecretStr
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
-from courtroom.engine.control import Control
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.run import Control
 from courtroom.engine.setup import Setup
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
@@ -32,6 +32,7 @@ from courtroom.upkeep.moving import move
 from tests import forks
 from tests.kills import kill_again_and_again
 from tests.postgres_server import PostgresServer
+from tests.replayed import replayed
 from tests.samples import sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -162,13 +163,12 @@ def by_path(record: Record) -> dict[tuple[str, str], dict[str, Any]]:
 
 def outcome(record: Record) -> object:
     """The verdict as it is told."""
-    assert record.run.verdict is not None
     return json.loads(record.run.verdict.model_dump_json().replace(record.run.id, "RUN"))
 
 
 def memory(house: Courthouse, run: str) -> object:
     """What the knowledge base has been taught."""
-    learned = [(*key, record) for key, record in sorted(house.knowledge.lessons.replayed().items())]
+    learned = [(*key, record) for key, record in sorted(replayed(house.knowledge.lessons).items())]
     return json.loads(json.dumps(learned).replace(run, "RUN"))
 
 
@@ -211,7 +211,6 @@ def test_only_who_may_vote_votes_and_only_for_what_is_declared(heard: Heard, pro
         votes = [vote.choice for vote in record.ballots[tally.path].values()]
         assert tally.counts == {choice: votes.count(choice) for choice in tally.counts}
         assert tally.abstained == votes.count(None)
-    assert record.run.verdict is not None
     assert set(record.run.verdict.counts) <= choices
 
 
@@ -382,7 +381,6 @@ def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
     for tally in record.tallies:
         for vote in record.ballots[tally].values():
             member = record.member(vote.member)
-            assert member is not None
             assert f"<td>{escape(member.name)}" in page
     marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.about(record.case).choices}
     for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):

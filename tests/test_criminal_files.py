@@ -12,7 +12,6 @@ from courtroom.cases.files import read_upload
 from courtroom.cases.readers.cail import criminal
 from courtroom.errors import CaseError
 from courtroom.judging.answers import JudgmentAnswer
-from courtroom.law.article_numbers import article_number
 from courtroom.law.judgment import Term
 from tests.real import FOLDER, needs_real_data
 
@@ -44,22 +43,8 @@ def test_a_cail_record_becomes_a_criminal_case() -> None:
     assert case.facts == FACT
     assert case.language == "zh"
     assert case.defendant == "高某某"
-    assert case.gold is not None
     assert str(case.gold.judgment()) == "article 264; 盗窃; 8 months"
     assert case.blind().gold is None
-
-
-def test_a_name_may_hold_the_mark_that_lists_things() -> None:
-    (case,) = read(record(accusation="走私、贩卖、运输、制造毒品;非法持有毒品罪"))
-    assert case.gold is not None
-    assert case.gold.charges == ("走私、贩卖、运输、制造毒品", "非法持有毒品")
-
-
-@pytest.mark.parametrize("written", ["264", "第264条", "Article 264", "刑法第二百六十四条", "264-1", 264])
-def test_an_article_that_is_certain_is_repaired(written: str | int) -> None:
-    (case,) = read(record(relevant_articles=[written]))
-    assert case.gold is not None
-    assert case.gold.relevant_articles == (264,)
 
 
 @pytest.mark.parametrize(
@@ -86,27 +71,6 @@ def test_a_record_that_does_not_fit_is_named_and_nothing_of_the_file_is_taken(ro
     assert told in str(error.value)
 
 
-def test_lawbench_questions_give_facts_and_gold_apart() -> None:
-    case = lawbench(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
-    assert case.facts == FACT
-    assert case.gold is not None
-    assert (case.gold.charges, case.gold.relevant_articles) == (("盗窃", "诈骗"), (264, 266))
-    case = lawbench(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条。法条内容：第二百六十四条 ......", "刑期:无期")
-    assert case.facts == FACT
-    assert case.gold is not None
-    assert case.gold.term_of_imprisonment == Term(life_imprisonment=True)
-    assert lawbench("甲乙签订合同，下列正确的是?A:一;B:二;C:三;D:四。", "正确答案:B。").options == (
-        "一",
-        "二",
-        "三",
-        "四",
-    )
-    amount = lawbench("文书:被告人窃得1500元和7000元。", "上文涉及到的犯罪金额:8500.0元。")
-    assert amount.asked == "crime_amount"
-    assert amount.gold is not None
-    assert amount.gold.amount == 8500
-
-
 def test_what_a_question_gives_beside_the_facts_is_given_and_gold() -> None:
     charges = lawbench(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
     assert charges.given == Given(charges=("盗窃", "诈骗"))
@@ -131,18 +95,12 @@ def test_what_was_decided_on_each_defendant_is_kept_by_name() -> None:
         each=[{"name": "高某某", "charges": ["盗窃罪"]}, {"name": "石某", "charges": ["掩饰犯罪所得"]}],
     )
     case = CriminalCase.model_validate({**plain, "title": "x"})
-    assert case.gold is not None
     assert case.defendants == ("高某某", "石某")
     assert [str(case.gold.decided(name)) for name in ("", *case.defendants)] == ["盗窃", "盗窃", "掩饰犯罪所得"]
-    assert case.real_outcome() == "Real judgments: 高某某: 盗窃 · 石某: 掩饰犯罪所得"
+    assert case.real_outcome() == "Judgment on record · 高某某: 盗窃 · 石某: 掩饰犯罪所得"
     assert case.blind().gold is None
     with pytest.raises(ValueError, match="孙某 is none of them"):
         CriminalCase.model_validate({**plain, "title": "x", "gold": {"each": [{"name": "孙某"}]}})
-
-
-def test_a_case_without_what_is_new_has_the_content_that_it_had() -> None:
-    (case,) = read(record())
-    assert not {"given", "each"} & set(case.model_dump(mode="json")) | {"each"} & set(case.gold.model_dump())  # type: ignore[union-attr]
 
 
 def test_what_is_not_known_of_a_judgment_is_left_out_of_its_words() -> None:
@@ -173,11 +131,6 @@ def test_a_judgment_that_a_model_writes_as_text_is_repaired_where_it_is_certain(
             )
 
 
-def test_numerals_are_read() -> None:
-    numerals = {"第二十条": 20, "第一百条": 100, "第一百零三条": 103, "第二百三十四条之一": 234, "第四百五十二条": 452}
-    assert {text: article_number(text) for text in numerals} == numerals
-
-
 @needs_real_data
 @pytest.mark.parametrize(
     ("name", "count", "asked"),
@@ -196,7 +149,6 @@ def test_every_real_record_is_read(name: str, count: int, asked: str) -> None:
     cases = [package.case for package in read_upload(path.name, path)]
     assert len(cases) == count
     for case in cases:
-        assert isinstance(case, CriminalCase)
         assert case.asked == asked
         assert case.gold is not None
         assert not case.facts.startswith(("事实", "文书:"))
@@ -204,17 +156,3 @@ def test_every_real_record_is_read(name: str, count: int, asked: str) -> None:
         given = case.given or Given()
         shown = bool(given.charges), bool(given.relevant_articles), bool(given.article_text)
         assert shown == {"3-1": (1, 0, 0), "3-4": (1, 1, 0), "3-5": (1, 1, 1)}.get(path.stem, (0, 0, 0))
-
-
-@needs_real_data
-def test_the_tasks_that_share_their_cases_agree_on_the_gold() -> None:
-    golds = []
-    for name in ("cail_like.jsonl", "lawbench/3-4.jsonl", "lawbench/3-5.jsonl"):
-        path = FOLDER / name
-        golds.append([p.case.gold for p in read_upload(path.name, path) if isinstance(p.case, CriminalCase)])
-    for cail, without, with_article in zip(*golds, strict=True):
-        assert cail is not None
-        assert without == with_article
-        assert without is not None
-        assert set(cail.charges or ()) == set(without.charges or ())
-        assert cail.term_of_imprisonment == without.term_of_imprisonment

@@ -9,22 +9,21 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.dispute import Dispute, Evidence
+from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
 from courtroom.engine.interventions import ChangeSetup
-from courtroom.engine.paper import departures
-from courtroom.knowledge.precedents import from_dispute
+from courtroom.engine.run import Control
+from courtroom.knowledge.precedents import dispute_text, from_dispute
 from courtroom.knowledge.search import Search
 from courtroom.media.medium import Medium
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
-from courtroom.procedures.cyberjurors.paper import PAPER
-from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.distillation.procedure import DistillationSetup
 from courtroom.settings import Settings
 from tests.benchmarks.bench_engine import calls_of, plan, shared_prefix
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.pictures import video
 from tests.scripted_jury import CASE, Jury, hear, text_of
@@ -78,7 +77,6 @@ def test_selection_and_perception_see_one_side_and_of_it_what_was_not_selected_y
         assert {piece[: piece.index("-")] for piece in shown} == {task.side}
     taken = [call for call in record.calls if call.task == "select" and call.path.endswith("juror-01/select-buyer-1")]
     later = next(r.task for r in asked(jury, "select") if r.tag.endswith("01") and r.task.looked_at)  # type: ignore[attr-defined]
-    assert taken[0].value is not None
     assert taken[0].value["selected_evidence_id"] not in {piece.id for piece in later.candidates}  # type: ignore[attr-defined]
 
 
@@ -103,7 +101,6 @@ def test_evidence_that_came_in_late_is_shown_to_all_as_it_is_and_not_examined(ho
 def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courthouse, jury: Jury) -> None:
     record = hear(house, jury_size=1)
     first = record.call("evidence/juror-01/perceive-buyer-1")
-    assert first is not None
     for name in ("select", "perceive"):
         later = next(
             request
@@ -116,28 +113,28 @@ def test_earlier_clues_come_with_what_was_seen_and_what_it_argues(house: Courtho
         assert all(text in text_of(later) for text in wanted), name
 
 
-def test_rules_are_for_the_verdict_alone(house: Courthouse, jury: Jury) -> None:
-    hear(house, jury_size=2, rules=("A torn label decides.",))
-    with_rules = {request.task.name for request in jury.asked if "A torn label decides." in text_of(request)}
-    assert with_rules == {"judge"}
+@pytest.mark.parametrize("clues", ["for-and-against", "in-favour"])
+def test_a_sides_evidence_is_searched_for_both_or_for_what_is_in_its_favour(
+    house: Courthouse, jury: Jury, clues: str
+) -> None:
+    hear(house, jury_size=1, rounds=1, clues=clues)
+    text = text_of(asked(jury, "perceive")[0]).rpartition("Answer with one JSON object")[0]
+    assert ("for or against it" in text) is (clues == "for-and-against")
+    assert ("speak for this side" in text) is (clues == "in-favour")
 
 
 def test_a_changed_rule_asks_no_examination_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         house = Courthouse(Settings(home=tmp_path))
         setup = CyberJurorsSetup(
             model=ModelSpec(id="openai/any", vision="no"), jury_size=2, rounds=1, grounding_rounds=1
         )
-        run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0))
         before = server.calls
         setup = house.record(run).setup  # type: ignore[assignment]
         fork = house.fork(run, setup.model_copy(update={"rules": (*setup.rules[1:], "A torn label decides.")}))
-        house.runner.go(fork)
-        house.runner.wait(fork, 60)
+        drive(house, fork)
         assert house.record(fork).run.status == "done"
         assert server.calls - before == 3  # two verdicts and the summary of them
         house.close()
@@ -176,12 +173,9 @@ def test_examinations_that_differ_by_sampling_alone_are_asked_once_at_temperatur
 def test_who_joins_at_temperature_0_has_the_examination_that_was_made(house: Courthouse, jury: Jury) -> None:
     cold = ModelSpec(id="cold", vision="no", temperature=0)
     setup = CyberJurorsSetup(model=cold, jury_size=2, rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
-    house.runner.go(run, Control(stage="round 1"))
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0), Control(stage="round 1"))
     house.interventions.intervene(run, ChangeSetup(key="jury_size", value=3))
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    drive(house, run)
     assert house.record(run).run.status == "done"
     assert len(asked(jury, "extract")) == 1
     assert "0/juror-03" in {request.tag for request in asked(jury, "judge")}
@@ -201,7 +195,7 @@ def test_the_fields_of_an_answer_stand_in_the_order_that_the_setup_says(
     }
     for name, (decision, reason) in pairs.items():
         text = text_of(asked(jury, name)[0])
-        place = text.index('"required": ["' if name != "perceive" else '"required": ["visual_findings"')
+        place = text.rindex("Answer with one JSON object")
         assert (text.index(f'"{decision}"', place) < text.index(f'"{reason}"', place)) == (decision in first), name
 
 
@@ -249,6 +243,27 @@ def test_a_dispute_never_meets_the_precedent_that_was_made_of_it(house: Courthou
     assert not any("decided just this case" in text_of(request) for request in jury.asked)
 
 
+def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(house: Courthouse, jury: Jury) -> None:
+    text = dispute_text(dispute(house))
+    bare = [
+        precedent.model_copy(update={"id": f"bare-{n}", "dispute": f"{text}\n{n}", "norms": ()})
+        for n, precedent in enumerate(house.knowledge.precedents.all()[:6])
+    ]
+    house.knowledge.precedents.add(bare)
+    record = hear(house, jury_size=2, precedents=3)
+    (found,) = [retrieval for retrieval in record.retrievals if isinstance(retrieval.query, Search)]
+    assert len(found.hits) == 3
+    assert all(hit.record["norms"] for hit in found.hits)
+    distilled = house.new_run(
+        "distillation", PrecedentBatch(id="b", title="B", precedents=tuple(bare[:2])), DistillationSetup(), 0
+    )
+    house.runner.go(distilled)
+    house.runner.wait(distilled, 30)
+    first, second = house.record(distilled).retrievals
+    assert all(hit.record["norms"] for hit in (*first.hits, *second.hits))
+    assert second.hits[0].id == "bare-0", "the norms distilled before are in view"
+
+
 def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(house: Courthouse) -> None:
     case = dispute(house)
     long = case.evidence[0].model_copy(update={"text": "The battery is weak. " * 400 + "That is all."})
@@ -263,12 +278,3 @@ def test_most_of_the_prompts_lies_in_a_prefix_that_was_sent_before(house: Courth
     jury.alike = True
     record = hear(house, jury_size=9, rounds=3, consensus=1.0)
     assert shared_prefix(calls_of(plan(house, record))) >= 0.85
-
-
-def test_the_presets_of_the_paper_are_its_settings() -> None:
-    plain, with_model = CYBERJURORS.presets[:2]
-    assert list(departures(CyberJurorsSetup.model_validate(plain.changes), PAPER)) == []
-    setup = CyberJurorsSetup.model_validate(with_model.changes)
-    assert list(departures(setup, PAPER)) == []
-    assert setup.model.id == "gemini/gemini-2.5-flash-lite"
-    assert {gone.setting.knob for gone in departures(CyberJurorsSetup(), PAPER)} == {"persona_examines", "key_media"}

@@ -313,6 +313,55 @@ def test_a_pause_stops_the_runs_at_the_workers_and_they_go_on_later(house: Court
     assert asked(server, "paused") == answered(house, "paused")
 
 
+LIES = (
+    "no JSON",
+    "",
+    "[]",
+    '{"status": "done", "outcome": 7}',
+    '{"status": "won"}',
+    '{"status": "done", "asked": "many"}',
+    '{"status": "done", "more": 1}',
+    "[" * 100_000,
+)
+
+
+def lies_from_now_on(said: tuple[str, ...]) -> None:
+    """Has the process that this runs in give these answers for cells, in turn."""
+    from itertools import cycle
+
+    from courtroom.experiments import cluster
+
+    turn = cycle(said)
+    cluster.honest = cluster.drive  # type: ignore[attr-defined]
+    cluster.drive = lambda *given: next(turn)
+
+
+def is_honest_again() -> None:
+    from courtroom.experiments import cluster
+
+    cluster.drive = cluster.honest  # type: ignore[attr-defined]
+
+
+def test_workers_that_answer_nonsense_fail_their_cells_and_an_honest_one_brings_them_to_their_ends(
+    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
+) -> None:
+    with Client(cluster) as client:
+        client.run(lies_from_now_on, LIES)
+        try:
+            name = house.experiments.begin(online("lies"))
+            house.experiments.go(name)
+            house.experiments.wait(name, 300)
+        finally:
+            client.run(is_honest_again)
+    found = house.experiments.results(name)
+    assert {row.state for row in found.rows} == {"failed"}
+    assert all(row.reason.endswith(".") and row.outcome is None for row in found.rows)
+    assert asked(server, "lies").total() == 0
+    assert house.experiments.try_again(name) == len(found.rows)
+    house.experiments.wait(name, 300)
+    assert table(house.experiments.results(name)) == table(driven(alone, online("lies")))
+
+
 # --- what can't be used ---------------------------------------------------------------------------------------------
 
 
@@ -330,7 +379,7 @@ def refused(house: Courthouse, dask: str) -> str:
 def test_a_cluster_that_can_not_be_used_is_refused_in_a_sentence(
     house: Courthouse, alone: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("courtroom.experiments.cluster.client.REACH_S", 1)
+    monkeypatch.setattr("courtroom.experiments.cluster.REACH_S", 1)
     assert refused(alone, cluster.scheduler_address).startswith("A Dask cluster needs a store that its workers share.")
     assert "can't be reached. Start its scheduler" in refused(house, "tcp://127.0.0.1:1")
     assert "can't be reached. Start its scheduler" in refused(house, "nonsense")
@@ -352,7 +401,7 @@ def test_workers_with_another_store_are_refused(
 def test_a_worker_that_does_not_answer_is_told(
     house: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("courtroom.experiments.cluster.client.ANSWER_S", 1.0)
+    monkeypatch.setattr("courtroom.experiments.cluster.ANSWER_S", 1.0)
     one = next(iter(cluster.workers.values())).pid
     os.kill(one, signal.SIGSTOP)
     try:
@@ -390,6 +439,6 @@ def test_the_shell_takes_a_cluster_by_its_address(
 
 
 def test_dask_is_not_imported_where_no_cluster_is_set() -> None:
-    code = "import sys, courtroom.experiments.lab; print('distributed' in sys.modules, 'dask' in sys.modules)"
+    code = "import sys, courtroom.experiments.service; print('distributed' in sys.modules, 'dask' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]

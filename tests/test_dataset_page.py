@@ -13,8 +13,8 @@ from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.importing import Order, Stopped
+from tests.pages import house, texts
 from tests.test_dataset_import import fact
-from tests.test_pages import house, texts
 
 __all__ = ["house"]  # a fixture
 NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png)"
@@ -48,6 +48,11 @@ def settle(house: Courthouse, app: AppTest) -> None:  # noqa: F811
     house.dataset_imports.wait()
     app.run()
     assert not app.exception, app.exception
+
+
+def written(app: AppTest) -> str:
+    """What a page shows as it is."""
+    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def test_where_there_is_no_dataset_it_says_what_to_do(house: Courthouse) -> None:  # noqa: F811
@@ -109,6 +114,33 @@ def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthou
     settle(house, app)
     labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
     assert labels == ["entailment", "not_entailment"]
+
+
+def test_the_counts_of_an_import_are_shown_and_doubtful_rows_can_be_taken_out(
+    house: Courthouse, tmp_path: Path
+) -> None:  # noqa: F811
+    source = tmp_path / "mine.csv"
+    source.write_text("Words,label,class\na,yes,x\na,yes,x\nb,yes,y\nb,no,y\nc,,yes\nd,no,y\n,no,y\n")
+    app = shown()
+    app.selectbox(key="dataset_path").select(source.name).run()
+    app.text_input(key="dataset_columns").set_value("Words=text")
+    press(app, "Import")
+    settle(house, app)
+    told = (
+        "7 records were read, and 6 rows are in.",
+        "1 records were left out:",
+        "1 rows have no known outcome (mine.csv, line 6)",
+    )
+    assert all(written(app).count(one) == 2 for one in told)  # by the import, and by the dataset
+    press(app, "Close")
+    assert all(written(app).count(one) == 1 for one in told)
+    app.segmented_control(key="dataset_shown_mine").set_value("Check").run()
+    press(app, "Take out repeated rows")
+    assert house.datasets.info("mine").count == 5
+    press(app, "Take out contradictory texts")
+    assert [row.case.real_outcome() for row in house.datasets.rows("mine")] == ["yes", "", "no"]
+    assert "2 rows were taken out, as their text has several outcomes." in written(app)
+    assert not [button for button in app.button if button.label.startswith("Take out")]
 
 
 def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811

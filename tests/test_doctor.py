@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import shutil
 import sqlite3
+import stat
 import threading
 import zipfile
 from collections.abc import Callable, Mapping
@@ -15,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.cases.precedent import Precedent
+from courtroom.cases.dispute import Precedent
 from courtroom.courthouse import Courthouse
 from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
@@ -24,10 +26,10 @@ from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.upkeep import backup
-from courtroom.upkeep.doctor import CheckResult, examine, rows, servers, surroundings
-from tests.full_store import STORE, full_store
-from tests.many_runs import copies
+from courtroom.upkeep import backup, doctor, stored_rows
+from courtroom.upkeep.doctor import examine
+from courtroom.upkeep.health import CheckResult
+from tests.full_store import STORE, as_before, full_store
 
 
 @pytest.fixture
@@ -89,7 +91,7 @@ def dead_lease(home: Path) -> None:
 
 
 def stray_rows(home: Path) -> None:
-    change(home, "DELETE FROM runs WHERE id = (SELECT run FROM seats)", "DELETE FROM sweeps")
+    change(home, "DELETE FROM runs WHERE id = (SELECT run FROM seats)", "DELETE FROM experiments")
 
 
 def damaged_picture(home: Path) -> None:
@@ -149,17 +151,17 @@ def test_rows_that_are_set_aside_are_whole_in_the_file(home: Path) -> None:
 
 
 def test_settings_that_nothing_reads_are_told_with_what_was_meant(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = list(surroundings.variables({"COURTROOM_EMBEDING": "x", "COURTROOM_REAL_DATA": "y", "PATH": "z"}))
+    told = list(doctor.variables({"COURTROOM_EMBEDING": "x", "COURTROOM_REAL_DATA": "y", "PATH": "z"}))
     assert [one.state for one in told] == ["wrong"]
     assert "do you mean COURTROOM_EMBEDDING?" in told[0].sentence
     monkeypatch.setenv("COURTROOM_CHROMA_PORT", "many")
-    assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(surroundings.variables())[-1].sentence
+    assert "COURTROOM_CHROMA_PORT has a value that does not fit" in list(doctor.variables())[-1].sentence
 
 
 def test_a_library_that_is_too_old_or_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ["streamlit>=999", "no-such-library-here>=1", "pydantic>=2", 'nor-this-one>=1; extra == "dev"']
-    monkeypatch.setattr(surroundings, "requires", lambda name: asked)
-    (told,) = surroundings.libraries()
+    monkeypatch.setattr(doctor, "requires", lambda name: asked)
+    (told,) = doctor.libraries()
     assert told.state == "wrong"
     assert "streamlit" in told.sentence
     assert "no-such-library-here is not installed" in told.sentence
@@ -204,7 +206,7 @@ def test_a_configured_server_is_asked_once_and_no_key_is_told(server: HTTPServer
         "GROQ_API_KEY": "gsk-another-secret",
         "NO_API_BASE": "",
     }
-    (found,) = servers.reachable(Settings(), environment)
+    (found,) = doctor.reachable(Settings(), environment)
     assert found.state == state
     assert [path for path, _ in Models.seen] == ["/v1/models"]
     assert "secret" not in found.sentence + found.about
@@ -213,56 +215,30 @@ def test_a_configured_server_is_asked_once_and_no_key_is_told(server: HTTPServer
 
 def test_a_server_that_is_down_is_told_without_a_password() -> None:
     environment = {"OPENAI_API_BASE": "http://me:hidden@127.0.0.1:9/v1", "OLLAMA_API_BASE": "http://127.0.0.1:9"}
-    found = list(servers.reachable(Settings(), environment))
+    found = list(doctor.reachable(Settings(), environment))
     assert [one.state for one in found] == ["wrong", "wrong"]
     assert "hidden" not in str(found)
     assert "/api/tags" in found[0].sentence
 
 
-def test_a_backup_made_while_a_run_goes_on_is_restored_whole(home: Path, tmp_path: Path) -> None:
-    settings = Settings(home=home)
-    house = Courthouse(settings)
-    run = full_store()[1]
-    stop = threading.Event()
-
-    def write() -> None:
-        number = 0
-        while not stop.is_set():
-            copies(house, run, 1, number)
-            number += 1
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        count = backup.write(settings, tmp_path / "all.zip")
-    finally:
-        stop.set()
-        writer.join()
-        house.close()
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
-    again = Settings(home=tmp_path / "again")
-    assert backup.restore(again, tmp_path / "all.zip") == count > 10
-    assert {one.state for one in examine(again)} == {"fine"}
-    restored = Courthouse(again)
-    assert restored.record(run).run.verdict == Courthouse(settings).record(run).run.verdict
-    for row in restored.store.runs():
-        assert restored.record(row.id).events or row.status == "paused", "a run is there with its events, or not at all"
-    restored.close()
-    with pytest.raises(StoreError, match="has a store already"):
-        backup.restore(again, tmp_path / "all.zip")
-
-
-def test_a_backup_that_is_none_is_refused_and_nothing_is_put_in_place(tmp_path: Path) -> None:
+def test_a_backup_that_is_none_is_refused_and_nothing_is_put_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings = Settings(home=tmp_path / "home")
     bad = {
         "text.zip": b"no zip",
         "foreign.zip": packed({"readme.txt": b"x"}),
         "leads-out.zip": packed({STORE: b"x", "../evil": b"x"}),
         "no-store.zip": packed({STORE: b"no database" * 100}),
+        "bomb.zip": packed({STORE: bytes(60_000_000)}, zipfile.ZIP_BZIP2),
+        "many.zip": packed({STORE: b"x", **{f"media/{number:064}.png": b"" for number in range(20)}}),
+        "link.zip": linked(f"media/{0:064}.png", "/etc/passwd"),
     }
+    told = {"bomb.zip": "unpacks to far more", "many.zip": "10 are allowed", "link.zip": "link that leads out"}
+    monkeypatch.setattr(backup, "MOST_FILES", 10)
     for name, data in bad.items():
         (tmp_path / name).write_bytes(data)
-        with pytest.raises(StoreError):
+        with pytest.raises(StoreError, match=told.get(name)):
             backup.restore(settings, tmp_path / name)
     with pytest.raises(StoreError, match="can't be restored"):
         backup.restore(settings, tmp_path / "nope.zip")
@@ -270,11 +246,29 @@ def test_a_backup_that_is_none_is_refused_and_nothing_is_put_in_place(tmp_path: 
     assert not (tmp_path / "evil").exists()
 
 
-def packed(files: Mapping[str, bytes]) -> bytes:
-    import io
+def test_a_backup_that_needs_more_room_than_there_is_is_refused_before_it_is_unpacked(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup.write(Settings(home=home), tmp_path / "all.zip")
+    usage = shutil.disk_usage(tmp_path)._replace(free=2**10)
+    monkeypatch.setattr("courtroom.upkeep.backup.shutil.disk_usage", lambda path: usage)
+    with pytest.raises(StoreError, match="unpacks to more than"):
+        backup.restore(Settings(home=tmp_path / "again"), tmp_path / "all.zip")
+    assert list((tmp_path / "again").iterdir()) == []
 
+
+def linked(name: str, to: str) -> bytes:
+    out = io.BytesIO(packed({STORE: b"x"}))
+    member = zipfile.ZipInfo(name)
+    member.create_system, member.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.writestr(member, to)
+    return out.getvalue()
+
+
+def packed(files: Mapping[str, bytes], packing: int = zipfile.ZIP_STORED) -> bytes:
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
+    with zipfile.ZipFile(out, "w", packing) as archive:
         for name, data in files.items():
             archive.writestr(name, data)
     return out.getvalue()
@@ -291,51 +285,18 @@ def test_a_backup_of_nothing_or_to_nowhere_is_refused(home: Path, tmp_path: Path
 
 
 def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) -> None:
-    change(
-        home,
-        "DROP TABLE written_by",
-        "DROP INDEX sweep_runs_by_run",
-        "DROP TABLE batches",
-        "DROP TABLE lost_drivers",
-        "DROP TABLE payments",
-        "DROP TABLE origins",
-        "ALTER TABLE imports DROP COLUMN base",
-        "ALTER TABLE imports DROP COLUMN how",
-        "DROP TABLE memory_states",
-        "DROP TABLE memory_snapshots",
-        "DROP TABLE asides",
-        *(f"CREATE VIRTUAL TABLE words_{name} USING fts5(words)" for name in ("statutes", "charges", "cases")),
-        "DROP TABLE knowledge_removed",
-        "DROP INDEX knowledge_by_version",
-        "DROP INDEX knowledge_without_words",
-        "ALTER TABLE knowledge DROP COLUMN words",
-        "ALTER TABLE knowledge DROP COLUMN version",
-        "DROP TABLE marks",
-        *(f"DROP TABLE {name}" for name in ("audiences", "audience_votes", "audience_arguments", "audience_likes")),
-        "DROP TABLE playlists",
-        "ALTER TABLE runs DROP COLUMN imported",
-        "DROP TABLE imported_answers",
-        "DROP TABLE panels",
-        "DROP TABLE accounts",
-        "DROP TABLE spending",
-        *(f"DROP TABLE {name}" for name in ("datasets", "dataset_rows", "dataset_splits", "dataset_problems")),
-        "DROP TABLE dataset_relevance",
-        "DROP TABLE experiments",
-        "DROP TABLE experiment_cells",
-        *(f"DROP TABLE {name}" for name in ("ownership", "links", "actions")),
-        "PRAGMA user_version = 5",
-    )
+    as_before(home / STORE)
     assert set(wrong(home)) == {"schema"}
     assert not list(home.glob("*.bak"))
     assert wrong(home, mend=True)["schema"].state == "mended"
-    assert list(home.glob("*.v5.bak"))
+    assert list(home.glob("*.before-0001.bak"))
     assert wrong(home) == {}
 
 
 def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("courtroom.upkeep.doctor.rows.STEP", 1)
+    monkeypatch.setattr("courtroom.upkeep.stored_rows.STEP", 1)
     seen: dict[str, int] = {}
     assert {one.state for one in examine(Settings(home=home), progress=seen.__setitem__)} == {"fine"}
     assert seen["rows: events"] > 50
@@ -349,7 +310,7 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
         return real(sql)
 
     monkeypatch.setattr(house.database, "each", each)
-    list(rows.belonging(house, False, lambda about, done: None))
+    list(stored_rows.belonging(house, False, lambda about, done: None))
     of_events = next(sql for sql in sent if " FROM events " in sql)
     plan = [step for *_, step in house.database.connection.execute(f"EXPLAIN QUERY PLAN {of_events}")]
     assert "SCAN events" not in plan, plan

@@ -20,12 +20,19 @@ from sklearn.feature_extraction.text import HashingVectorizer
 
 from courtroom.engine.setup import Setup
 from courtroom.knowledge import embedding
-from courtroom.knowledge import litellm_embedding as embedding_module
-from courtroom.knowledge.embedding import DEFAULT, DIMENSIONS, HashedNgrams
-from courtroom.knowledge.embeddings import REMOTE, about_embedding, embedding_of
-from courtroom.knowledge.legal import bundled_cases
+from courtroom.knowledge.bases import bundled_cases
+from courtroom.knowledge.embedding import (
+    DEFAULT,
+    DIMENSIONS,
+    LOCAL,
+    REMOTE,
+    Encoder,
+    HashedNgrams,
+    LocalEncoder,
+    about_embedding,
+    embedding_of,
+)
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
-from courtroom.knowledge.local_encoder import LOCAL, Encoder, LocalEncoder
 from courtroom.models.errors import ModelError
 from courtroom.text.words import STOP_WORDS, words
 
@@ -158,16 +165,6 @@ async def test_a_text_without_a_word_is_never_sent_empty(monkeypatch: pytest.Mon
     assert len(asked) == 1
 
 
-async def test_only_the_latest_vectors_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding_module, "KEPT", 2)
-    embedding = LiteLLMEmbedding("openai/any")
-    async with serving(lambda _, batch: vectors(batch), monkeypatch) as asked:
-        assert (await embedding.embed(["a", "b", "c"])).shape == (3, 2)
-        await embedding.embed(["b", "c"])
-        await embedding.embed(["a"])
-    assert asked == [["a", "b", "c"], ["a"]]
-
-
 async def test_a_server_that_fails_or_sends_too_few_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(call: int, batch: list[str]) -> web.Response:
         return {1: web.Response(status=500), 2: vectors(batch, 1)}.get(call) or vectors(batch)
@@ -219,9 +216,3 @@ def test_chinese_words_are_those_that_jieba_finds() -> None:
     assert len(runs) > 300
     for run in runs:
         assert words(run) == tuple(word for word in jieba.cut(run, HMM=False) if word not in STOP_WORDS)
-
-
-def test_a_word_is_in_memory_once_however_many_texts_have_it() -> None:
-    (first, *_), (second, *_) = words("Kettles leak."), words("Kettles do not leak.")
-    assert first == "kettles"
-    assert first is second

@@ -8,7 +8,7 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.procedures import PROCEDURES
 from courtroom.room import scene
-from tests.test_pages import house, page, texts
+from tests.pages import house, page, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -39,7 +39,7 @@ def test_pages_report_and_room_call_a_summary_a_summary(house: Courthouse) -> No
     assert not app.exception, app.exception
     captions = [one.value for one in app.caption]
     assert {"Summary", "Text"} <= set(captions)
-    assert not {"Verdict", "What was really decided"} & set(captions)
+    assert not {"Verdict", "What is on record of its outcome"} & set(captions)
     assert "What would change this summary?" in [button.label for button in app.button]
     record = house.record(run)
     assert scene(record, procedure).ending == "Summary"

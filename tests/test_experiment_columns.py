@@ -14,7 +14,6 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import brier_score_loss, ndcg_score
 from statsmodels.stats.contingency_tables import cochrans_q
 from typer.testing import CliRunner
@@ -24,13 +23,11 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.document import Document
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.datasets.near import SHINGLE, near_duplicates
-from courtroom.evaluation import semantic
-from courtroom.experiments.comparison import overall
+from courtroom.datasets.checking import SHINGLE, near_duplicates
+from courtroom.evaluation import summaries
 from courtroom.experiments.measures import MEASURES, Scored, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.experiments.table import CellRow, grouped
-from courtroom.experiments.words import summary
+from courtroom.experiments.table import CellRow, grouped, overall, summary
 from courtroom.settings import Settings
 from tests.real import FOLDER, needs_real_data
 from tests.test_experiment_measures import dispute, of, task, voted
@@ -69,24 +66,6 @@ def test_ndcg_of_rankings_is_scikit_learns() -> None:
     assert of("criminal", "ndcg_10", rows) == pytest.approx(sum(known) / 20, abs=1e-9)
 
 
-@needs_real_data
-def test_ndcg_of_real_cases_ranked_by_their_words_is_scikit_learns() -> None:
-    """Graded by how many charges and articles two judgments share."""
-    lines = [json.loads(line) for line in (FOLDER / "cail_like.jsonl").read_text().splitlines()[:80]]
-    labels = [{*line["meta"]["accusation"], *line["meta"]["relevant_articles"]} for line in lines]
-    words = TfidfVectorizer(analyzer="char", ngram_range=(2, 2)).fit_transform([line["fact"] for line in lines])
-    alike = (words @ words.T).toarray()
-    rows, known = [], []
-    for query in range(0, 80, 8):
-        others = [n for n in range(80) if n != query]
-        order = sorted(others, key=lambda other, query=query: (-alike[query][other], other))
-        grades = {f"candidate-{n}": len(labels[query] & labels[n]) for n in others}
-        rows += ranking(order, grades)
-        known.append(ndcg_score([[grades[f"candidate-{n}"] for n in order]], [list(range(len(order), 0, -1))], k=30))
-    assert of("criminal", "ndcg_30", rows) == pytest.approx(sum(known) / len(known), abs=1e-9)
-    assert 0.1 < sum(known) / len(known) < 1
-
-
 def test_candidates_may_have_their_own_numbers_and_grades_below_0_are_not_relevant() -> None:
     rows = ranking([7, 7, 8], {"candidate-7": -1, "candidate-8": 2})
     assert of("criminal", "hit_1", rows) == 0
@@ -123,7 +102,7 @@ def test_a_run_is_scored_by_the_precedents_that_it_looked_up(tmp_path: Path, mon
     )
     found = json.loads(shell("experiment", "run", str(file), "--json"))
     court, other = found["lines"]
-    assert court["values"] == {"hit_1": [1.0, 1.0, 1.0], "ndcg_5": [1.0, 1.0, 1.0]}
+    assert court["values"] == {"hit_1": [1.0, 0.025, 1.0], "ndcg_5": [1.0, 0.025, 1.0]}, "one case"
     assert other["values"] == {}
 
 
@@ -155,7 +134,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     module.BERTScorer = Scripted  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "bert_score", module)
     monkeypatch.setattr(Scripted, "loaded", [])
-    semantic._scorer.cache_clear()
+    summaries._scorer.cache_clear()
     return module
 
 
@@ -195,13 +174,13 @@ def test_bertscore_is_left_out_with_one_sentence(
     assert [one.name for one in measures] == ["rouge1"]
     assert len(notes) == 1
     assert "roberta-large is not on this machine" in notes[0]
-    monkeypatch.setattr(semantic, "find_spec", lambda name: None)
+    monkeypatch.setattr(summaries, "find_spec", lambda name: None)
     _, notes = at_hand(wanted("document", ["bertscore"]), rows)
     assert "courtroom[metrics]" in notes[0]
 
 
 def test_the_table_says_which_column_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(semantic, "find_spec", lambda name: None)
+    monkeypatch.setattr(summaries, "find_spec", lambda name: None)
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     house = Courthouse(Settings(home=tmp_path / "home"))
     house.datasets.add("texts", [Row(id="d", case=BRIDGE)])
@@ -218,9 +197,10 @@ def test_the_table_says_which_column_is_left_out(tmp_path: Path, monkeypatch: py
 
 
 def test_the_gain_on_a_single_model_by_hand() -> None:
-    def row(label: str, first: str, ambiguous: bool) -> Scored:
-        results = [{"id": "t", "label": label, "first": first, "ambiguous": ambiguous}]
-        return Scored(task("yes"), "", Outcome(details={"results": results}))
+    def row(label: str, single: str, ambiguous: bool) -> Scored:
+        results = [{"id": "t", "label": label, "first": "maybe", "ambiguous": ambiguous}]
+        outcome = Outcome(details={"results": results})
+        return Scored(task("yes"), "", outcome, single=of_text(task("yes"), single))
 
     rows = [row("yes", "no", True), row("yes", "no", True), row("yes", "yes", True), row("no", "yes", False)]
     rows += [row("yes", "yes", False)]
@@ -229,7 +209,8 @@ def test_the_gain_on_a_single_model_by_hand() -> None:
     assert of("labelled", "gain", rows) == pytest.approx(4 / 3 - 1)
     assert np.isnan(of("labelled", "ambiguous_gain", [row("yes", "no", True)])), "nothing to be measured against"
     alone = Scored(task("yes"), "", of_text(task("yes"), "yes"))
-    assert np.isnan(of("labelled", "gain", [alone])), "it had no hearing"
+    assert np.isnan(of("labelled", "gain", [alone])), "the experiment names no single model"
+    assert at_hand(wanted("labelled", ["gain"]), [alone])[0] == ()
 
 
 def test_the_brier_score_is_scikit_learns() -> None:
@@ -254,8 +235,8 @@ def test_cochrans_q_takes_the_majority_of_repeats_and_says_so() -> None:
     known = cochrans_q(np.array(most, dtype=int).T)
     assert (found.majority, found.tested.cases) == (True, 5)
     assert found.tested.statistic == pytest.approx(known.statistic, abs=1e-9)
-    assert found.tested.p == pytest.approx(known.pvalue, abs=1e-9)
-    from courtroom.experiments.comparison import pairs
+    assert found.tested.p > known.pvalue, "chi-squared says too much of five cases"
+    from courtroom.experiments.table import pairs
 
     told_ = summary(pairs(grouped(rows, False), list(answers), [measure]), [found])
     assert "each case by the majority of its repeats" in told_[0]

@@ -1,20 +1,16 @@
-"""Experiments as logs of Inspect and as OpenTelemetry spans: written from runs of a real server, read back by their own libraries."""
+"""Experiments as logs of Inspect: written from runs of a real server, read back by its own library."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import socket
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.experiments.results import ExperimentResults
 from courtroom.settings import Settings
 from tests.openai_server import OpenAIServer
@@ -68,9 +64,6 @@ def found(house: Courthouse) -> ExperimentResults:
     return house.experiments.results("feelings")
 
 
-# --- Inspect ----------------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def logs(house: Courthouse, tmp_path: Path) -> dict[str, Any]:
     """By arm, as Inspect reads them from a folder."""
@@ -95,7 +88,6 @@ def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults,
             known = {"accuracy": accuracy.each(row.scored)} if row.scored else None
             assert known == ({name: score.value for name, score in sample.scores.items()} if sample.scores else None)
     line = found.table.line("good", "all cases")
-    assert line is not None
     totals = {one.name: one.metrics["value"].value for one in logs["good"].results.scores}
     assert totals == {name: one.value for name, one in line.values.items()}
     assert totals.keys() == {"accuracy", "macro_f1"}
@@ -137,126 +129,3 @@ def test_no_key_is_in_a_log(logs: dict[str, Any], tmp_path: Path) -> None:
                 assert KEY.encode() not in content
                 assert b"uthorization" not in content
     assert KEY not in json.dumps([log.model_dump(mode="json") for log in logs.values()], default=str)
-
-
-# --- OpenTelemetry ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def sent(house: Courthouse) -> list[tuple[dict[str, str], bytes]]:
-    """Headers and body of what a real receiver was sent, by the shell."""
-    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
-    got: list[tuple[dict[str, str], bytes]] = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            got.append(({name.lower(): value for name, value in self.headers.items()}, body))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *what: Any) -> None:
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"authorization=Bearer%20{KEY}")
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{server.server_port}/v1/traces"
-        told = shell("experiment", "spans", "feelings", "--texts", "--endpoint", address)
-        server.shutdown()
-    assert told == "4 runs sent.\n"
-    return got
-
-
-def read(body: bytes) -> list[Any]:
-    """The spans of a request."""
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-    request = ExportTraceServiceRequest.FromString(body)
-    return [span for one in request.resource_spans for scope in one.scope_spans for span in scope.spans]
-
-
-def said(span: Any) -> dict[str, Any]:
-    """A span's attributes as plain values."""
-    values = {one.key: one.value for one in span.attributes}
-    return {name: getattr(value, value.WhichOneof("value")) for name, value in values.items()}
-
-
-def test_each_run_is_a_trace_of_its_stages_and_calls(
-    house: Courthouse, found: ExperimentResults, sent: list[tuple[dict[str, str], bytes]]
-) -> None:
-    rows = [row for row in found.rows if row.run and row.state == "done"]
-    assert len(sent) == len(rows) == 4
-    for row, (_, body) in zip(rows, sent, strict=True):
-        record, spans = house.record(row.run), read(body)
-        assert len({span.trace_id for span in spans}) == 1
-        (whole,) = [span for span in spans if not span.parent_span_id]
-        assert said(whole)["gen_ai.operation.name"] == "invoke_workflow"
-        assert said(whole)["courtroom.arm"] == row.arm
-        (scored,) = whole.events
-        assert (
-            scored.name,
-            {one.key: one.value for one in scored.attributes}["gen_ai.evaluation.name"].string_value,
-        ) == (
-            "gen_ai.evaluation.result",
-            "accuracy",
-        )
-        stages = {span.span_id: span for span in spans if span.parent_span_id == whole.span_id}
-        assert [said(span)["courtroom.stage.path"] for span in stages.values()] == [one.path for one in record.stages]
-        calls = {said(span)["courtroom.path"]: span for span in spans if span.parent_span_id in stages}
-        assert calls.keys() == {call.path for call in record.calls}
-        assert len(spans) == 1 + len(stages) + len(calls)
-        for path, span in calls.items():
-            call, told = record.call(path), said(span)
-            assert call is not None
-            assert span.end_time_unix_nano == round(record.times[path] * 1e9)
-            assert (
-                whole.start_time_unix_nano
-                <= stages[span.parent_span_id].start_time_unix_nano
-                <= span.start_time_unix_nano
-            )
-            assert span.name == f"chat {call.model}"
-            assert told["gen_ai.provider.name"] == ("courtroom.offline" if call.model == "offline" else "openai")
-            assert told["gen_ai.usage.input_tokens"] == call.prompt_tokens
-            assert told["gen_ai.agent.id"] == call.member
-            reply = house.answers.reply(call.keys[-1])
-            assert reply is not None
-            assert json.loads(told["gen_ai.output.messages"])[0]["parts"] == [{"type": "text", "content": reply.text}]
-            messages = house.answers.request(call.keys[-1])
-            asked = json.loads(told["gen_ai.input.messages"])
-            assert [one["role"] for one in asked] == [one.role for one in messages if one.role != "system"]
-
-
-def test_no_key_is_in_a_span_or_in_what_carries_it(sent: list[tuple[dict[str, str], bytes]]) -> None:
-    for headers, body in sent:
-        assert KEY.encode() not in body
-        assert b"uthorization" not in body
-        assert "authorization" not in headers, "the variables' headers belong to the variables' address"
-
-
-def test_spans_go_into_a_file_the_same_each_time_and_without_texts(house: Courthouse, tmp_path: Path) -> None:
-    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
-    for name in ("one.jsonl", "two.jsonl"):
-        shell("experiment", "spans", "feelings", "--to", str(tmp_path / name))
-    text = (tmp_path / "one.jsonl").read_text()
-    assert text == (tmp_path / "two.jsonl").read_text()
-    lines = [json.loads(line) for line in text.splitlines()]
-    assert len(lines) == 4
-    spans = lines[0]["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    assert all(len(span["traceId"]) == 32 and int(span["spanId"], 16) for span in spans)
-    assert "gen_ai.input.messages" not in text
-    assert "gen_ai.request.model" in text
-
-
-def test_a_receiver_that_is_not_there_is_named_in_a_sentence(
-    found: ExperimentResults, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spans = pytest.importorskip("courtroom.experiments.spans")
-    pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="the extra `otel` is not installed")
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{taken.getsockname()[1]}/v1/traces"
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "1")
-    with pytest.raises(CourtroomError, match="The receiver took 0 runs"):
-        spans.send(spans.traces(found, house.record, house.answers), address)

@@ -21,10 +21,12 @@ from courtroom.cases.document import Document
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.cases.readers import lawbench as reader
 from courtroom.errors import CourtroomError
-from courtroom.evaluation import lawbench, macro_scores, term_class
+from courtroom.evaluation import lawbench
 from courtroom.experiments.measures import MEASURES, Measure, Scored, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.law.judgment import Term
+from courtroom.judging.referred import candidates
+from courtroom.law.judgment import Judgment, Term, term_class
+from courtroom.law.statute import Both, Statute
 from tests.real import FOLDER, needs_real_data
 
 RANDOM = random.Random(12)
@@ -74,7 +76,6 @@ def test_measures_of_disputes_are_scikit_learns(disputes: list[Scored]) -> None:
 
 
 def _jury(row: Scored) -> JuryRecord:
-    assert isinstance(row.case, Dispute)
     assert row.case.jury is not None
     return row.case.jury
 
@@ -82,6 +83,7 @@ def _jury(row: Scored) -> JuryRecord:
 def test_a_small_panels_votes_are_scaled_to_the_real_jury() -> None:
     rows = [Scored(dispute(12, 5), "", voted(2, 1))]
     assert of("dispute", "votes_mae", rows) == pytest.approx(12 - 2 / 3 * 17)
+    assert np.isnan(of("dispute", "votes_mae", [Scored(dispute(12, 5), "", voted(1, 0))])), "one model is no panel"
 
 
 def test_how_well_the_vote_share_is_calibrated_by_hand() -> None:
@@ -125,10 +127,11 @@ def test_measures_of_judgments_are_scikit_learns(judgments: list[Scored]) -> Non
         ),
     }
     for name, (predicted, real) in sides.items():
-        known = macro_scores(predicted, real)
-        assert of("criminal", f"{name}_precision", judgments) == pytest.approx(known.precision, abs=1e-12)
-        assert of("criminal", f"{name}_recall", judgments) == pytest.approx(known.recall, abs=1e-12)
-        assert of("criminal", f"{name}_f1", judgments) == pytest.approx(known.f1, abs=1e-12)
+        labels = sorted(set().union(*predicted, *real))
+        columns = [[[label in case for label in labels] for case in side] for side in (real, predicted)]
+        scores = precision_recall_fscore_support(*columns, average="macro", zero_division=0)
+        for part, score in zip(("precision", "recall", "f1"), scores, strict=False):
+            assert of("criminal", f"{name}_{part}", judgments) == pytest.approx(score, abs=1e-12)
         exact = [a == b for a, b in zip(predicted, real, strict=True)]
         assert of("criminal", f"{name}_accuracy", judgments) == pytest.approx(sum(exact) / len(exact))
 
@@ -139,6 +142,20 @@ def test_hit_at_2_takes_the_first_two_that_were_named() -> None:
     assert of("criminal", "charge_hit2", [Scored(case, "", Outcome(details={"judgment": named}))]) == 0
     named = {**named, "charges": ["盗窃", "诈骗"]}
     assert of("criminal", "charge_hit2", [Scored(case, "", Outcome(details={"judgment": named}))]) == 1
+
+
+@pytest.mark.parametrize(("asked", "hit"), [("article_hit2", 1), ("charge_hit2", 1), ("article_accuracy", 0)])
+def test_hit_at_2_goes_on_with_what_else_came_into_question(asked: str, hit: int) -> None:
+    case = CriminalCase(id="c", title="c", facts="f", gold=Gold(charges=("诈骗",), relevant_articles=(266,)))
+    judged = Judgment(relevant_articles=(264,), charges=("盗窃",))
+    statutes = [
+        Statute(number=n, text=Both(zh="x"), charges=(Both(zh=name),)) for n, name in ((234, "故意伤害"), (266, "诈骗"))
+    ]
+    details = {
+        "judgment": judged.model_dump(mode="json"),
+        "candidates": candidates(judged, statutes, "zh", drafted=(266,)),
+    }
+    assert of("criminal", asked, [Scored(case, "", Outcome(details=details))]) == hit
 
 
 def test_an_answer_that_is_no_judgment_is_wrong_not_left_out() -> None:
@@ -190,12 +207,21 @@ def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
         assert of("document", name, rows) == pytest.approx(rouge[name].fmeasure, abs=1e-9)
     bleu = sentence_bleu(summary, [reference], tokenize="13a").score / 100
     assert of("document", "bleu", rows) == pytest.approx(bleu, abs=1e-9)
-    judged = Outcome(
-        details={"assessment": {"faithfulness": 90.0, "completeness": 60.0, "conciseness": 30.0}}, wall_s=20.0
-    )
-    assert of("document", "quality", [Scored(case, "", judged)]) == 180
-    assert of("document", "completeness", [Scored(case, "", judged)]) == 60
-    assert of("document", "cost_effectiveness", [Scored(case, "", judged)]) == 9
+    assert np.isnan(of("document", "quality", rows))
+
+
+def test_a_summary_is_scored_by_its_facts_and_its_quality_divided_by_the_time_of_who_made_it() -> None:
+    scores = {"faithfulness": 90.0, "completeness": 60.0, "conciseness": 30.0}
+    whole = dict.fromkeys(scores, 100.0)
+    judged = Outcome(details={"fine_grained": scores, "assessment": whole}, latency_s=50.0, assessed_s=30.0, wall_s=4.0)
+    rows = [Scored(Document(id="d", title="d", text="A text."), "", judged)]
+    for name, score in {**scores, "quality": 180.0, "cost_effectiveness": 9.0}.items():
+        assert of("document", name, rows) == score
+    for name in (*scores, "quality"):
+        assert of("document", f"holistic_{name}", rows) == (300 if name == "quality" else 100)
+    unfinished = judged.model_copy(update={"details": {"fine_grained": {**scores, "completeness": None}}})
+    rows = [Scored(rows[0].case, "", unfinished)]
+    assert of("document", "faithfulness", rows) == 90
     assert np.isnan(of("document", "quality", rows))
 
 

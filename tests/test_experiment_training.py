@@ -13,7 +13,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import Experiment, parsed
+from courtroom.experiments.spec import Experiment, adapted, parsed
 from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
@@ -119,6 +119,34 @@ def spec_digest(house: Courthouse, name: str) -> str:
     return house.experiments.store.experiment(name).experiment.digest[:8]
 
 
+def test_an_expert_is_taught_from_each_case_once_and_from_none_that_an_experiment_tests(house: Courthouse) -> None:
+    run_to_the_end(house, spec())
+    ((_, source),) = house.teaching
+    assert sorted(draft.case.id for draft in house.read(source)) == sorted((*TRAINED, "criminal-well-poison"))
+    assert house.read(source, teacher="another/model") == ()
+
+
+def test_an_arm_that_does_not_learn_sees_what_another_has_learned_where_it_names_that(house: Courthouse) -> None:
+    name = run_to_the_end(house, spec(arms=[ARMS[0], {**ARMS[2], "memory_of": "learns"}]))
+    learned, alone = runs_of(house, name).values()
+    assert alone.setup.memory == learned.setup.memory
+    assert many(house.knowledge.snapshots.named(alone.setup.memory)) == len(TRAINED)
+
+
+def test_arms_learn_from_another_dataset_where_the_file_names_one(house: Courthouse) -> None:
+    """Its version is pinned, its rows may have the ids of tested ones, and it can't be deleted meanwhile."""
+    case = house.library.case(TRAINED[0])
+    house.datasets.add("earlier", [Row(id=TESTED[0], case=case, split="train")])
+    elsewhere = spec(arms=[ARMS[0]], knowledge={"train": "train", "dataset": "earlier"})
+    assert house.experiments.estimate(elsewhere).training == 1
+    name = run_to_the_end(house, elsewhere)
+    kept = house.experiments.store.experiment(name).experiment
+    assert kept.knowledge.version == house.datasets.info("earlier").version
+    assert [row.case.title for row in house.experiments.rows(name, "train")] == [case.title]
+    assert house.experiments.resting_on("earlier") == [name]
+    assert adapted(kept, dataset="benches").knowledge == kept.knowledge
+
+
 def test_an_arm_that_names_a_snapshot_begins_with_it(house: Courthouse) -> None:
     house.knowledge.snapshot("mine")
     name = run_to_the_end(house, spec(arms=[{**ARMS[0], "set": {"memory": "mine"}}]))
@@ -168,6 +196,10 @@ def test_a_case_that_can_t_be_learned_from_stops_the_experiment_until_it_can(hou
     [
         ({"arms": [ARMS[2]]}, "No arm learns."),
         ({"knowledge": {"train": "nothing"}}, "no split “nothing”"),
+        (
+            {"arms": [ARMS[0], {**ARMS[2], "memory_of": "one judge"}]},
+            "“one judge”, whose memory it is to see, does not learn",
+        ),
         ({"dataset": {"name": "benches"}}, "2 cases are both trained on and tested"),
     ],
 )

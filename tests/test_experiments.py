@@ -2,38 +2,38 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import shutil
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from aiohttp import web
+from scipy.stats import ttest_rel
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
+from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Datasets, Row
-from courtroom.engine.store import RunStore
+from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.run_list import ExperimentLine, RunList, Wanted
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import frame
 from courtroom.experiments.plan import cells
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
-from courtroom.experiments.words import sentence
+from courtroom.experiments.table import sentence
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
 from tests.forks import Fork
 from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
-from tests.real import FOLDER, needs_real_data
 
 TEXTS = (
     "The parcel came late",
@@ -99,8 +99,9 @@ def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
 
 def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "feelings.toml"
-    file.write_text(as_toml(spec(repeats=2, budget={"money": 1.5}, measures=("accuracy",))))
-    assert read_toml(file) == spec(repeats=2, budget={"money": 1.5}, measures=("accuracy",))
+    given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}}
+    file.write_text(as_toml(spec(measures=("accuracy",), **given)))
+    assert read_toml(file) == spec(measures=("accuracy",), **given)
     file.write_text('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
     read = read_toml(file)
     assert (read.dataset.name, read.arms[0].predictions) == ("b", str(tmp_path / "answers.csv"))
@@ -112,6 +113,7 @@ def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Pat
         ("name = [", "can't be read as an experiment"),
         ('name = "a"\ndataset = "b"\n', "arms"),
         ('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\n', "either a procedure or a file of predictions"),
+        ('name = "a"\ndataset = "b"\ngain_over = { x = "y" }\n[[arm]]\nname = "x"\nprocedure = "p"\n', "is no arm: y"),
         ('name = "a"\ndataset = "b"\nrepeat = 3\n[[arm]]\nname = "x"\nprocedure = "p"\n', "repeat"),
         (
             'name = "a"\n[dataset]\nname = "b"\nsplit = "test"\n[knowledge]\ntrain = "test"\n[[arm]]\nname = "x"\nprocedure = "p"\n',
@@ -144,7 +146,7 @@ def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
         ({"dataset": {"name": "nothing"}}, "nothing"),
         ({"measures": ("votes_mae",)}, "There is no measure “votes_mae”"),
         ({"arms": [{"name": "x", "procedure": "juris"}]}, "x: JURIS hears cases of the kind “document”"),
-        ({"arms": [{"name": "x", "procedure": "none"}]}, "x: there is no procedure “none”"),
+        ({"arms": [{"name": "x", "procedure": "none"}]}, "x: There is no procedure “none”"),
         ({"arms": [{"name": "x", "procedure": "courtroom-llm", "set": {"judges": 2}}]}, "x: .*odd"),
         ({"arms": [{"name": "x", "predictions": "/nowhere.csv"}]}, "can't be read"),
     ],
@@ -172,7 +174,6 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert takes.calls == sum(record.asked for record in records), "the estimate is what it took"
     for arm in found.arms:
         line = found.table.line(arm, "all cases")
-        assert line is not None
         mine = [row for row in found.rows if row.arm == arm]
         hits = [row.outcome.outcome == label(row.case) for row in mine if row.outcome]
         assert line.values["accuracy"].value == pytest.approx(sum(hits) / len(hits))
@@ -187,10 +188,24 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     less, more = (
         sum(bool(right[row, a]) > bool(right[row, b]) for row, _ in right if _ == 0) for a, b in ((0, 1), (1, 0))
     )
-    assert steady.repeats is not None
     assert steady.repeats.statistic == pytest.approx((less - more) ** 2 / (less + more) if less + more else 0.0), (
         "as McNemar's"
     )
+    shares = [
+        [
+            sum(
+                bool(row.outcome and row.outcome.outcome == label(row.case))
+                for row in found.rows
+                if (row.arm, row.repeat) == at
+            )
+            for at in ((arm, 0), (arm, 1))
+        ]
+        for arm in found.arms
+    ]
+    if steady.before.p not in (0.0, 1.0):  # scipy divides by 0 where all repeats differ by the same
+        assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
+    assert found.steady["one judge"].before is None, "the first arm has none before it"
+    assert found.repeats_told[1].startswith("Over repeats, three judges: P ")
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
@@ -201,21 +216,25 @@ def label(case: Any) -> str:
 def test_the_same_experiment_again_asks_nothing_and_makes_no_run(house: Courthouse) -> None:
     first = done(house, spec())
     runs = len(house.store.runs())
-    again = done(house, spec(title="The same under a title"))
+    over, measures = {"three judges": "one judge"}, ("accuracy", "gain")
+    again = done(house, spec(title="The same under a title", measures=measures, gain_over=over))
     assert again.kept.id == first.kept.id
     assert again.kept.experiment.title == "The same under a title"
     assert len(house.store.runs()) == runs
     assert [row.outcome for row in again.rows] == [row.outcome for row in first.rows]
+    lines = {arm: again.table.line(arm, "all cases") for arm in again.arms}
+    single, court = (line.values["accuracy"].value for line in lines.values() if line)
+    assert lines["three judges"] is not None
+    assert lines["three judges"].values["gain"].value == pytest.approx(court / single - 1)
 
 
 def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse) -> None:
     found = done(house, spec())
     listed = RunList(house.database)
-    assert listed.count(Wanted()) == 1
-    (line,) = listed.page(Wanted(), 0, 10)
-    assert isinstance(line, ExperimentLine)
+    assert listed.count(RunFilter()) == 1
+    (line,) = listed.page(RunFilter(), 0, 10)
     assert (line.id, line.title, line.runs, line.status) == (found.kept.id, "feelings", 12, "done")
-    assert listed.page(Wanted(text="no such case"), 0, 10) == []
+    assert listed.page(RunFilter(text="no such case"), 0, 10) == []
     findings = [one for one in examine(house.settings) if one.about.startswith(("rows: experiments", "rows: strays"))]
     assert [one.state for one in findings] == ["fine", "fine"]
 
@@ -286,8 +305,7 @@ def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
         return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
 
     with OpenAIServer(answer=refuse) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         arms = [
             {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE}
             for name in ("real", "gone")
@@ -300,35 +318,11 @@ def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
     assert server.calls >= 12
 
 
-def test_cells_that_begin_together_are_made_together(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[set[str]] = []
-    made: list[int] = []
-    rows, create = Datasets.rows, RunStore.create
-
-    def some(datasets: Datasets, *args: Any, **given: Any) -> Iterator[Row]:
-        if given.get("ids") is not None:
-            read.append(set(given["ids"]))
-        return rows(datasets, *args, **given)
-
-    def counted(store: RunStore, *args: Any, **given: Any) -> str:
-        made.append(id(store._database.connection) if store._database.connection.in_transaction else 0)
-        return create(store, *args, **given)
-
-    monkeypatch.setattr(Datasets, "rows", some)
-    monkeypatch.setattr(RunStore, "create", counted)
-    found = done(house, spec(at_once=12))
-    assert {row.state for row in found.rows} == {"done"}
-    assert read == [{row.row for row in found.rows}], "the cases of all cells are read at once"
-    assert len(made) == 12
-    assert len(set(made) - {0}) == 1, "in one transaction"
-
-
 def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAIServer(keep_bodies=True) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         house = Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")), streaming=True)
         arm = {"name": "a", "procedure": "courtroom-llm", "model": "openai/any", "set": SINGLE}
         found = done(house, spec(arms=[arm]))
@@ -362,8 +356,7 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
     tables, calls = [], []
     for name, kills in (("broken", (5, 4)), ("whole", ())):
         with OpenAIServer() as server:
-            monkeypatch.setenv("OPENAI_API_BASE", server.url)
-            monkeypatch.setenv("OPENAI_API_KEY", "none")
+            server.known(monkeypatch)
             monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / name)))
             house = Courthouse()
             kept = house.experiments.begin(experiment)
@@ -430,11 +423,83 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
     assert (values["good"], values["bad"]) == (1.0, 0.5)
     assert {row.run for row in found.rows if row.arm == "good"} == {""}
     (pair,) = [one for one in found.pairs if {one.a, one.b} == {"good", "bad"} and one.measure.name == "accuracy"]
-    assert (pair.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)
-    assert sentence(pair).startswith(
-        "Accuracy: no difference between good and bad is shown (100.0 % against 50.0 %; p = "
+    assert (pair.tested.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)
+    assert sentence(pair) == (
+        "Accuracy: whether good and bad differ can't be known from so few cases (100.0 % against 50.0 %; 6 cases; at least 7 are needed)."
     )
-    assert "cases would show a difference of this size (power 80 %, without correction)." in sentence(pair)
+    two = replace(pair, pairs=1)
+    assert sentence(two).startswith(
+        "Accuracy: no difference between good and bad is shown (100.0 % against 50.0 %, 95 % interval "
+    )
+    assert "by McNemar's exact test; 6 cases). About 15 cases would show a difference of this size" in sentence(two)
+
+
+def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Courthouse, tmp_path: Path) -> None:
+    file = answers(tmp_path / "given.jsonl", {"all": [*RIGHT, "sad", "glad"], "some": [*RIGHT[:3], "no idea", ""]})
+    found = done(
+        house, spec(arms=[{"name": name, "model": name, "predictions": str(file)} for name in ("all", "some")])
+    )
+    assert [one.model_dump() for one in found.accounts] == [
+        {"arm": "all", "cases": 6, "unanswered": 0, "unknown": 2, "unreadable": 0},
+        {"arm": "some", "cases": 5, "unanswered": 1, "unknown": 0, "unreadable": 2},
+    ]
+    assert found.notes == (
+        "all: 2 of the answered cases are not in the dataset and count for nothing.",
+        "some: 2 answers can't be read and count as wrong.",
+        "The arms are not over the same cases (all 6, some 5); a pair is compared on the cases that both have.",
+    )
+    assert found.as_data()["accounts"][0]["unknown"] == 2
+    whole = done(
+        house,
+        spec(
+            name="whole",
+            arms=[{"name": "all", "model": "all", "predictions": str(file)}],
+            dataset={"name": "feelings", "limit": 2},
+        ),
+    )
+    assert [one.unknown for one in whole.accounts] == [2]  # a case that was not chosen is no unknown one
+
+
+def test_an_arm_whose_answers_fit_is_shown_without_a_remark(house: Courthouse, tmp_path: Path) -> None:
+    file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
+    found = done(
+        house, spec(arms=[{"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")])
+    )
+    assert found.notes == ()
+
+
+THEFT = CriminalCase(id="c-0", title="x", facts="A phone was taken.", gold=Gold(charges=("盗窃",)))
+
+
+def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthouse, tmp_path: Path) -> None:
+    house.datasets.add(
+        "thefts", [Row(id=f"c-{n}", case=THEFT.model_copy(update={"id": f"c-{n}"}), category="3-3") for n in range(3)]
+    )
+    file = tmp_path / "given.jsonl"
+
+    def taken(name: str, *given: str, **more: Any) -> ExperimentResults:
+        file.write_text(
+            "".join(json.dumps({"case": f"c-{n}", "prediction": one}) + "\n" for n, one in enumerate(given))
+        )
+        return done(
+            house, spec(name=name, dataset={"name": "thefts"}, arms=[{"name": "m", "predictions": str(file)}], **more)
+        )
+
+    for found in (
+        taken("texts", "罪名:盗窃", "盗窃", "?"),
+        taken("named", "罪名:盗窃", "盗窃", "?", measures=["charge_accuracy"]),
+    ):
+        assert not [one.name for one in found.measures if one.name.startswith("charge")]
+        assert found.table.lines[0].values["lawbench"].value == pytest.approx(2 / 3)
+        assert "m: 1 answers can't be read and count as wrong." in found.notes
+        assert any(note.startswith("The answers are plain texts") for note in found.notes)
+    charges = json.dumps(
+        {"charges": ["盗窃"], "relevant_articles": [264], "term_of_imprisonment": {"imprisonment": 5}},
+        ensure_ascii=False,
+    )
+    mixed = taken("mixed", charges, "盗窃", charges)
+    assert mixed.table.lines[0].values["charge_accuracy"].value == pytest.approx(2 / 3)
+    assert mixed.notes == ("m: 1 answers can't be read and count as wrong.",)
 
 
 def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: Path) -> None:
@@ -453,6 +518,7 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
         ('{"case": "text-0"}\n', "line 1: the answer is missing"),
         ('{"prediction": "sad"}\n', "line 1: the case is missing"),
         ('{"case": "text-0", "prediction": "sad"}\nno\n', "line 2: it is no JSON"),
+        (None, "given.jsonl can't be read: it is not there. Check the path."),
         ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
         (
             '{"case": "text-0", "model": "a", "prediction": "sad"}\n{"case": "text-0", "model": "b", "prediction": "sad"}\n',
@@ -461,10 +527,11 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
     ],
 )
 def test_predictions_that_can_not_be_read_are_refused_with_their_line(
-    house: Courthouse, tmp_path: Path, text: str, why: str
+    house: Courthouse, tmp_path: Path, text: str | None, why: str
 ) -> None:
     file = tmp_path / "given.jsonl"
-    file.write_text(text)
+    if text is not None:
+        file.write_text(text)
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(arms=[{"name": "m", "predictions": str(file)}]))
 
@@ -529,31 +596,4 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
     assert whole.groupby("arm")["accuracy"].mean().to_dict() == {
         line["arm"]: pytest.approx(line["values"]["accuracy"][0]) for line in found["lines"]
     }
-    assert r"\begin{tabular}{lrr}" in (tmp_path / "table.tex").read_text()
-
-
-@needs_real_data
-@pytest.mark.slow
-def test_eight_language_models_are_eight_arms_by_one_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    shell("datasets", "import", str(FOLDER / "lawbench"), "--name", "lawbench")
-    predictions = FOLDER / "lawbench_predictions"
-    found = json.loads(
-        shell("experiment", "predictions", str(predictions), "--dataset", "lawbench", "--measure", "lawbench",
-              "--measure", "abstention", "--by-category", "--json")
-    )  # fmt: skip
-    with (predictions / "reference_scores.csv").open() as file:
-        known = {(row["task"], row["model"]): row for row in csv.DictReader(file)}
-    assert len(found["lines"]) == len(known) == 48
-    for line in found["lines"]:
-        reference = known[line["group"], line["arm"]]
-        assert line["values"]["lawbench"][0] == pytest.approx(float(reference["score"]), abs=1e-9)
-        assert line["values"]["abstention"][0] == pytest.approx(float(reference["abstention_rate"]), abs=1e-9)
-    pairs = {(one["measure"], one["group"], *one["arms"]): one for one in found["pairs"]}
-    held = pairs["lawbench", "3-6", "GPT4", "qwen-7b-chat-hf"]
-    assert (held["test"], held["holds"]) == ("McNemar", True)
-    assert held["sentence"].startswith(
-        "LawBench score on 3-6: GPT4 is better than qwen-7b-chat-hf (46.5 % against 24.5 %; "
-    )
-    assert not pairs["lawbench", "3-6", "GPT-3.5-turbo-0613", "qwen-7b-chat-hf"]["holds"]
-    assert len(found["summary"]) == 12
+    assert r"\begin{tabular}{lrrr}" in (tmp_path / "table.tex").read_text()

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from courtroom.courthouse import Courthouse
-from tests.benchmarks import measure_judgment, measure_texts
+from tests.benchmarks import bench_claims, measure_judgment, measure_texts, measure_votes
 from tests.benchmarks.tables import new_house
 from tests.benchmarks.write_figures import PAGE
 from tests.real import FOLDER, needs_real_data
@@ -32,7 +32,9 @@ def published(title: str) -> list[str]:
     return [line for line in lines if line.startswith("| ")][2:]
 
 
-@pytest.mark.parametrize("measure", [measure_judgment, measure_texts], ids=["judgment", "texts"])
+@pytest.mark.parametrize(
+    "measure", [measure_judgment, measure_texts, measure_votes], ids=["judgment", "texts", "votes"]
+)
 def test_figures_of_the_samples_are_what_the_commands_give(
     measure: ModuleType, house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,11 +43,42 @@ def test_figures_of_the_samples_are_what_the_commands_give(
         assert [row.line() for row in table.rows] == published(table.title)
 
 
-@needs_real_data
-def test_figures_of_public_cases_are_what_the_command_gives(house: Courthouse) -> None:
-    table = measure_judgment.table(house, "{} criminal cases of CAIL2018", measure_judgment.cail(FOLDER))
-    (row,) = [row for row in table.rows if row.name == "both, fused by reciprocal rank"]
-    assert row.line() in published(table.title)
+def test_figures_of_claims_are_what_the_command_gives() -> None:
+    """Of each table the rows that take a second or two."""
+    for table in bench_claims.tables():
+        known = published(table.title)
+        assert [line.split(" | ")[0] for line in known] == [f"| {row.name}" for row in table.rows]
+        if "24 arms" not in table.title:
+            assert table.rows[0].line() == known[0]
+
+
+def test_no_figure_of_claims_is_worse_than_it_may_be() -> None:
+    """Also where twice the error of the simulation is allowed for."""
+    for table in bench_claims.tables():
+        for line in published(table.title):
+            cells = line.strip("| ").split(" | ")
+            rows = [100.0 if cell == "–" else float(cell.split()[0]) for cell in cells[1:]]
+            if "False claims" in table.title:
+                arms, many = (24 if "24" in table.title else 2), int(cells[0])
+                error = 100 * (0.05 * 0.95 / bench_claims.many_of(arms, many)) ** 0.5
+                assert max(rows) <= 5 + 2 * error, line
+            elif "holds the truth" in table.title and int(cells[0]) >= 5:
+                error = 100 * (0.07 * 0.93 / bench_claims.many_of(2, int(cells[0]))) ** 0.5
+                skewed = [place for place, name in enumerate(table.head[1:]) if "skewed" in name]
+                kept = [cell for place, cell in enumerate(rows) if int(cells[0]) >= 20 or place not in skewed]
+                assert min(kept) >= 93 - 2 * error, line
+            elif "against none" in table.title:
+                assert max(rows) < 0.05
+
+
+@pytest.mark.parametrize("arm", ["JurisAgents, offline", "VERDICT, offline"])
+def test_the_default_look_ups_find_at_least_what_bm25_finds_in_public_cases(arm: str) -> None:
+    rows = {
+        cells[0]: cells[1:]
+        for cells in (line.strip("| ").split(" | ") for line in published("199 criminal cases of CAIL2018"))
+    }
+    of = {name: [float(cell.split()[0]) for cell in cells] for name, cells in rows.items()}
+    assert all(mine >= words for mine, words in zip(of[arm], of["BM25 alone"], strict=True))
 
 
 @needs_real_data

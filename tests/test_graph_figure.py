@@ -26,9 +26,3 @@ def test_each_edge_has_one_arrow_that_points_along_it() -> None:
     for trace in lines:
         tips = [at for at, size in enumerate(trace.marker.size) if size > 0]
         assert all(trace.x[at - 1] is not None and trace.x[at + 1] is not None for at in tips), "within its own edge"
-
-
-def test_a_graph_of_many_edges_is_as_many_traces_as_one_of_few() -> None:
-    few, many = (draw_graph(graph(size), CHOICES) for size in (4, 40))
-    assert len(few.data) == len(many.data)
-    assert not many.layout.annotations, "an annotation for each of 1,560 edges takes a minute"

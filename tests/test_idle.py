@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
+from courtroom.experiments.what_if import evidence_left_out
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.questions.playlists import Playlist, Stop
-from courtroom.sweeps.plan import evidence_left_out
 from pages.parts.shared.house import courthouse
+from tests.driving import drive
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,38 +25,32 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, di
     """The pages' own courthouse, in which all is finished: every page with what its address holds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
-        st.cache_resource.clear()
         house = courthouse()
         yield _finished(house)
         house.close()
-        st.cache_resource.clear()
 
 
 def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
     case = house.library.case("oak-table")
-    run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=2, rounds=1), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 20)
+    run = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=2, rounds=1), 0))
     fork = house.fork(run, house.record(run).setup)
-    house.runner.go(fork)
-    house.runner.wait(fork, 20)
-    sweep = house.sweeps.start(house.sweeps.plan(run, evidence_left_out(case)[:2], (0,)))
-    house.sweeps.wait(sweep, 20)
+    drive(house, fork)
+    lab = house.experiments
+    what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:2], (0,))))
+    lab.wait(what_if, 20)
     seat = house.people.seat(run, "juror-01").token
     audience = house.audiences.open(run, 0).token
     house.audiences.close(run)
-    playlist = house.playlists.add(Playlist(name="A talk", stops=(Stop(run=run, at=1),)))
     return {
         "cases": {},
         "setup": {"fork": run},
         "deliberation": {"run": run},
         "knowledge": {},
-        "sweep": {"sweep": sweep},
+        "what_if": {"experiment": what_if},
         "runs": {},
         "compare": {"runs": f"{run},{fork}"},
         "seat": {"seat": seat},
         "audience": {"audience": audience},
-        "playlists": {"playlist": playlist},
     }
 
 
@@ -67,7 +60,7 @@ def test_no_folder_is_watched() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["cases", "setup", "deliberation", "knowledge", "sweep", "runs", "compare", "seat", "audience", "playlists"]
+    "page", ["cases", "setup", "deliberation", "knowledge", "what_if", "runs", "compare", "seat", "audience"]
 )
 def test_no_page_draws_itself_anew_where_all_is_finished(
     page: str, addresses: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch

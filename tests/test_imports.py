@@ -1,28 +1,22 @@
-"""Imports: whole or not at all, gone on with after a kill, nothing twice and nothing lost."""
+"""Imports: whole or not at all, nothing twice and nothing lost."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.imports import BATCH, Imports
-from courtroom.knowledge.legal import bundled_charges, bundled_statutes
 from courtroom.knowledge.search import Fetch, Knowledge, Search
-from courtroom.law.charge import charges_of
 from courtroom.law.statute import Both
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.store.migrations import MIGRATIONS
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -32,7 +26,7 @@ def opened(home: Path) -> tuple[Knowledge, Imports]:
     settings = Settings(home=home)
     database = Database(settings.database)
     knowledge = Knowledge(database, settings)
-    return knowledge, Imports(database, knowledge, home / "imports")
+    return knowledge, Imports(database, knowledge)
 
 
 def records(count: int) -> bytes:
@@ -54,13 +48,13 @@ async def test_referred_precedents_are_taken_in_once_however_often_they_are_impo
     knowledge, imports = opened(tmp_path)
     told: list[tuple[str, int, int]] = []
     for _ in range(2):
-        job = await imports.go_on(imports.begin("cases", "cail.jsonl", records(450)), lambda *step: told.append(step))
-        assert job.total == 450
+        file = imports.check("cases", "cail.jsonl", records(450))
+        await imports.run(file, lambda *step: told.append(step))
+        assert file.total == 450
     assert len(knowledge.of("cases", "imported")) == 450
     assert [done for what, done, _ in told if what == "Taking in"][:3] == [BATCH, 2 * BATCH, 450]
     found = await knowledge.of("cases", "imported").search("item449 shop5", 1)
     assert "item449" in found[0].record.facts
-    assert imports.pending() == []
 
 
 LAW = [
@@ -75,14 +69,14 @@ def jsonl(*rows: object) -> bytes:
 
 
 async def take_in(imports: Imports, into: Any, data: bytes, base: str = "imported", how: Any = "add") -> None:
-    await imports.go_on(imports.begin(into, f"{into}.jsonl", data, base, how))
+    await imports.run(imports.check(into, f"{into}.jsonl", data, base, how))
 
 
 async def test_imported_law_is_in_a_base_of_its_own_and_nothing_of_the_digest_is_in_it(tmp_path: Path) -> None:
     knowledge, imports = opened(tmp_path)
-    ours = knowledge.statutes.all()
+    ours = knowledge.of("statutes").all()
     await take_in(imports, "statutes", jsonl(*LAW))
-    assert knowledge.statutes.all() == ours
+    assert knowledge.of("statutes").all() == ours
     law = knowledge.of("statutes", "imported")
     theft, driving, new = (law.get(name) for name in ("264", "133-1", "400"))
     assert (theft.text.zh[:4], theft.interpretation[:4]) == ("盗窃公私", "数额较大")
@@ -122,60 +116,11 @@ async def test_an_import_adds_or_replaces_as_said(tmp_path: Path) -> None:
     assert knowledge.bases() == ("bundled", "prc")
 
 
-async def test_a_store_of_before_keeps_its_imported_law_apart_and_gets_the_digest_back(tmp_path: Path) -> None:
-    ours = {one.id: one for one in bundled_statutes()}
-    mixed = ours["264"].model_copy(update={"text": Both(zh="盗窃公私财物的，……"), "digest": False})
-    (own,) = records(1).splitlines()
-    case = next(package.case for package in read_upload("a.json", own))
-    with closing(sqlite3.connect(Settings(home=tmp_path).database, isolation_level=None)) as db:
-        before = next(n for n, script in enumerate(MIGRATIONS) if "CREATE TABLE origins" in script)
-        for script in MIGRATIONS[:before]:
-            db.executescript(script)
-        db.execute(f"PRAGMA user_version = {before}")
-        db.execute("INSERT INTO collections (name, seeded) VALUES ('statutes', 1), ('charges', 1), ('cases', 1)")
-        kept = [("statutes", mixed, 0.0), ("statutes", ours["266"], 0.0), ("cases", case, 5.0)]
-        kept += [("charges", charge, 0.0) for charge in charges_of([mixed])]
-        for seq, (collection, record, added) in enumerate(kept, 1):
-            values = (seq, collection, record.id, record.model_dump_json(), added)
-            db.execute("INSERT INTO knowledge (seq, collection, id, body, added) VALUES (?, ?, ?, ?, ?)", values)
-            db.execute(f"INSERT INTO words_{collection} (rowid, words) VALUES (?, 'x')", (seq,))
-    knowledge, _ = opened(tmp_path)
-    assert knowledge.bases() == ("bundled", "imported")
-    assert {one.id: one for one in knowledge.statutes.all()} == ours
-    assert {one.id: one for one in knowledge.charges.all()} == {one.id: one for one in bundled_charges()}
-    assert case.id not in {one.id for one in knowledge.cases.all()}
-    (theft,) = knowledge.of("statutes", "imported").all()
-    assert (theft.text.zh, theft.bands, theft.cues, theft.title) == (mixed.text.zh, (), Both(), Both())
-    (charge,) = knowledge.of("charges", "imported").all()
-    assert (charge.articles, charge.text.zh, charge.cues) == (("264",), mixed.text.zh, Both())
-    assert [one.id for one in knowledge.of("cases", "imported").all()] == [case.id]
-    assert (await knowledge.of("statutes", "imported").search("盗窃", 5, "bm25"))[0].record.id == "264"
-
-
 def test_what_is_bundled_can_not_be_imported_into(tmp_path: Path) -> None:
     _, imports = opened(tmp_path)
     for base, told in (("bundled", "Import into another one"), ("My Law", "small letters")):
         with pytest.raises(CourtroomError, match=told):
-            imports.begin("statutes", "law.jsonl", jsonl(*LAW), base)
-
-
-async def test_a_killed_replacement_is_gone_on_with_and_leaves_nothing_of_what_was(tmp_path: Path) -> None:
-    knowledge, imports = opened(tmp_path)
-    await take_in(imports, "cases", records(3))
-    digest = imports.begin("cases", "new.jsonl", records(450)[200:].partition(b"\n")[2], "imported", "replace")
-
-    class Killed(Exception):
-        pass
-
-    def killed(what: str, done: int, total: int) -> None:
-        if what == "Taking in":
-            raise Killed
-
-    with pytest.raises(Killed):
-        await imports.go_on(digest, killed)
-    assert len(knowledge.of("cases", "imported")) == BATCH
-    total = (await imports.go_on(digest)).total
-    assert len(knowledge.of("cases", "imported")) == total
+            imports.check("statutes", "law.jsonl", jsonl(*LAW), base)
 
 
 @pytest.mark.parametrize(
@@ -199,9 +144,9 @@ def test_a_file_with_one_bad_record_leaves_everything_as_it_was(
     knowledge, imports = opened(tmp_path)
     good = json.loads(records(1)) if into == "cases" else {"number": 1, "text": "x", "name": "x", "articles": [1]}
     with pytest.raises(CourtroomError) as error:
-        imports.begin(into, "law.jsonl", "\n".join(map(json.dumps, (good, line, good))).encode())
+        imports.check(into, "law.jsonl", "\n".join(map(json.dumps, (good, line, good))).encode())
     assert told in str(error.value)
-    assert (knowledge.bases(), imports.pending()) == (("bundled",), [])
+    assert knowledge.bases() == ("bundled",)
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"not json", b"[" * 50_000])
@@ -209,12 +154,12 @@ def test_a_file_that_is_none_is_told_in_a_sentence(tmp_path: Path, data: bytes) 
     _, imports = opened(tmp_path)
     for into in ("statutes", "charges", "cases"):
         with pytest.raises(CourtroomError):
-            imports.begin(into, "law.jsonl", data)  # type: ignore[arg-type]
+            imports.check(into, "law.jsonl", data)  # type: ignore[arg-type]
 
 
 def test_an_import_in_the_background_tells_how_many_records_of_the_file_are_in(tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path))
-    house.take_in(house.imports.begin("cases", "cail.jsonl", records(3)))
+    house.take_in(house.imports.check("cases", "cail.jsonl", records(3)))
     (state,) = house.taking_in.values()
     while state.running:
         house.runner.do(asyncio.sleep(0.01)).result()
@@ -222,23 +167,12 @@ def test_an_import_in_the_background_tells_how_many_records_of_the_file_are_in(t
     house.close()
 
 
-async def test_an_import_that_is_given_up_keeps_what_is_in(tmp_path: Path) -> None:
-    _, imports = opened(tmp_path)
-    digest = imports.begin("cases", "cail.jsonl", records(3))
-    assert [job.digest for job in imports.pending()] == [digest]
-    imports.give_up(digest)
-    assert imports.pending() == []
-    with pytest.raises(CourtroomError, match="done or was given up"):
-        await imports.go_on(digest)
-
-
 @needs_real_data
 @pytest.mark.slow
 async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
     knowledge, imports = opened(tmp_path)
     data = (FOLDER / "criminal_law_prc_2023.jsonl").read_bytes()
-    job = await imports.go_on(imports.begin("statutes", "law.jsonl", data))
-    assert job.total == 505
+    await take_in(imports, "statutes", data)
     ids = {statute.id for statute in knowledge.of("statutes", "imported").all()}
     assert len(ids) == 505
     assert {"264", "133-1", "287-2"} <= ids

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import shutil
 import signal
 import socket
 import sqlite3
 import sys
-from array import array
-from collections.abc import Callable, Sequence
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.changes import Changed, ChangedWords
-from courtroom.knowledge.chroma_apart import ChromaApart
+from courtroom.knowledge import chroma
+from courtroom.knowledge.chroma import Batch, Broken, ChromaFolder
 from courtroom.knowledge.embedding import HashedNgrams, Vectors
-from courtroom.knowledge.facets import Facets, Filter
-from courtroom.knowledge.graph import AT_ONCE, HNSW, rhythm
-from courtroom.knowledge.index import VectorIndex
-from courtroom.knowledge.sealed import files_of, read_seal
+from courtroom.knowledge.indexed_records import Changed, ChangedWords, Facets, Filter, Seal, files_of, read_seal
 from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.vector_index import VectorIndex
 from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
 from courtroom.store.database import Database
@@ -105,14 +104,36 @@ def learn(folder: str, name: str) -> None:
     async def work() -> None:
         for n in range(25):
             base.add([pattern.model_copy(update={"id": f"{name}-{n}", "title": f"{name} case{n} item{n * 13}"})])
-            await base.search(QUERY, 200)
+            await base.collection.search(QUERY, 200, "dense")
         print("done", flush=True)
         sys.stdin.read()
         known = {precedent.id for precedent in base.all()}
-        found = {precedent.id for precedent, _ in await base.search(QUERY, 200)}
+        found = {found.record.id for found in await base.collection.search(QUERY, 200, "dense")}
         print(len(known), len(known - found))
 
     asyncio.run(work())
+
+
+def write_and_wait(folder: str) -> None:
+    """Writes half of a folder's new vectors, says so, and waits for its end."""
+
+    def batches(size: int) -> Iterator[Batch]:
+        yield Batch(["s1"], np.ones((1, 2048), np.float32), [Facets()])
+        print("writing", flush=True)
+        sys.stdin.read()
+
+    home = Path(folder) / "chroma" / "things"
+    seal = read_seal(home)
+    assert seal is not None
+    ChromaFolder(home, "things").write(seal, ["r1"], 2, batches)
+
+
+def open_and_wait(folder: str, temporary: str) -> None:
+    """Opens a graph on disk, says so, and waits for its end."""
+    tempfile.tempdir = temporary
+    index = graph(Path(folder))
+    print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0], flush=True)
+    sys.stdin.read()
 
 
 def forked(function: Callable[..., None], *given: object) -> forks.Fork:
@@ -156,15 +177,66 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home / "chroma"
 
 
-async def test_what_ends_chroma_does_not_end_the_app(tmp_path: Path, built: Path) -> None:
+@pytest.mark.parametrize("failure", ["hangs", "raises", "panics"])
+async def test_a_folder_whose_opening_fails_is_built_again(
+    tmp_path: Path, built: Path, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
     shutil.copytree(built, tmp_path / "chroma")
-    index, records = graph(tmp_path), Fixed(MANY)
-    assert (await index.search(QUERY, 1, records))[0][0] == "r42"
-    process = index._graph._reader._process  # type: ignore[attr-defined]
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    assert (await index.search(QUERY, 1, records))[0][0] == "r42"
+    (first,) = (tmp_path / "chroma" / "things").glob("*/chroma.sqlite3")
+    opened, released = ChromaFolder._loaded, threading.Event()
+
+    class PanicException(BaseException):
+        """As Chroma's Rust raises it."""
+
+    def fails(folder: ChromaFolder, path: str) -> object:
+        if not first.exists():
+            return opened(folder, path)
+        if failure == "hangs":
+            released.wait(60)
+        raise PanicException if failure == "panics" else ValueError("Failed to apply logs to the hnsw segment writer")
+
+    monkeypatch.setattr(ChromaFolder, "_loaded", fails)
+    monkeypatch.setattr(chroma, "OPEN_S", 1.0 if failure == "hangs" else chroma.OPEN_S)
+    index = graph(tmp_path)
+    assert (await index.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
+    released.set()
+    assert whole_again(tmp_path / "chroma" / "things")
     index.close()
+
+
+async def test_a_process_killed_while_it_writes_leaves_the_sealed_folder_as_it_was(tmp_path: Path, built: Path) -> None:
+    shutil.copytree(built, tmp_path / "chroma")
+    with forked(write_and_wait, tmp_path) as writer:
+        assert writer.line().strip() == "writing", writer.finish().stderr
+        os.kill(writer.pid, signal.SIGKILL)
+    folder = tmp_path / "chroma" / "things"
+    assert len([path for path in folder.iterdir() if path.is_dir()]) == 2
+    assert whole_again(folder)
+    records, index = Fixed(MANY), graph(tmp_path)
+    records.put(**{f"s{n}": f"item{n} thing0 other{n}" for n in range(60)})
+    assert (await index.search(QUERY, 1, records))[0][0] == "r42"
+    assert len([path for path in folder.iterdir() if path.is_dir()]) == 1, "what the process has left is gone"
+    index.close()
+
+
+async def test_the_next_opening_deletes_the_copy_of_a_killed_process_and_no_other(
+    tmp_path: Path, built: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(built, tmp_path / "chroma")
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    first, second = graph(tmp_path), graph(tmp_path)
+    assert (await first.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
+    with forked(open_and_wait, tmp_path, temporary) as killed:
+        assert killed.line().strip() == "r42", killed.finish().stderr
+        os.kill(killed.pid, signal.SIGKILL)
+    assert len([path for path in temporary.iterdir() if path.is_dir()]) == 2
+    assert (await second.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
+    assert len([path for path in temporary.iterdir() if path.is_dir()]) == 2, "of the two that are open"
+    first.close()
+    second.close()
+    assert list(temporary.iterdir()) == []
 
 
 async def test_a_graph_finds_what_each_record_compared_finds(tmp_path: Path, built: Path) -> None:
@@ -281,11 +353,8 @@ async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Pat
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
         settings = Settings(home=tmp_path, chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
         index, records = VectorIndex(settings, "things", HashedNgrams()), Fixed({"a": "a kettle"})
-        for asked in (index.search("kettle", 1, records), index.wake(records)):
-            with pytest.raises(
-                CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"
-            ):
-                await asked
+        with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
+            await index.search("kettle", 1, records)
 
 
 async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:
@@ -316,55 +385,24 @@ async def test_two_processes_that_make_a_graph_at_once_leave_one_that_is_whole(t
     assert whole_again(tmp_path / "chroma" / "things")
 
 
-def test_chromas_process_sees_no_key_of_the_app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-    apart = ChromaApart()
-    assert apart.ask("ready")
-    process = apart._process
-    assert process is not None
-    assert b"sk-canary" not in Path(f"/proc/{process.pid}/environ").read_bytes()
-    apart.close()
+def test_all_vectors_are_in_the_saved_graph_and_the_log_is_short(tmp_path: Path) -> None:
+    count = 1100  # one batch is saved as it is written, the rest at the end
+    draw = np.random.default_rng(1)
 
+    def batches(size: int) -> Iterator[Batch]:
+        for start in range(0, count, size):
+            names = [f"r{n}" for n in range(start, min(start + size, count))]
+            yield Batch(names, draw.random((len(names), 8), np.float32), [Facets()] * len(names))
 
-def test_chromas_process_loads_chromas_engine_alone() -> None:
-    apart = ChromaApart()
-    assert apart.ask("ready")
-    process = apart._process
-    assert process is not None
-    loaded = Path(f"/proc/{process.pid}/maps").read_text()
-    apart.close()
-    assert "chromadb_rust_bindings" in loaded
-    assert not [name for name in ("numpy", "pydantic_core") if name in loaded], "`import chromadb` loads these"
-
-
-@pytest.mark.parametrize("count", [1, 2, 51, 300, 2_001, 49_990, 50_000, 51_234, 1_000_000])
-def test_the_last_write_of_a_graph_is_written_down_with_it(count: int) -> None:
-    size, every = rhythm(count)
-    assert 1 <= size <= AT_ONCE
-    waiting, times = 0, 0
-    for start in range(0, count, size):
-        waiting += min(size, count - start)
-        if waiting >= every:
-            waiting, times = 0, times + 1
-    assert waiting == 0
-    assert times <= (count / AT_ONCE) ** 0.5 + 1
-
-
-def test_a_graph_is_made_once_and_the_log_behind_it_stays_short(tmp_path: Path) -> None:
-    draw, apart, count, every = random.Random(1), ChromaApart(), 400, 200
-    apart.ask("make", str(tmp_path), "things", HNSW, every)
-    for start in range(0, count, 100):
-        names = [f"r{n}" for n in range(start, start + 100)]
-        numbers = array("f", (draw.random() for _ in range(100 * 8)))
-        apart.ask("upsert", names, numbers.tobytes(), [{"day": 1}] * 100)
-        with closing(sqlite3.connect(tmp_path / "chroma.sqlite3")) as log:
-            (waiting,) = log.execute("SELECT count(*) FROM embeddings_queue").fetchone()
-        assert waiting <= every, "what the graph holds on disk is not read from the log again"
-    (graph_file,) = tmp_path.rglob("data_level0.bin")
-    before = graph_file.stat().st_mtime_ns
-    assert apart.ask("finish", str(tmp_path), "things") == count
-    assert graph_file.stat().st_mtime_ns == before, "all of it was in the graph already"
-    apart.close()
+    folder = ChromaFolder(tmp_path, "things")
+    folder.write(Seal(version=1, count=0, made_with="test", files={}), [], count, batches)
+    seal = folder.seal("test")
+    assert seal.count == count
+    with closing(sqlite3.connect(tmp_path / seal.folder / "chroma.sqlite3")) as log:
+        assert log.execute("SELECT count(*) FROM embeddings_queue").fetchone()[0] <= 1
+    with pytest.raises(Broken):
+        folder.open(seal.model_copy(update={"count": count + 1}))
+    folder.close()
 
 
 async def test_equals_are_in_one_order_however_they_were_written(tmp_path: Path) -> None:
@@ -382,9 +420,9 @@ async def test_no_temporary_file_of_a_reader_stays(
 ) -> None:
     shutil.copytree(built, tmp_path / "chroma")
     (tmp_path / "temporary").mkdir()
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     index = graph(tmp_path)
     await index.search(QUERY, 1, Fixed(MANY))
-    assert len(list((tmp_path / "temporary").iterdir())) == 1
+    assert len([path for path in (tmp_path / "temporary").iterdir() if path.is_dir()]) == 1
     index.close()
     assert not list((tmp_path / "temporary").iterdir())

@@ -9,18 +9,15 @@ from typing import Any
 
 import networkx as nx
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.people import SeatQuestion
 from courtroom.engine.procedure import Choice
 from courtroom.figures.graph import draw_graph
-from courtroom.figures.plain import plain
-from courtroom.figures.standards import draw_standards
-from courtroom.knowledge.jurisprudence import Standard
+from courtroom.figures.memory import draw_standards
+from courtroom.knowledge.memory import Standard
 from courtroom.law.judgment import Judgment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.house import courthouse
@@ -36,16 +33,13 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """The very courthouse that the pages use."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
-        st.cache_resource.clear()
         house = courthouse()
         yield house
         house.close()
-        st.cache_resource.clear()
 
 
 def test_a_picture_on_a_seats_page_is_told_in_plain_text(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     case = house.library.case("oak-table")
-    assert isinstance(case, Dispute)
     medium = next(case.media()).model_copy(update={"description": EVIL})
     run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3), 0)
     seat = house.people.seat(run, "juror-01")
@@ -86,10 +80,6 @@ def test_figures_show_marks_of_others_as_they_are() -> None:
         texts = list(_texts(figure.to_plotly_json()))
         assert any("evil" in text for text in texts)
         assert not any("<a" in text or "%{y}</extra>" in text for text in texts), texts
-
-
-def test_what_plotly_would_read_is_made_plain() -> None:
-    assert plain("<b>&lt;</b> %{x}") == "&lt;b>&amp;lt;&lt;/b> %&#123;x}"
 
 
 def _texts(part: Any) -> Iterator[str]:

@@ -45,7 +45,6 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
     record = hear(house)
     first = record.until(record.stage("round-1").index)
     after = last_call(first, "juror-02")
-    assert after is not None
     assert after.path == "round-1/juror-02/judge"
     pulse, cost = house.store.pulse(record.run.id), record.cost
     assert not house.interviews.ask(record, after, QUESTION, "Ada").result(30).stopped
@@ -53,7 +52,6 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
     assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
     (key,) = after.keys
     reply = house.answers.reply(key)
-    assert reply is not None
     assert asked[2]["content"] == reply.text
     assert f"> {QUESTION}\n" in asked[3]["content"]
     assert "the jurors you follow said" not in asked[1]["content"]  # as in the second round
@@ -69,7 +67,6 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
     assert server.calls == calls
     assert len(house.asides.interviews(record.run.id)) == 1
     now = last_call(record, "juror-02")
-    assert now is not None
     assert now.path == "round-2/juror-02/judge"
     house.interviews.ask(record, now, QUESTION).result(30)
     assert "the jurors you follow said" in server.bodies[-1]["messages"][1]["content"]
@@ -78,11 +75,9 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
 def test_the_offline_model_says_that_it_is_no_language_model_and_gives_the_reasons_on_record(house: Courthouse) -> None:
     record = hear(house, "offline")
     after = last_call(record, "juror-01")
-    assert after is not None
     house.interviews.ask(record, after, "Why?").result(30)
     ((_, kept),) = house.asides.interviews(record.run.id)
     assert kept.answer.startswith(NOTICE)
-    assert after.value is not None
     assert all(reason in kept.answer for reason in after.value["reasoning"])
 
 
@@ -101,7 +96,6 @@ def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: 
 def test_what_can_not_be_asked_is_told_in_a_sentence(house: Courthouse) -> None:
     record = hear(house, "offline")
     after = last_call(record, "juror-01")
-    assert after is not None
     with pytest.raises(CourtroomError, match="Write a question"):
         house.interviews.ask(record, after, "  ")
     with pytest.raises(CourtroomError, match="not answered by a model"):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Table
-from courtroom.evaluation.fine_grained import completeness, conciseness, faithfulness
+from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
 from courtroom.procedures.juris import views
-from courtroom.settings import Settings
 from tests.juris import ASSESSOR, CASE, GOOD, INVENTED, panel, rendered, write
 
 TEXT = {"write": {"sentences": [GOOD, INVENTED]}}
@@ -24,18 +21,10 @@ CHECKS = {
 }
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
-
-
 def assessed(house: Courthouse, told: dict[str, Any] | None = None, **knobs: Any) -> Any:
     """The verdict's details and the record of a text of two sentences, the second one invented."""
     model = panel(told={**TEXT, "factcheck": CHECKS, **(told or {})})
     record = write(house, model, variant="generator-a", roles=ASSESSOR, reasks=0, **knobs)
-    assert record.run.verdict is not None, record.run.reason
     return record.run.verdict.details, record, model
 
 
@@ -117,7 +106,6 @@ def test_key_facts_come_from_the_reference_summary_only_where_that_is_asked_for(
 
 def test_offline_the_scores_are_counted_and_say_so(house: Courthouse) -> None:
     record = write(house, variant="generator-a", shortest=2, longest=2)
-    assert record.run.verdict is not None
     fine = record.run.verdict.details["fine_grained"]
     assert fine["faithfulness"] == 100.0
     assert 0 < fine["completeness"] < 100.0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,18 +10,10 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Table
 from courtroom.procedures.juris import views
-from courtroom.procedures.juris.baseline_tasks import QUESTIONS
-from courtroom.settings import Settings
+from courtroom.procedures.juris.baselines import QUESTIONS
 from tests.juris import CASE, GOOD, OTHER, panel, rendered, write
 
 BASELINES = ("generator-a", "generator-b", "summit", "qa-prompt")
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
 
 
 ADVICE: dict[str, Any] = {"rationale": "It lacks the river.", "advice": ["Add the river."], "stop": False}
@@ -40,7 +30,6 @@ def test_summit_refines_by_the_evaluators_advice_until_it_runs_out_of_turns(hous
     assert f"> {GOOD}" in first
     assert all(part in refine for part in ("> It lacks the river.", "> Add the river.", f"> {GOOD}"))
     assert f"> {OTHER}" in second
-    assert record.run.verdict is not None
     assert record.run.verdict.summary == f"{GOOD} {OTHER}"
     assert len(record.calls) == house.procedures["juris"].at_most(CASE, record.setup)
     turns = next(b for b in views.summary(record)[""] if isinstance(b, Table) and b.title == "Refinement")
@@ -50,7 +39,6 @@ def test_summit_refines_by_the_evaluators_advice_until_it_runs_out_of_turns(hous
 def test_summit_ends_where_the_evaluator_stops(house: Courthouse) -> None:
     record = write(house, panel(), variant="summit")
     assert [call.task for call in record.calls] == ["write", "advise"]
-    assert record.run.verdict is not None
     assert record.run.verdict.summary == GOOD
 
 
@@ -67,7 +55,6 @@ def test_questions_are_answered_before_the_summary_in_one_call(house: Courthouse
     (asked,) = model.history
     assert all((question in rendered(asked)) == (number < 3) for number, question in enumerate(QUESTIONS))
     assert list(asked.task.answer.model_fields) == ["answers", "sentences"]
-    assert record.run.verdict is not None
     assert record.run.verdict.summary == OTHER
     table = next(b for b in views.summary(record)[""] if isinstance(b, Table))
     assert table.rows == tuple((question, "yes") for question in QUESTIONS[:3])
@@ -77,7 +64,7 @@ def test_an_answer_to_each_question_is_asked_for(house: Courthouse) -> None:
     model = panel(told={"answer": {"answers": ["yes"], "sentences": [OTHER]}})
     write(house, model, variant="qa-prompt", reasks=1)
     assert len(model.history) == 2
-    assert "`answers` must have 5 entries" in rendered(model.history[1])
+    assert "answers: Tuple should have at least 5 items" in rendered(model.history[1])
 
 
 @pytest.mark.parametrize("variant", BASELINES)
@@ -100,7 +87,6 @@ def test_a_writer_is_told_the_range_that_is_set_and_none_where_none_is(house: Co
 def test_every_baseline_works_offline(house: Courthouse, variant: str) -> None:
     document: Any = house.library.case("news-night-bus")
     record = write(house, case=document, variant=variant)
-    assert record.run.verdict is not None, record.run.reason
     assert record.run.verdict.details["fine_grained"]["faithfulness"] == 100.0
     (ballots,) = views.ballots(record)[""]
     assert "no jury" in str(ballots)

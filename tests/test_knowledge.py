@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 from pathlib import Path
@@ -17,7 +16,6 @@ from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from tests import forks
 from tests.openai_server import OpenAIServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -86,38 +84,6 @@ async def test_a_draw_gives_other_records_by_its_seed_and_never_the_text_itself(
     assert sorted(await drawn("1", 9)) == ["So nice a day.", "What a day."]
 
 
-def print_hits(folder: Path) -> None:
-    hits = asyncio.run(
-        knowledge(folder).answer(Search(collection="precedents", text="a tablet locked to an account", k=5))
-    )
-    print(",".join(hit.id for hit in hits))
-
-
-def add_and_search(folder: Path) -> None:
-    """Adds a record, searches, and says so; until it is killed."""
-    base = knowledge(folder)
-    pattern = base.precedents.all()[0]
-
-    async def go() -> None:
-        for n in range(10_000):
-            base.precedents.add([pattern.model_copy(update={"id": f"x-{n}", "title": f"Case {n}"})])
-            await base.precedents.search("case", 1)
-            print(n, flush=True)
-
-    asyncio.run(go())
-
-
-async def test_killed_in_mid_import_the_base_is_whole_afterwards(tmp_path: Path) -> None:
-    with forks.Fork(add_and_search, tmp_path) as process:
-        while int(process.line()) < 5:
-            pass
-        process.kill()
-    base = knowledge(tmp_path)
-    count = len(base.precedents.all())
-    assert count >= 48 + 5
-    assert len(await base.precedents.search("a kettle", count)) == count
-
-
 async def test_any_litellm_embedding_can_be_used_and_asks_each_text_once(tmp_path: Path) -> None:
     with OpenAIServer() as server:
         os.environ.update(OPENAI_API_BASE=server.url, OPENAI_API_KEY="none")
@@ -138,8 +104,7 @@ async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_o
     search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
     lexical = await base.answer(search)
     with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         found = await base.answer(search, "openai/any-embedding")
         ranked = await base.answer(Rank(text="a", candidates=("b", "a"), k=2), "openai/any-embedding")
     assert [hit.id for hit in ranked] == ["1", "0"]

@@ -115,10 +115,6 @@ def test_what_is_given_away_leaves_the_facts_whole() -> None:
     assert (known(case).charges, known(case).relevant_articles) == (("盗窃",), (264, 266))
 
 
-def test_signs_that_were_escaped_for_the_web_are_written_out() -> None:
-    assert ask("文书:被告人称&ldquo;是借的&rdquo;。", "上文涉及到的犯罪金额:10元").facts == "被告人称“是借的”。"
-
-
 @needs_real_data
 def test_judgments_checked_by_hand_are_read_right() -> None:
     articles, charges, without, with_text = (real(task) for task in ("3-1", "3-3", "3-4", "3-5"))

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from pydantic import ValidationError
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
 from courtroom.engine.record import Record
 from courtroom.errors import CaseError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
-from courtroom.settings import Settings
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
 
 
 def driven(house: Courthouse, run: str) -> Record:
@@ -46,7 +34,6 @@ def test_a_juror_who_is_left_out_takes_nobody_elses_words_along(house: Courthous
     first = [call for call in fork.calls if call.stage in ("evidence", "round-1") and call.member != "clerk"]
     assert sum(call.asked for call in first) == 0, "what the others said before they could miss it is on record"
     assert {call.member for call in fork.calls if call.asked} >= {"clerk"}
-    assert fork.run.verdict is not None
     assert sum(fork.run.verdict.counts.values()) == 4
 
 
@@ -78,13 +65,13 @@ def test_every_seat_but_the_last_can_be_left_empty() -> None:
     [
         ({"graph.kind": "ring"}, True),
         ({"graph.density": 0.9}, True),
-        ({"jury_size": 7}, True),
+        ({"jury_size": 7}, False),
         ({"jury_size": 4}, False),
         ({"rounds": 1}, False),
         ({"graph.kind": "ring", "graph.edges": [[0, 1]]}, False),
     ],
 )
-def test_another_kind_of_graph_or_a_larger_jury_has_other_edges(
+def test_another_kind_of_graph_has_other_edges_and_another_jury_size_keeps_them(
     house: Courthouse, changes: dict[str, object], redrawn: bool
 ) -> None:
     case = house.library.case("oak-table")
@@ -94,7 +81,6 @@ def test_another_kind_of_graph_or_a_larger_jury_has_other_edges(
 
 def test_evidence_is_left_out_as_if_it_had_not_been_submitted(house: Courthouse) -> None:
     case = house.library.case("oak-table")
-    assert isinstance(case, Dispute)
     names = [name for name, _ in case.parts()]
     assert names == [piece.id for piece in case.evidence]
     less = case.without(names[0])

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from courtroom.__main__ import main
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.setup import Setup
-from courtroom.media.left_out import without_media
+from courtroom.media.medium import without_media
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import APP, Settings
+from courtroom.settings import Settings
 from tests.asked import asked, media_of
 from tests.openai_server import OpenAIServer
+from tests.pages import page
 
 CASE = "phone-battery"
 ONE_JUROR = {"variant": "baseline"}
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
-
-
 def dispute(house: Courthouse) -> Dispute:
     case = house.library.case(CASE)
-    assert isinstance(case, Dispute)
     assert all(medium.description for medium in case.media())
     return case
 
@@ -126,21 +116,11 @@ def test_the_shell_takes_it_and_the_offline_model_obeys(
     assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
 
 
-def test_the_setup_page_offers_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    st.cache_resource.clear()
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    app = AppTest.from_file(str(APP / "app.py"), default_timeout=30)
-    app.session_state["setup_section"] = "Models"
-    app.run()
-    app.switch_page("pages/setup.py").run()
+def test_the_setup_page_offers_it(house: Courthouse) -> None:
+    app = page("setup", {"setup_section": "Models"})
     next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
     assert not app.exception, app.exception
     next(button for button in app.button if button.label == "Start").click().run()
     (run,) = house.store.runs()
     assert house.record(run.id).setup.model.vision == "left-out"
     house.runner.wait(run.id, 60)
-    house.close()
-    st.cache_resource.clear()

@@ -71,7 +71,7 @@ def test_samples_are_listed_with_what_they_hold(library: Library) -> None:
     assert sample.brief[0] == "Digital & Appliances"
     assert sample.brief[2].endswith("pieces of evidence")
     assert sample.videos >= 1
-    assert sample.real.startswith("Real jury: ● buyer")
+    assert sample.real.startswith("Invented votes · ● buyer")
 
 
 def test_every_listed_case_can_be_opened_with_all_its_media(library: Library, store: MediaStore) -> None:
@@ -109,12 +109,6 @@ def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) 
         "",
         medium,
     )
-
-
-def test_a_case_outlives_the_process_that_took_it_in(library: Library, database: Database, store: MediaStore) -> None:
-    added = library.add(package())
-    database.close()
-    assert Library(Database(database.at), store).case("kettle") == added
 
 
 def test_a_case_with_errors_is_refused_and_leaves_nothing_behind(library: Library, store: MediaStore) -> None:
@@ -205,11 +199,4 @@ def test_a_case_with_a_video_and_votes_is_summed_up(library: Library, tmp_path: 
     library.add(package(files=files, evidence=evidence, jury={"buyer": 9, "seller": 8}))
     summary = library.cases()[0]
     assert (summary.videos, summary.images, summary.picture) == (1, 0, None)
-    assert summary.real == "Real jury: ● buyer 9, ■ seller 8 (near tie)"
-
-
-def test_script_in_a_case_comes_out_of_the_library_unchanged(library: Library) -> None:
-    script = "<script>alert(1)</script>"
-    library.add(package(title=script))
-    assert library.case("kettle").title == script
-    assert library.cases()[0].title == script
+    assert summary.real == "Votes on record · ● buyer 9, ■ seller 8 (near tie)"

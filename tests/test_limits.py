@@ -1,13 +1,16 @@
 """Calls at once, requests and tokens a minute, and `Retry-After`: what a real server sees of them.
 
-A minute is two seconds here. The server counts within a quarter of one, so that calls that are late on a busy machine
-do no harm.
+A minute is two seconds here. Calls are counted within a quarter of one, so that a busy machine does no harm.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -17,30 +20,27 @@ from tenacity import wait_none
 
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
-from courtroom.models.limits import Limits
+from courtroom.models.errors import ModelError
+from courtroom.models.limits import CallLimits, Limits, Slot
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
-from tests.openai_server import OpenAIServer
+from tests.openai_server import Answer, OpenAIServer
 from tests.say import question, there
 
 MINUTE_S = 2.0
 
 
 class Clocked(OpenAIServer):
-    """A server that notes when calls come, and how long they are in tokens."""
+    """A server with a note of when calls left for it, and how long they are in tokens.
+
+    When they arrive says less: a machine that stands still for a second has them all arrive together.
+    """
 
     def __init__(self, **given: Any) -> None:
         super().__init__(**given)
         self.came: list[tuple[float, int]] = []
-        own = self.answer
-
-        def answer(body: dict[str, Any]) -> str | web.Response | None:
-            self.came.append((time.monotonic(), len(str(body["messages"])) // 4))
-            return own(body)
-
-        self.answer = answer
 
     def most(self, what: int | None = None) -> int:
         """The most calls, or tokens, within a quarter of a minute."""
@@ -50,8 +50,22 @@ class Clocked(OpenAIServer):
         )
 
 
-async def pool_at(server: OpenAIServer, folder: Path) -> ModelPool:
-    pool = ModelPool(MediaStore(folder), there(server), Limits(MINUTE_S))
+class NotedLimits(Limits):
+    """Limits that note each turn they give."""
+
+    def __init__(self, came: list[tuple[float, int]]) -> None:
+        super().__init__(MINUTE_S)
+        self._came = came
+
+    @asynccontextmanager
+    async def turn(self, request: Request) -> AsyncIterator[Slot]:
+        async with super().turn(request) as slot:
+            self._came.append((slot.entered_at, slot.prompt_tokens))
+            yield slot
+
+
+async def pool_at(server: Clocked, folder: Path) -> ModelPool:
+    pool = ModelPool(MediaStore(folder), there(server), NotedLimits(server.came))
     await pool.warm()
     return pool
 
@@ -137,7 +151,7 @@ async def test_one_calls_retry_after_holds_for_all_callers(tmp_path: Path) -> No
         first = asyncio.create_task(asked(pool, *questions(1, "0")))
         while not refused:
             await asyncio.sleep(0.01)
-        while next(iter(pool._online._limits._doors.values()))._under_way:
+        while next(iter(pool._online._limits._limiters.values()))._under_way:
             await asyncio.sleep(0.01)
         await asked(pool, *questions(9, "1"))
         await first
@@ -173,7 +187,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_its_place(tmp_path
 async def test_each_attempt_is_a_request_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "_backoff", wait_none())
     with Clocked(faults=1.0, only=("cut body",)) as server:
-        model = LiteLLMModel(MediaStore(tmp_path), there(server), Limits(MINUTE_S))
+        model = LiteLLMModel(MediaStore(tmp_path), there(server), NotedLimits(server.came))
         spec = {"requests_per_minute": 2, "attempts": 4}
         await asyncio.gather(model.answer(question(connection="test", **spec)), return_exceptions=True)  # type: ignore[arg-type]
     assert len(server.came) == 4
@@ -186,3 +200,192 @@ def test_limits_are_no_part_of_an_answers_key_nor_of_old_setups() -> None:
     assert "per_minute" not in ModelSpec().model_dump_json()
     with pytest.raises(ValueError, match="requests_per_minute"):
         ModelSpec(requests_per_minute=0)
+
+
+# --- a server that is slow ----------------------------------------------------------------------------------------
+
+
+async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_longer_than_the_time_out(
+    tmp_path: Path,
+) -> None:
+    with Clocked(delay=0.2, slots=2) as server:
+        pool = await pool_at(server, tmp_path)
+        replies = await asked(pool, *questions(60, timeout_s=3.0))
+        lowered = pool.limits.limiter(("test", "openai/any"))._adapted
+    assert [reply.attempts for reply in replies] == [1] * 60
+    assert server.stats()["repeated"] == 0
+    assert lowered < 60
+
+
+async def test_an_answer_that_streams_in_may_take_longer_than_the_time_out(tmp_path: Path) -> None:
+    shown: list[str] = []
+    with Clocked(pace=0.4, answer=lambda body: '{"word": "' + 400 * "a" + '"}') as server:
+        pool = await pool_at(server, tmp_path)
+        reply = await pool.answer(questions(1, timeout_s=2.0)[0], shown.append)
+    assert len(reply.text) > 400
+    assert reply.latency_s > 2.0
+    assert reply.attempts == 1
+
+
+async def test_a_whole_answer_may_be_silent_for_longer_than_the_time_out(tmp_path: Path) -> None:
+    with Clocked(delay=2.0) as server:
+        pool = await pool_at(server, tmp_path)
+        reply = await pool.answer(questions(1, timeout_s=1.0)[0])
+    assert reply.attempts == len(server.came) == 1
+
+
+class TooSlowForWholeAnswers(Clocked):
+    """A server that is heard in time only where its answer streams in."""
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        if "stream" not in await request.json():
+            await asyncio.sleep(3600)
+        return await super()._chat(request)
+
+
+async def test_a_model_whose_whole_answers_do_not_come_in_time_is_asked_for_streams_from_then_on(
+    tmp_path: Path,
+) -> None:
+    with TooSlowForWholeAnswers() as server:
+        pool = await pool_at(server, tmp_path)
+        first, second = questions(2, timeout_s=0.3)
+        replies = [await pool.answer(first), await pool.answer(second)]
+    assert [reply.attempts for reply in replies] == [2, 1]
+
+
+class HangsOnce(Clocked):
+    """A server that loses the first call that asks for the word 0."""
+
+    lost = False
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        if not self.lost and "Say word 0 of run 0." in await request.text():
+            self.lost = True
+            await asyncio.sleep(3600)
+        return await super()._chat(request)
+
+
+async def test_a_call_that_the_server_has_lost_is_asked_again_though_it_answers_others(tmp_path: Path) -> None:
+    with HangsOnce(delay=0.02) as server:
+        pool = await pool_at(server, tmp_path)
+        lost = asyncio.create_task(pool.answer(questions(1, timeout_s=0.2)[0]))
+        run = 0
+        while not lost.done() and run < 2000:
+            run += 1
+            await asked(pool, *questions(1, str(run), timeout_s=20.0))
+        assert run > 1
+        assert (await lost).attempts == 2
+
+
+async def test_calls_at_once_are_halved_once_for_calls_sent_together_and_grow_while_answers_come_in_time() -> None:
+    limiter = Limits().limiter("a model")
+
+    async def slot() -> Slot:
+        slot = Slot(CallLimits(8, None, None), lambda: 1, 16)
+        await limiter.enter(slot)
+        return slot
+
+    async def ends(slots: list[Slot], in_time: bool) -> None:
+        for each in slots:
+            each.in_time = in_time
+            limiter.leave(each)
+
+    await ends([await slot() for _ in range(8)], in_time=False)
+    calls = [asyncio.create_task(slot()) for _ in range(60)]
+    at_once, slowed_to = [], []
+    while calls:
+        await asyncio.sleep(0.01)
+        started = [call for call in calls if call.done()]
+        at_once.append(len(started))
+        slowed_to.append(limiter.slowed_to)
+        calls = [call for call in calls if not call.done()]
+        await ends([await call for call in started], in_time=True)
+    assert at_once[:5] == [4, 5, 6, 7, 8]
+    assert slowed_to[:5] == [4, 5, 6, 7, None]
+
+
+async def test_a_server_that_takes_only_so_many_calls_at_once_is_asked_no_more_than_it_takes_for_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+
+    def answer(body: dict[str, Any]) -> web.Response | None:
+        return None if server.open <= 4 else web.json_response({"error": {"message": "busy"}}, status=429)
+
+    with Clocked(delay=0.05, answer=answer) as server:
+        pool = await pool_at(server, tmp_path)
+        replies = await asked(pool, *questions(80, attempts=20))
+    assert len(replies) == 80
+    assert server.calls < 80 * 3
+
+
+def alternating(refused: int) -> Answer:
+    """A server that refuses so many calls with 429, then answers one, and so on."""
+    calls = count()
+
+    def answer(body: dict[str, Any]) -> web.Response | None:
+        if next(calls) % (refused + 1) < refused:
+            return web.json_response({"error": {"message": "slow down"}}, status=429)
+        return None
+
+    return answer
+
+
+@pytest.mark.parametrize("refused", [1, 3])
+async def test_a_server_that_alternates_between_429_and_fast_answers_gives_all_answers(
+    refused: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+    with Clocked(answer=alternating(refused)) as server:
+        pool = await pool_at(server, tmp_path)
+        replies = await asked(pool, *questions(60, attempts=20))
+        limiter = pool.limits.limiter(("test", "openai/any"))
+    assert len(replies) == 60
+    assert server.calls == 60 * (refused + 1), "nothing is asked beyond what was refused"
+    assert limiter._adapted >= 1, "one call at least is always under way"
+    assert limiter._under_way == 0
+
+
+@pytest.mark.parametrize(
+    "after", ["1e9", "inf", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "-5", "nan", "soon"]
+)
+async def test_a_huge_or_senseless_retry_after_holds_nobody_for_longer_than_a_bound(
+    after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "LONGEST_WAIT_S", 0.2)
+    calls = count()
+
+    def answer(body: dict[str, Any]) -> web.Response | None:
+        if next(calls) < 3:
+            error = {"error": {"message": "slow down"}}
+            return web.json_response(error, status=429, headers={"Retry-After": after})
+        return None
+
+    with Clocked(answer=answer) as server:
+        pool = await pool_at(server, tmp_path)
+        async with asyncio.timeout(60):  # without the bound it waits for years
+            replies = await asked(pool, *questions(8))
+    assert len(replies) == 8
+    assert server.calls == 11
+
+
+async def test_calls_of_one_server_do_not_slow_those_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that answers each call with 429 brings its own calls down to one at a time, and nobody else's."""
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+
+    def answer(body: dict[str, Any]) -> web.Response | None:
+        refuses = body["model"] == "bad"
+        return web.json_response({"error": {"message": "no"}}, status=429) if refuses else None
+
+    with Clocked(answer=answer, delay=0.1) as server:
+        pool = await pool_at(server, tmp_path)
+        bad = [pool.answer(one) for one in questions(20, "0", id="openai/bad", attempts=3)]
+        failed = asyncio.gather(*bad, return_exceptions=True)
+        await asked(pool, *questions(20, "1", id="openai/good"))
+        good = pool.limits.limiter(("test", "openai/good"))
+        assert all(isinstance(one, ModelError) for one in await failed)
+        assert pool.limits.limiter(("test", "openai/bad"))._adapted == 1
+    assert good._adapted == math.inf

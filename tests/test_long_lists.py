@@ -7,7 +7,7 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.spec import Experiment
 from tests.many_runs import copies
-from tests.test_pages import heard, house, opened_at, page, texts
+from tests.pages import heard, house, opened_at, page, texts
 from tests.test_run_list import SMALL, rows_read
 
 __all__ = ["house", "rows_read"]  # fixtures
@@ -24,7 +24,7 @@ def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:  # noqa: F81
     return run
 
 
-@pytest.mark.parametrize("name", ["compare", "sweep"])
+@pytest.mark.parametrize("name", ["compare", "what_if"])
 def test_a_page_on_which_a_run_is_chosen_reads_no_more_of_many_than_of_few(
     house: Courthouse, run: str, rows_read: list[int], name: str
 ) -> None:  # fmt: skip  # noqa: F811
@@ -51,9 +51,9 @@ def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_i
     assert len(choice.options) == MOST
     app.text_input(key="compare-search").set_value(oldest).run()
     assert [option.rpartition(" ")[2] for option in app.multiselect[0].options] == [oldest]
-    app = opened_at("sweep", base=run)
+    app = opened_at("what_if", base=run)
     assert app.selectbox[0].value == run
-    app.text_input(key="sweep-search").set_value("no such run").run()
+    app.text_input(key="what-if-search").set_value("no such run").run()
     assert app.selectbox[0].value == run, "the chosen one stays"
 
 

@@ -13,14 +13,14 @@ import pytest
 from courtroom.access.account import Access, Account
 from courtroom.access.acting import acts
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Noted, StageBegan
 from courtroom.engine.latest import LatestRecords
 from courtroom.engine.record import Record
+from courtroom.engine.run import Control
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.room.drawn import Scenes
+from courtroom.room.player import Scenes
 from courtroom.settings import Settings
 from pages.parts.shared.pace import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
@@ -118,7 +118,6 @@ def test_a_budget_that_is_raised_is_seen_by_everybody(bench: Bench) -> None:
 
 def test_a_scene_is_made_once_for_each_state_of_a_run(bench: Bench) -> None:
     record, scenes = bench.hear(), Scenes()
-    assert bench.procedures is not None
     procedure = bench.procedures["toy"].about(record.case)
     first = scenes.of(record, procedure)
     assert scenes.of(record, procedure) is first
@@ -190,8 +189,7 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_mo
         return ticks
 
     with OpenAIServer(delay=LONG_S) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         with forked_app(tmp_path) as app:
             ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
     house.close()

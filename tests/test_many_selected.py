@@ -1,4 +1,4 @@
-"""The page Runs: many runs selected at once, and a case's or a sweep's runs listed by themselves."""
+"""The page Runs: many runs selected at once, and a case's or a what-if's runs listed by themselves."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import zipfile
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import RunList, Wanted
-from courtroom.evaluation.run_table import run_table
-from courtroom.sweeps.plan import SweepPlan, Variant
+from courtroom.evaluation.run_list import RunFilter, RunList, run_table
+from tests.kept_what_if import kept_what_if
 from tests.many_runs import copies
-from tests.test_pages import heard, house, page, texts
+from tests.pages import heard, house, page, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -35,7 +34,7 @@ def test_selected_runs_are_marked_together_and_what_was_marked_before_stays(hous
     assert len(marks) == 3
     assert {(one.star, one.tags) for given in marks.values() for one in given} == {(True, ("odd", "close call"))}
     assert "close call" in texts(app)
-    assert RunList(house.database).count(Wanted(tag="odd", starred=True)) == 3
+    assert RunList(house.database).count(RunFilter(tag="odd", starred=True)) == 3
 
 
 def test_selected_runs_are_deleted_together_and_come_back(house: Courthouse) -> None:  # noqa: F811
@@ -75,17 +74,16 @@ def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: 
     assert "delete-selected" not in [one.key for one in app.button]
 
 
-def test_the_runs_of_a_sweep_or_a_case_are_listed_by_themselves(house: Courthouse) -> None:  # noqa: F811
+def test_the_runs_of_a_what_if_or_a_case_are_listed_by_themselves(house: Courthouse) -> None:  # noqa: F811
     run = heard(house, **SMALL)
     heard(house, "phone-battery", **SMALL)
-    variants = tuple(Variant(name=f"rounds {n}", kind="knob", set={"rounds": n}) for n in (1, 2, 3))
-    sweep = house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "Table", 0)
+    what_if = kept_what_if(house, run, (1, 2, 3))
     setup = house.record(run).setup
-    forks = [house.fork(run, setup, run=cell.run) for cell in house.sweeps.store.cells(sweep)]
+    forks = [house.fork(run, setup, run=cell.run) for cell in house.experiments.store.cells(what_if) if cell.run]
     app = page("runs")
-    app.button(key=f"within-sweep-{sweep}").click().run()
+    app.button(key=f"within-experiment-{what_if}").click().run()
     assert not app.exception, app.exception
-    assert "Only runs of the what-if on" in texts(app)
+    assert "Only runs of “Table”" in texts(app)
     opened = {str(one.key).removeprefix("open-") for one in app.button if str(one.key).startswith("open-")}
     assert opened == set(forks)
     next(one for one in app.button if one.label == "Show all runs").click().run()
@@ -93,7 +91,7 @@ def test_the_runs_of_a_sweep_or_a_case_are_listed_by_themselves(house: Courthous
     app.button(key="within-case-oak-table").click().run()
     assert "Only runs on" in texts(app)
     assert [one.key for one in app.button if str(one.key).startswith("open-")] == [f"open-{run}"]
-    assert f"sweep-{sweep}" in [one.key for one in app.button]
+    assert f"experiment-{what_if}" in [one.key for one in app.button]
 
 
 def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:  # noqa: F811

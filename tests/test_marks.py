@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -13,17 +11,9 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.run_list import RunLine, RunList, Wanted
+from courtroom.evaluation.run_list import RunFilter, RunLine, RunList
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark, agreement, check_target
-from courtroom.settings import Settings
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
 
 
 def hear(house: Courthouse) -> Record:
@@ -34,7 +24,7 @@ def hear(house: Courthouse) -> Record:
     return house.record(run)
 
 
-def listed(house: Courthouse, wanted: Wanted) -> list[str]:
+def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
     lines = RunList(house.database).page(wanted, 0, 10)
     assert RunList(house.database).count(wanted) == len(lines)
     return [line.id for line in lines if isinstance(line, RunLine)]
@@ -66,11 +56,11 @@ def test_runs_are_filtered_by_star_tag_and_reviewer(house: Courthouse) -> None:
     house.marks.put(one.run.id, Mark(reviewer="Ada", star=True, tags=("odd",)))
     house.marks.put(one.run.id, Mark(reviewer="Ben", tags=("fine",)))
     house.marks.put(two.run.id, Mark(reviewer="Ben", target="juror-01", star=True))
-    assert set(listed(house, Wanted())) == {record.run.id for record in (one, two, three)}
-    assert set(listed(house, Wanted(starred=True))) == {one.run.id, two.run.id}
-    assert listed(house, Wanted(starred=True, reviewer="Ben")) == [two.run.id]
-    assert listed(house, Wanted(tag="fine")) == [one.run.id]
-    assert listed(house, Wanted(tag="fine", reviewer="Ada")) == []
+    assert set(listed(house, RunFilter())) == {record.run.id for record in (one, two, three)}
+    assert set(listed(house, RunFilter(starred=True))) == {one.run.id, two.run.id}
+    assert listed(house, RunFilter(starred=True, reviewer="Ben")) == [two.run.id]
+    assert listed(house, RunFilter(tag="fine")) == [one.run.id]
+    assert listed(house, RunFilter(tag="fine", reviewer="Ada")) == []
     assert (house.marks.tags(), house.marks.reviewers()) == (("fine", "odd"), ("Ada", "Ben"))
     house.store.restore(house.store.delete(one.run.id))
     assert len(house.marks.of(one.run.id)) == 2

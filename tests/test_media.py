@@ -16,8 +16,9 @@ from PIL import Image
 
 from courtroom.errors import MediaError
 from courtroom.media import pictures, videos
-from courtroom.media.store import MediaStore, check_medium, clock, inspect_image, inspect_video
-from courtroom.media.videos import Frame, sample_frames
+from courtroom.media.pictures import inspect_image
+from courtroom.media.store import MediaStore
+from courtroom.media.videos import Frame, inspect_video, sample_frames
 from tests.clips import clip, vary
 from tests.pictures import png
 
@@ -68,11 +69,6 @@ def test_a_kept_file_has_the_ending_of_what_it_is(store: MediaStore) -> None:
     assert store.path(store.take(png(), "page.html")).suffix == ".png"
 
 
-def test_a_missing_file_is_said_to_be_missing(store: MediaStore) -> None:
-    with pytest.raises(MediaError, match="missing from the store. Upload the case again"):
-        store.image("0" * 64)
-
-
 def test_a_picture_taken_with_a_turned_camera_is_shown_upright(store: MediaStore) -> None:
     image = Image.new("RGB", (60, 40), "red")
     image.paste("blue", (0, 0, 30, 40))  # the left half is blue
@@ -83,7 +79,6 @@ def test_a_picture_taken_with_a_turned_camera_is_shown_upright(store: MediaStore
     assert upright.size == (40, 60)
     red, _, blue = upright.getpixel((20, 10))
     assert blue > 200 > 50 > red, "what was left is now above"
-    assert inspect_image(data, "turned.jpg").width == 40
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "I;16"])
@@ -108,26 +103,16 @@ def test_a_large_picture_is_made_small_and_a_small_one_is_not_made_large(store: 
 def test_a_picture_that_is_cut_off_is_refused_by_name(format: str) -> None:
     data = saved(Image.effect_noise((300, 200), 80), format)
     name = f"photo.{format.lower()}"
-    assert inspect_image(data, name).width == 300
+    inspect_image(data, name)
     with pytest.raises(MediaError, match=rf"photo\.{format.lower()} is cut off or damaged. Export the picture again"):
         inspect_image(data[: len(data) // 2], name)
-
-
-def test_an_empty_picture_is_refused() -> None:
-    with pytest.raises(MediaError, match="a.png is empty"):
-        inspect_image(b"", "a.png")
 
 
 def test_a_jpeg_named_png_is_told_what_it_really_is() -> None:
     data = saved(Image.new("RGB", (20, 20)), "JPEG")
     with pytest.raises(MediaError, match=r"a.png is really a JPEG picture. Give it the ending .jpg"):
         inspect_image(data, "a.png")
-    assert inspect_image(data, "A.JPEG").type == "JPEG"
-
-
-def test_text_named_png_is_no_picture() -> None:
-    with pytest.raises(MediaError, match="a.png is no picture that can be read. Save it as PNG or JPEG"):
-        inspect_image(b"just some words, long enough", "a.png")
+    inspect_image(data, "A.JPEG")
 
 
 def test_a_phone_s_heic_picture_is_not_taken_for_a_video() -> None:
@@ -164,10 +149,10 @@ def test_pictures_may_have_25_megabytes_and_videos_200(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("ending", "codec"), [("mp4", "mp4v"), ("webm", "VP80"), ("avi", "MJPG")])
-def test_a_video_says_how_long_and_how_large_it_is(tmp_path: Path, ending: str, codec: str) -> None:
-    facts = inspect_video(clip(tmp_path / f"a.{ending}", frames=20, rate=10, codec=codec), f"a.{ending}")
-    assert (facts.width, facts.height, facts.frames, facts.fps) == (128, 96, 20, 10)
-    assert facts.duration_s == pytest.approx(1.9)
+def test_a_video_says_when_its_frames_are_shown(tmp_path: Path, ending: str, codec: str) -> None:
+    path = clip(tmp_path / f"a.{ending}", frames=20, rate=10, codec=codec)
+    inspect_video(path, path.name)
+    assert [frame.timestamp_s for frame in sample_frames(path, path.name)] == pytest.approx([n / 10 for n in range(20)])
 
 
 def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, tmp_path: Path) -> None:
@@ -197,7 +182,7 @@ def test_a_short_video_gives_each_frame_once(tmp_path: Path) -> None:
 def test_a_varying_frame_rate_is_sampled_by_time_not_by_number(tmp_path: Path) -> None:
     path = tmp_path / "varying.mp4"
     path.write_bytes(vary(clip(tmp_path / "even.mp4", frames=20).read_bytes(), [(10, 1), (10, 5)]))
-    assert inspect_video(path, path.name).duration_s == pytest.approx(5.5)
+    inspect_video(path, path.name)
     assert [frame.timestamp_s for frame in sample_frames(path, path.name, 6)] == [0, 1, 2, 3.5, 4.5, 5.5]
 
 
@@ -209,13 +194,6 @@ def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str,
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(MediaError, match=rf"^cut\.{ending} .*(cut off|is empty).*again"):
         inspect_video(path, path.name)
-
-
-def test_noise_named_mp4_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.mp4"
-    path.write_bytes(bytes(range(256)) * 40)
-    with pytest.raises(MediaError, match="a.mp4 is no video that can be read"):
-        inspect_video(path, "a.mp4")
 
 
 def test_a_play_list_is_never_opened_as_a_video(tmp_path: Path) -> None:
@@ -235,13 +213,6 @@ def test_a_video_with_too_many_frames_is_refused(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(videos, "MAX_VIDEO_FRAMES", 10)
     with pytest.raises(MediaError, match="more than 10 frames. Cut it"):
         inspect_video(clip(tmp_path / "a.mp4"), "a.mp4")
-
-
-def test_a_video_in_memory_is_checked_like_a_file(tmp_path: Path) -> None:
-    data = clip(tmp_path / "a.mp4").read_bytes()
-    check_medium("video", data, "a.mp4")
-    with pytest.raises(MediaError, match="a.mp4 is no video that can be read, or it is cut off"):
-        check_medium("video", data[: len(data) // 2], "a.mp4")
 
 
 def test_a_kept_file_is_decoded_once_for_its_checks(
@@ -290,8 +261,3 @@ def test_opencv_is_not_loaded_before_a_video_is_opened() -> None:
     code = "import sys, courtroom.cases.library; print('cv2' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "False\n"
-
-
-@pytest.mark.parametrize(("seconds", "told"), [(0, "00:00"), (5.9, "00:05"), (65, "01:05"), (3600, "60:00")])
-def test_times_are_minutes_and_seconds(seconds: float, told: str) -> None:
-    assert clock(seconds) == told

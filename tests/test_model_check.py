@@ -44,7 +44,6 @@ def colour_of(content: list[dict[str, Any]]) -> str:
     (url,) = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
     picture = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB")
     shades = picture.getpixel((5, 5))
-    assert isinstance(shades, tuple)
     return ("red", "green", "blue")[shades.index(max(shades))]
 
 
@@ -97,3 +96,22 @@ def test_what_it_cost_is_told_where_a_price_is_known(
     *lines, last = capsys.readouterr().out.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["ok"] * 4
     assert re.fullmatch(r"All four cost US\$ 0\.00\d+\.", last)
+
+
+def first_in_prose(body: dict[str, Any]) -> str | None:
+    """Answers the first time in words alone, and by the schema when it is asked again."""
+    return "I have thought about it." if len(body["messages"]) == 2 else None
+
+
+@pytest.mark.parametrize(
+    ("answer", "all_at_once"), [(lambda body: None, True), (first_in_prose, False)], ids=["form", "prose"]
+)
+def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_told(
+    answer: Any, all_at_once: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer(answer=answer, blind=True) as server:
+        server.known(monkeypatch)
+        (told,) = checked(capsys, "--procedures", "--only", "debate")
+    assert told["verdict"]
+    assert (told["lost"], told["cut"]) == (0, 0)
+    assert (told["valid"], told["again"]) == ((told["calls"], 0) if all_at_once else (0, told["calls"]))

@@ -1,4 +1,4 @@
-"""Pages, shell, report, figures, comparisons and sweeps draw from what a procedure declares; none names one, or a knob of one."""
+"""Pages, shell, report, figures, comparisons and what-ifs draw from what a procedure declares; none names one, or a knob of one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.collection import Name
 from courtroom.procedures import PROCEDURES
-from courtroom.sweeps.plan import SweepPlan
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("pages", *(f"courtroom/{room}" for room in ("shell", "report", "figures", "evaluation", "sweeps", "upkeep")))
+ROOMS = ("pages", *(f"courtroom/{room}" for room in ("shell", "report", "figures", "evaluation", "upkeep")))
 FILES = [ROOT / "app.py", *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]
 KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.model_fields} - set(Setup.model_fields)
 
@@ -29,14 +28,15 @@ PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
 ALSO = {
     *get_args(Name),
     *Dispute.model_fields,
-    *SweepPlan.model_fields,
+    "base",
+    "seeds",
     "learning",
     "norms",
     "rounds",
     "variant",
     "verdict",
 }
-"""Words that have another meaning too: collections, a dispute's jury, a run's verdict, what a result counts."""
+"""Words that have another meaning too: collections, a dispute's jury, a what-if's base, a run's verdict, what a result counts."""
 
 
 def named(source: str) -> Iterator[str]:
@@ -44,7 +44,11 @@ def named(source: str) -> Iterator[str]:
     tree = ast.parse(source)
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings may name a paper
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("courtroom.procedures"):
+        if (
+            isinstance(node, ast.ImportFrom)
+            and (node.module or "").startswith("courtroom.procedures.")
+            and (node.module != "courtroom.procedures.outside")
+        ):
             yield f"{node.lineno}: imports {node.module}"
         elif isinstance(node, ast.Import):
             yield from (f"{node.lineno}: imports {one.name}" for one in node.names if "procedures" in one.name)

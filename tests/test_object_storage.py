@@ -81,6 +81,25 @@ def test_half_a_file_is_written_again(url: str, tmp_path: Path) -> None:
     assert ObjectStorage(url).read(f"{sha256}.png") == BIG
 
 
+def test_half_a_file_in_the_storage_is_named_and_never_shown_until_it_is_brought_in_again(
+    url: str, tmp_path: Path
+) -> None:
+    settings = Settings(home=tmp_path / "home", media=url)
+    Courthouse(settings).close()
+    sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
+    name = f"{sha256}.png"
+    for number, broken in enumerate((BIG[: len(BIG) // 2], b"", BIG[:-1] + b"\0", b"<svg onload=alert(1)>")):
+        ObjectStorage(url).put(name, broken)
+        other = MediaStore(tmp_path / f"other-{number}", ObjectStorage(url))
+        with pytest.raises(MediaError, match="damaged in the storage"):
+            other.path(sha256)
+        assert not other.folder.exists(), "no half copy stays"
+    (found,) = (one for one in examine(settings) if one.about == "media")
+    assert (found.state, "is damaged" in found.sentence) == ("wrong", True)
+    assert MediaStore(tmp_path / "new", ObjectStorage(url)).take(BIG, "a.png") == sha256
+    assert MediaStore(tmp_path / "again", ObjectStorage(url)).path(sha256).read_bytes() == BIG
+
+
 def test_all_files_of_a_case_are_kept_or_none(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = ObjectStorage(url)
     before = MediaStore(tmp_path / "one", storage).take(png((5, 5)), "before.png")

@@ -6,11 +6,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
+from courtroom.models import local
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from tests.openai_server import OpenAIServer
-from tests.test_pages import ROOT, house
+from tests.pages import house, page
 
 __all__ = ["house"]  # a fixture
 
@@ -19,6 +20,7 @@ OURS = {name for provider in PROVIDERS.values() for name in (*provider.keys, *pr
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "PACKAGES", ())
     for name in OURS:
         monkeypatch.delenv(name, raising=False)
 
@@ -88,9 +90,4 @@ def test_each_seat_gets_a_model_of_its_own_in_one_choice(house: Courthouse) -> N
 
 def setup_page() -> AppTest:
     """The Setup page with its section on models open."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["setup_section"] = "Models"
-    app.run()
-    app.switch_page("pages/setup.py").run()
-    assert not app.exception, app.exception
-    return app
+    return page("setup", {"setup_section": "Models"})

@@ -1,4 +1,4 @@
-"""The jury that deliberates without a key, over all sample disputes: it splits where the real jury did, and talks."""
+"""The jury that deliberates without a key, over all sample disputes: it splits where the votes on record do, and talks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.settings import Settings
@@ -33,8 +32,6 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> list[Heard]:
 
 def decided(house: Courthouse, name: str) -> Heard:
     case = house.library.case(name)
-    assert isinstance(case, Dispute)
-    assert case.jury is not None
     run = house.new_run("cyberjurors", case, CYBERJURORS.setup(), 0)
     house.runner.go(run)
     house.runner.wait(run, 60)

@@ -63,7 +63,7 @@ def learn(house: Courthouse, case: Case) -> None:
     if isinstance(case, Dispute):
         house.knowledge.precedents.add([from_dispute(case)])
     if isinstance(case, CriminalCase):
-        house.knowledge.cases.add([case])
+        house.knowledge.of("cases").add([case])
         verdict = PROCEDURES["verdict"]
         run = house.new_run("verdict", case, verdict.setup.model_validate({"learning": {"on": True}}), 0)
         house.runner.go(run)

@@ -136,10 +136,7 @@ def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -
     wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
     other = {
         "PIL": "pillow",
-        "chromadb_rust_bindings": "chromadb",
         "cv2": "opencv-python-headless",
-        "google": "protobuf",
-        "opentelemetry": "opentelemetry-sdk",
         "sklearn": "scikit-learn",
         "yaml": "pyyaml",
     }
@@ -180,11 +177,6 @@ def test_type_checkers_see_the_public_names_that_are_loaded() -> None:
 def test_importing_courtroom_alone_loads_nothing_heavy() -> None:
     code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
     assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
-
-
-def test_an_unknown_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="Jurist"):
-        _ = courtroom.Jurist
 
 
 def test_one_version_is_told_everywhere() -> None:

@@ -3,70 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
+from courtroom.engine.run import Control
 from courtroom.engine.setup import Budget
+from courtroom.models.limits import limited_together
+from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.shell.options import follow
+from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
+from tests.pages import NASTY, ROOT, benched, heard, house, opened_at, page, texts
 
-ROOT = Path(__file__).parents[1]
-NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
-
-
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    yield house
-    house.close()
-    st.cache_resource.clear()
-
-
-def page(name: str = "", **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    if name:
-        app.switch_page(f"pages/{name}.py").run()
-    assert not app.exception, app.exception
-    return app
-
-
-def opened_at(name: str, /, **query: str) -> AppTest:
-    """The app, led to a page with these words in its address."""
-    app = page(name)
-    for key, value in query.items():
-        app.query_params[key] = value
-    app.run()
-    assert not app.exception, app.exception
-    return app
-
-
-def texts(app: AppTest) -> str:
-    kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
-    return "\n".join(str(element.value) for kind in kinds for element in kind)
-
-
-def heard(house: Courthouse, case: str = "oak-table", control: Control | None = None, **knobs: object) -> str:
-    setup = CyberJurorsSetup(**{"jury_size": 5, **knobs})  # type: ignore[arg-type]
-    run = house.new_run("cyberjurors", house.library.case(case), setup, 0)
-    house.runner.go(run, control)
-    house.runner.wait(run, 20)
-    return run
+__all__ = ["house"]  # a fixture
 
 
 def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it(house: Courthouse) -> None:
@@ -84,21 +38,8 @@ def test_filters_narrow_the_library_and_an_empty_result_says_what_to_do(house: C
     assert "Loosen" in texts(app)
 
 
-def test_two_clicks_lead_to_a_verdict(house: Courthouse) -> None:
-    app = page()
-    app.button(key="hear-down-jacket").click().run()
-    next(button for button in app.button if button.label == "Start").click().run()
-    assert not app.exception
-    (run,) = house.store.runs()
-    house.runner.wait(run.id, 20)
-    app.run()
-    assert "Grounds" in texts(app)
-    assert house.store.run(run.id).verdict is not None
-
-
 def test_a_case_is_shown_with_its_evidence_and_text_of_others_stays_text(house: Courthouse) -> None:
     case = house.library.case("oak-table")
-    assert isinstance(case, Dispute)
     piece = case.evidence[0].model_copy(update={"text": NASTY, "media": ()})
     house.library.replace(case.model_copy(update={"id": "nasty", "title": NASTY, "evidence": (piece,)}))
     app = page(case="nasty")
@@ -107,13 +48,22 @@ def test_a_case_is_shown_with_its_evidence_and_text_of_others_stays_text(house: 
     assert "**bold**" not in app.title[0].value
 
 
+def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(house: Courthouse) -> None:
+    def watched(app: AppTest) -> set[str]:
+        return {one.key for one in app.button if one.key and one.key.startswith("watch-")}
+
+    kinds = {"watch-criminal", "watch-document", "watch-labelled", "watch-trial"}
+    assert watched(page()) == kinds | {"watch-first"}
+    heard(house)
+    app = page()
+    assert watched(app) == kinds | {"watch-dispute"}
+    app.button(key="watch-document").click().run()
+    assert "juris" in {run.procedure for run in house.store.runs()}
+
+
 def test_an_unknown_case_or_run_is_told_in_a_sentence(house: Courthouse) -> None:
     assert "There is no case" in texts(page(case="nope"))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["run"] = "nope"
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
-    assert not app.exception
+    app = page("deliberation", {"run": "nope"})
     assert "There is no run" in texts(app)
 
 
@@ -123,24 +73,16 @@ def test_without_a_run_the_deliberation_says_where_to_begin(house: Courthouse) -
     assert "Pick a case" in [button.label for button in app.button]
 
 
-@pytest.mark.parametrize(
-    "section", ["Settings", "Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share"]
-)
-def test_every_section_of_the_setup_draws(house: Courthouse, section: str) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["setup_section"] = section
-    app.run()
-    app.switch_page("pages/setup.py").run()
-    assert not app.exception, app.exception
-    assert "calls" in texts(app)
+def test_every_section_of_the_setup_draws(house: Courthouse) -> None:
+    app = page("setup")
+    for section in ("Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share", "Settings"):
+        app.button_group(key="setup_section").set_value(section).run()
+        assert not app.exception, (section, app.exception)
+        assert "calls" in texts(app)
 
 
 def setup_of(house: Courthouse, case: str, procedure: str, section: str = "Models") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["case"] = case
-    app.session_state["setup_section"] = section
-    app.run()
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"case": case, "setup_section": section})
     chosen = next(box for box in app.selectbox if box.label == "Procedure")
     return chosen.set_value(house.procedures[procedure]).run()
 
@@ -149,21 +91,20 @@ def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_
     app = setup_of(house, "criminal-bus-wallet", "verdict")
     assert not app.exception, app.exception
     assert "compared by their words, not by their meaning" in texts(app)
-    assert "choose them anew" not in texts(app)
+    assert "choose them again" not in texts(app)
     box = next(box for box in app.selectbox if box.label == "Embedding")
     box.set_value("openai/text-embedding-3-small").run()
     assert not app.exception, app.exception
     shown = texts(app)
     assert "compared by their words" not in shown
     assert "Link standards" in shown
-    assert "choose them anew" in shown
+    assert "choose them again" in shown
     assert app.session_state["drafts"]["verdict"].values["embedding"] == "openai/text-embedding-3-small"
 
 
 def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         app = page("knowledge", part="charges")
         assert "compared by their words, not by their meaning" in texts(app)
         next(box for box in app.selectbox if box.label == "Embedding").set_value("openai/text-embedding-3-small").run()
@@ -173,7 +114,7 @@ def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, mo
         assert len(app.dataframe) == 1
     asked = house.knowledge.using("openai/text-embedding-3-small").embedding.name
     kept = house.database.connection.execute("SELECT count(*) FROM vectors WHERE embedding = ?", (asked,)).fetchone()[0]
-    assert kept >= len(house.knowledge.charges), "each charge was embedded by it"
+    assert kept >= len(house.knowledge.of("charges")), "each charge was embedded by it"
 
 
 def test_a_search_is_narrowed_to_an_article(house: Courthouse) -> None:
@@ -213,27 +154,19 @@ def test_a_setup_comes_with_a_link(house: Courthouse) -> None:
     assert next(n for n in app.number_input if n.label.startswith("Rounds")).value == 2
 
 
-@pytest.mark.parametrize("tab", ["Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"])
 @pytest.mark.parametrize("until", [None, "evidence", "round 1"])
-def test_every_tab_draws_at_any_point_of_a_run(house: Courthouse, tab: str, until: str | None) -> None:
+def test_every_tab_draws_at_any_point_of_a_run(house: Courthouse, until: str | None) -> None:
     run = heard(house, control=Control(stage=until))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["run"] = run
-    app.session_state[f"tab-{run}"] = tab
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
-    assert not app.exception, app.exception
-    assert "not a language model" in texts(app)
+    app = page("deliberation", run=run)
+    for tab in ("Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"):
+        app.button_group(key=f"tab-{run}").set_value(tab).run()
+        assert not app.exception, (tab, app.exception)
+        assert "not a language model" in texts(app)
 
 
 def test_one_members_whole_chain_is_shown(house: Courthouse) -> None:
     run = heard(house)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["run"] = run
-    app.session_state["member"] = "juror-02"
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
-    assert not app.exception, app.exception
+    app = page("deliberation", {"run": run, "member": "juror-02"})
     shown = texts(app)
     for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
         assert title in shown
@@ -241,21 +174,14 @@ def test_one_members_whole_chain_is_shown(house: Courthouse) -> None:
 
 def test_with_a_shared_examination_a_jurors_chain_shows_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house, examination="shared")
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["run"] = run
-    app.session_state["member"] = "juror-02"
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
+    app = page("deliberation", {"run": run, "member": "juror-02"})
     assert "Examined once for the whole panel" in texts(app)
     assert "Clue perception" in texts(app)
 
 
 def test_a_spent_budget_can_be_raised_on_the_page(house: Courthouse) -> None:
     run = heard(house, budget=Budget(calls=5))
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["run"] = run
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
+    app = page("deliberation", {"run": run})
     assert "budget of 5 calls" in texts(app)
     next(n for n in app.number_input if n.label == "Calls").set_value(500)
     next(button for button in app.button if button.label.startswith("Set the budget")).click().run()
@@ -288,7 +214,7 @@ def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthou
 
 def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> None:
     app = page("knowledge")
-    next(button for button in app.button if button.label == "Distil anew").click().run()
+    next(button for button in app.button if button.label == "Distil again").click().run()
     assert not app.exception
     (run,) = house.store.runs()
     house.runner.wait(run.id, 20)
@@ -296,70 +222,11 @@ def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> 
     assert house.store.run(run.id).status == "done"
 
 
-@pytest.mark.slow
-def test_the_app_draws_without_importing_what_is_slow() -> None:
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, os, tempfile; os.environ['COURTROOM_HOME'] = tempfile.mkdtemp();"
-        "from streamlit.testing.v1 import AppTest;"
-        "app = AppTest.from_file('app.py', default_timeout=60).run(); assert not app.exception, app.exception;"
-        "print([name for name in ('litellm', 'chromadb', 'cv2') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.stdout.strip().splitlines()[-1] == "[]", done.stdout + done.stderr
-
-
-def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet", **knobs: object) -> str:
-    setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = house.new_run(procedure, house.library.case(case), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    assert house.store.status(run) == "done"
-    return run
-
-
-@pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-def test_every_tab_of_a_criminal_bench_is_drawn(house: Courthouse, procedure: str) -> None:
-    run = benched(house, procedure)
-    app = page("deliberation", run=run)
-    titles = [view.title for view in house.procedures[procedure].views]
-    for title in ("Members", *titles, "Calls"):
-        app.button_group(key=f"tab-{run}").set_value(title).run()
-        assert not app.exception, (title, app.exception)
-    assert "Votes" not in titles
-    assert "盗窃" in "".join(str(element.proto.body) for element in app.get("html"))
-
-
 def test_a_criminal_case_is_viewed_and_set_up(house: Courthouse) -> None:
     app = page(case="criminal-ring-road")
     assert [element.value for element in app.subheader][:2] == ["Facts", "Defendants"]
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["case"] = "criminal-ring-road"
-    app.run()
-    app.switch_page("pages/setup.py").run()
-    assert not app.exception, app.exception
+    app = page("setup", {"case": "criminal-ring-road"})
     assert next(box for box in app.selectbox if box.label == "Procedure").options == ["JurisAgents", "VERDICT"]
-
-
-@pytest.mark.parametrize("procedure", ["JurisAgents", "VERDICT"])
-def test_a_criminal_bench_starts_from_the_setup_page_with_all_its_knobs(house: Courthouse, procedure: str) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["case"] = "criminal-ring-road"
-    app.run()
-    app.switch_page("pages/setup.py").run()
-    next(box for box in app.selectbox if box.label == "Procedure").set_value(procedure_of(house, procedure)).run()
-    assert not app.exception, app.exception
-    assert not app.error, [element.value for element in app.error]
-    next(button for button in app.button if button.label == "Start").click().run()
-    (run,) = house.store.runs()
-    house.runner.wait(run.id, 60)
-    assert (house.store.status(run.id), run.procedure) == ("done", procedure.lower())
-
-
-def procedure_of(house: Courthouse, title: str) -> object:
-    return next(procedure for procedure in house.procedures.values() if procedure.title == title)
 
 
 def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) -> None:
@@ -396,7 +263,7 @@ def test_a_search_shows_all_three_scores(house: Courthouse) -> None:
 
 def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_made_of(house: Courthouse) -> None:
     law = json.dumps({"number": 264, "text": "Whoever steals ..."}).encode()
-    house.runner.do(house.imports.go_on(house.imports.begin("statutes", "law.jsonl", law, "prc"))).result()
+    house.runner.do(house.imports.run(house.imports.check("statutes", "law.jsonl", law, "prc"))).result()
     app = page("knowledge", part="statutes")
     assert "unofficial digest" in texts(app)
     app.selectbox(key="base-statutes").set_value("prc").run()
@@ -450,3 +317,25 @@ def test_a_long_title_stands_in_smaller_letters(house: Courthouse) -> None:
         app = page("deliberation", run=run)
         assert (title in [one.value for one in app.title]) == large
         assert (title in [one.value for one in app.subheader]) == (not large)
+
+
+def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen = threading.Event()
+    model = ModelSpec(id="openai/any", vision="no")
+    house.pool.limits.limiter(limited_together(model))._adapted = 2.0
+    with OpenAIServer(answer=lambda body: None if seen.wait(60) else "") as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        setup = CyberJurorsSetup(model=model, jury_size=17, rounds=1)
+        run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+        house.runner.go(run)
+        with ThreadPoolExecutor() as shell:
+            follows = shell.submit(follow, house, run)
+            try:
+                until(lambda: "2 at once: the server is slow." in capsys.readouterr().err, "the shell to say so")
+                assert "2 at once: the server is slow" in texts(opened_at("deliberation", run=run))
+            finally:
+                seen.set()
+            follows.result(120)
+    assert house.pool.slowed_to(setup.models) is None

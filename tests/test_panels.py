@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import seating
 from courtroom.errors import CourtroomError
-from courtroom.panel.files import read_panel, write_csv, write_yaml
+from courtroom.panel.panels import read_panel, write_csv, write_yaml
 from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.shell.commands import app as shell
-from tests.test_pages import house, page, texts
+from tests.pages import house, page, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -61,7 +61,7 @@ def test_a_csv_is_read_as_spreadsheets_write_it() -> None:
         ("a.yaml", "- 7", "Row 1: this is no person"),
         ("a.yaml", "- !!python/object/apply:os.system [id]", "is not valid YAML"),
         ("a.yaml", "- &a [x, x]\n- [*a, *a]", "uses aliases"),
-        ("a.yaml", "[" * 3_000, "is not valid YAML"),
+        ("a.yaml", "[" * 1_000, "is not valid YAML"),
         ("a.yaml", "- 7: Ada", "Row 1: name is missing"),
         (
             "a.yaml",
@@ -125,7 +125,7 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
     app.selectbox(key="panel-chosen").set_value("three").run()
     press(app, "Delete this panel")
     assert house.panels.names() == ["neighbours"]
-    app.button(key="panel-undo").click().run()
+    app.button(key="undo-deleted_panel").click().run()
     assert house.panels.load("three") == sample_panel(3, 5)
 
 

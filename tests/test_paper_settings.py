@@ -11,7 +11,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from tests.test_pages import house, page
+from tests.pages import house, page
 
 __all__ = ["house"]  # a fixture
 
@@ -24,14 +24,20 @@ def test_a_preset_made_of_the_settings_leaves_the_model_as_it_was_chosen() -> No
     assert (setup.model.id, setup.model.temperature, setup.model.max_tokens) == ("openai/x", 0.0, 100)
     clerk = setup.spec("clerk", "clerk")
     assert (clerk.id, clerk.temperature, clerk.max_tokens) == ("openai/x", 0.0, 512)
-    assert not list(departures(setup, PAPER))
+    assert not departures(setup, PAPER)
 
 
 def test_a_setup_tells_where_it_departs_from_the_paper() -> None:
-    found = {departure.setting.knob: departure.value for departure in departures(Setup(), PAPER)}
+    found = departures(Setup(), PAPER)
     assert found == {"model.temperature": 0.7, "roles.clerk.max_tokens": 2048}
     assert title_of(Setup, "roles.clerk.max_tokens") == "Clerk · Longest answer (tokens)"
     assert title_of(Setup, "model.temperature") == "Model · Temperature"
+
+
+@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=lambda procedure: procedure.name)
+def test_a_model_that_is_given_by_its_id_alone_is_asked_as_the_procedure_asks(procedure: Procedure) -> None:
+    own = procedure.setup().model
+    assert procedure.setup.model_validate({"model": {"id": "m"}}).model == own.model_copy(update={"id": "m"})
 
 
 @pytest.mark.parametrize("first", ["roles.judge.id", "model.temperature"])
@@ -58,7 +64,7 @@ def test_a_connection_is_not_passed_on_to_another_model() -> None:
 def test_the_preset_paper_has_every_setting_of_the_paper(procedure: Procedure) -> None:
     (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
     values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
-    assert not list(departures(procedure.setup.model_validate(values), procedure.paper_settings))
+    assert not departures(procedure.setup.model_validate(values), procedure.paper_settings)
 
 
 def test_the_setup_page_shows_where_a_setup_departs_from_the_paper(house: Courthouse) -> None:

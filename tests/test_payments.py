@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
-import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,17 +14,15 @@ import pytest
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore, Arrived
-from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.payments import in_sum
 from courtroom.engine.record import Record
+from courtroom.engine.run import Control
 from courtroom.engine.setup import Budget
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Reply, Request, Usage
 from courtroom.settings import Settings
-from courtroom.store.database import Database
-from courtroom.store.migrations import MIGRATIONS
 from tests import forks
 from tests.kills import die_when
 from tests.openai_server import OpenAIServer
@@ -69,7 +64,7 @@ def shell_that_dies(answers: int, *words: str) -> None:
 
 
 @pytest.mark.kills
-@pytest.mark.parametrize("nonsense", [0, 1, 3])
+@pytest.mark.parametrize("nonsense", [0, 3])
 def test_what_was_paid_in_processes_that_were_killed_before_they_wrote_the_event_is_counted(
     tmp_path: Path, nonsense: int
 ) -> None:
@@ -163,43 +158,6 @@ def test_a_run_that_is_deleted_and_brought_back_has_paid_what_it_paid(bench: Ben
     assert bench.runner.record(record.run.id).paid == record.paid
 
 
-def test_a_store_of_before_counts_what_its_calls_say_and_nothing_twice(tmp_path: Path) -> None:
-    def call(path: str, value: object, keys: list[str], cost: float | None, asked: int = 1) -> str:
-        used = {"asked": asked, "attempts": asked, "prompt_tokens": 10, "completion_tokens": 1, "cost": cost}
-        return json.dumps({"kind": "call", "path": path, "value": value, "keys": keys, **used})
-
-    rows = [
-        ("a", 0, call("a", {}, ["1"], 0.5)),  # stands again, with what it cost
-        ("a", 1, call("a", {}, ["1"], 0.5)),
-        ("a", 2, call("a", {}, ["2"], 0.25)),
-        ("b", 1, call("b", None, [], 0.125)),  # failed twice, and was paid twice
-        ("b", 2, call("b", None, [], 0.125)),
-        ("c", 0, call("c", {}, ["3"], 0.0, asked=0)),  # from the record
-        ("d", 0, call("d", {}, ["4", "5"], None, asked=2)),
-        ("e", 0, "{"),
-    ]
-    path = tmp_path / "store.sqlite"
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        for script in MIGRATIONS[:8]:
-            db.executescript(script)
-        db.execute("PRAGMA user_version = 8")
-        db.executemany(
-            "INSERT INTO events (run, generation, overtaken, stage, kind, path, key, at, body)"
-            " VALUES ('r', 0, ?, '', 'call', ?, '', 1.0, ?)",
-            [(overtaken, where, body) for where, overtaken, body in rows],
-        )
-    Database(path).close()
-    with closing(sqlite3.connect(path)) as db:
-        paid = db.execute("SELECT path, key, calls, prompt, cost FROM payments ORDER BY number").fetchall()
-    assert paid == [
-        ("a", "1", 1, 10, 0.5),
-        ("a", "2", 1, 10, 0.25),
-        ("b", "", 1, 10, 0.125),
-        ("b", "", 1, 10, 0.125),
-        ("d", "5", 2, 10, None),
-    ]
-
-
 # --- who failed is asked again ------------------------------------------------------------------------------
 
 
@@ -260,7 +218,6 @@ def test_what_follows_from_an_answer_that_came_after_all_is_on_record_with_what_
     down = {("juror-03", 1), ("juror-03", 2), ("juror-02", 2)}
 
     def failing(request: Request) -> str | Exception:
-        assert isinstance(request.task, CastVote)
         missing = (request.tag[-8:], request.task.round) in down
         return ModelError("It is down.") if missing else side_by_member(request)
 

@@ -8,33 +8,25 @@ import logging
 import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
-from sqlalchemy import Column, DefaultClause, Index, Table, UniqueConstraint
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
-from courtroom.questions.playlists import PlaylistStore
 from courtroom.settings import Settings
+from courtroom.store.connection import AWAY, LOCKED, RefusedByServer, ServerError, passing
 from courtroom.store.database import Database, explained
-from courtroom.store.failures import AWAY, LOCKED, RefusedByServer, ServerError, passing
-from courtroom.store.file import tables
-from courtroom.store.migrations import MIGRATIONS
-from courtroom.store.plain_text import from_plain, to_plain
-from courtroom.store.postgres_schema import CHANGES, FIRST
+from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.backup import restore, write
 from courtroom.upkeep.doctor import examine
@@ -49,61 +41,12 @@ from tests.toy import Bench, Scripted
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-KINDS = {"TEXT": str, "INTEGER": int, "REAL": float, "BLOB": bytes}
-
 
 @pytest.fixture
 def database(on_postgres: str) -> Iterator[Database]:
     database = Database(SecretStr(on_postgres))
     yield database
     database.close()
-
-
-# --- the schema ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
-    """A SQLite store as all migrations make it."""
-    path = tmp_path_factory.mktemp("migrated") / "courtroom.sqlite"
-    Database(path).close()
-    with closing(sqlite3.connect(path)) as db:
-        yield db
-
-
-def test_both_databases_have_the_same_tables() -> None:
-    assert set(TABLES.tables) == tables(MIGRATIONS)
-
-
-def test_every_schema_after_the_first_one_that_postgresql_had_has_its_change() -> None:
-    assert set(CHANGES) == set(range(FIRST + 1, len(MIGRATIONS) + 1))
-
-
-@pytest.mark.parametrize("table", TABLES.tables.values(), ids=list(TABLES.tables))
-def test_a_table_is_the_same_in_both_databases_column_by_column(table: Table, migrated: sqlite3.Connection) -> None:
-    there = migrated.execute(f"PRAGMA table_info({table.name})").fetchall()
-
-    def described(column: Column[Any]) -> tuple[object, ...]:
-        default = str(column.server_default.arg) if isinstance(column.server_default, DefaultClause) else None
-        return (column.name, column.type.python_type, column.nullable, default)
-
-    assert [described(column) for column in table.columns] == [
-        (name, KINDS[kind], not needed and not key, default) for _, name, kind, needed, default, key in there
-    ]
-    keys = sorted((row for row in there if row[5]), key=lambda row: row[5])
-    assert [column.name for column in table.primary_key] == [row[1] for row in keys]
-    assert keys_of(table) == {
-        (tuple(row[2] for row in migrated.execute(f"PRAGMA index_info({name})")), bool(unique))
-        for _, name, unique, origin, _ in migrated.execute(f"PRAGMA index_list({table.name})")
-        if origin != "pk"
-    }
-
-
-def keys_of(table: Table) -> set[tuple[tuple[str, ...], bool]]:
-    """What a table is looked up by, and whether it must differ from row to row; without the primary key."""
-    found = {(tuple(column.name for column in index.columns), bool(index.unique)) for index in table.indexes}
-    alone = [one for one in table.constraints if isinstance(one, UniqueConstraint)]
-    return found | {(tuple(column.name for column in one.columns), True) for one in alone if not isinstance(one, Index)}
 
 
 # --- values -------------------------------------------------------------------------------------------------
@@ -140,24 +83,15 @@ def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(o
     bodies = [*(json.dumps({"name": str(n), "not": "a\0b", "on": n > 1, "of": [n]}) for n in range(3)), "{", "[]"] * 200
     with database.transaction() as db:
         db.executemany(
-            "INSERT INTO playlists VALUES (?, ?, ?)",
+            "INSERT INTO setups VALUES (?, ?, ?)",
             [(f"{number:04d}", body, 0.0) for number, body in enumerate(bodies)],
         )
-    db.execute("ANALYZE playlists")
-    assert list(PlaylistStore(database).names().values()) == ["0", "1", "2"] * 200
-    rows = db.execute("SELECT json_extract(body, '$.on') AS x, count(*) AS n FROM playlists GROUP BY 1 ORDER BY 1")
+    db.execute("ANALYZE setups")
+    rows = db.execute("SELECT json_extract(body, '$.on') AS x, count(*) AS n FROM setups GROUP BY 1 ORDER BY 1")
     assert [tuple(row) for row in rows] == [("0", 400), ("1", 200), (None, 400)]
-    values = "SELECT each.value FROM playlists, json_each(body, '$.of') AS each WHERE json_valid(body) AND body <> '[]'"
+    values = "SELECT each.value FROM setups, json_each(body, '$.of') AS each WHERE json_valid(body) AND body <> '[]'"
     assert len(db.execute(values).fetchall()) == 600
     database.close()
-
-
-def test_rows_that_are_many_are_read_some_at_a_time(database: Database) -> None:
-    with database.transaction() as db:
-        db.executemany("INSERT INTO parts VALUES (?, ?)", [(f"{number:04d}", "x") for number in range(1_200)])
-    assert [row["hash"] for row in database.each("SELECT hash FROM parts ORDER BY hash")] == [
-        f"{number:04d}" for number in range(1_200)
-    ]
 
 
 # --- what a transaction promises ----------------------------------------------------------------------------
@@ -266,7 +200,6 @@ def test_a_run_goes_on_when_all_connections_are_lost(
     bench.runner.go(run)
     assert bench.model.asked.wait(60)
     end_connections(bench.database, postgres)
-    assert bench.model.hold is not None
     bench.runner._loop.call(bench.model.hold.set)
     bench.runner.wait(run, 60)
     record = bench.runner.record(run)
@@ -304,8 +237,9 @@ def test_an_error_of_either_database_is_one_sentence_wherever_the_store_is(tmp_p
 
 
 def test_a_newer_store_is_refused(database: Database, on_postgres: str) -> None:
-    database.connection.execute("INSERT INTO written_by VALUES ('9.9', 999, 0)")
-    with pytest.raises(StoreError, match=r"written by Courtroom 9\.9 with schema 999"):
+    database.connection.execute("INSERT INTO written_by VALUES ('9.9', '0999', '', 9e9)")
+    database.connection.execute("UPDATE alembic_version SET version_num = '0999'")
+    with pytest.raises(StoreError, match=r"written by Courtroom 9\.9 with revision 0999"):
         Database(SecretStr(on_postgres))
 
 
@@ -373,7 +307,6 @@ def test_a_question_that_two_servers_have_at_once_is_asked_by_one_and_the_other_
     until(lambda: len(second.asker._under_way) == 3, "the other's questions")
     until(lambda: second.database.claims is not None and second.asker._not_ours == {*second.asker._under_way}, "claims")
     for bench in (second, first):
-        assert bench.model.hold is not None
         bench.runner._loop.call(bench.model.hold.set)
     for bench, run in zip((first, second), runs, strict=True):
         bench.runner.wait(run, 60)
@@ -390,8 +323,6 @@ def test_what_a_killed_process_had_claimed_is_free_and_what_a_living_one_has_is_
     database: Database, on_postgres: str, postgres: PostgresServer
 ) -> None:
     other = Database(SecretStr(on_postgres))
-    assert database.claims is not None
-    assert other.claims is not None
     assert other.claims.take(["a", "b"]) == [True, True]
     assert database.claims.take(["b", "c"]) == [False, True]
     other.claims.release(["b"])
@@ -453,20 +384,15 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
                 db.execute(f"SELECT {', '.join(c.name for c in table.columns)} FROM {name}").fetchall(), key=repr
             )
             for name, table in TABLES.tables.items()
-            if name != "written_by"
+            if name not in ("written_by", "alembic_version")
         }
     assert sum(map(len, found.values())) > 100
     return found
 
 
 def shell(home: Path, *, on_postgres: str, to: str, code: int = 0) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "courtroom", "migrate", "--to", to],
-        env={**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": on_postgres},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    given = {**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": on_postgres}
+    done = forks.run("migrate", "--to", to, environment=given)
     assert done.returncode == code, done.stderr
     return done.stderr
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from pydantic import SecretStr
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import RunList, Wanted
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.settings import Settings
 from courtroom.store import postgres as postgres_store
 from courtroom.store.database import Database
@@ -35,14 +34,12 @@ SMALL = {
     "datasets",
     "experiments",
     "marks",
-    "playlists",
     "setups",
     "panels",
-    "sweeps",
     "sqlite_master",
 }
 """Tables that may be read as a whole: persons make their rows one by one."""
-COUNTED = {"runs", "sweep_runs", "experiment_cells"}
+COUNTED = {"runs", "experiment_cells"}
 """The list of runs counts its lines in indexes of these, and reads no row for that."""
 WITHIN = {"lines", "line", "up", "tree", "tag"}
 """What a statement has worked out itself."""
@@ -60,15 +57,14 @@ def pages_opened(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator
     server = house.settings.server
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     monkeypatch.setenv("COURTROOM_DATABASE", server.get_secret_value() if server else "")
-    st.cache_resource.clear()
     run, fork = full_store()[1:]
-    (experiment,) = house.experiments.store.experiments()
-    (sweep,) = house.sweeps.store.sweeps()
+    (experiment,) = house.experiments.store.experiments(what_ifs=False)
+    (what_if,) = house.experiments.store.experiments(what_ifs=True)
     both = {"runs": f"{run},{fork}"}
     shown: list[tuple[str, dict[str, str], dict[str, str]]] = [
-        *((name, {}, {}) for name in ("cases", "knowledge", "sweep", "runs", "experiments", "playlists", "setup")),
+        *((name, {}, {}) for name in ("cases", "knowledge", "what_if", "runs", "experiments", "setup")),
         ("setup", {"fork": run}, {}),
-        ("sweep", {"sweep": sweep.id}, {}),
+        ("what_if", {"experiment": what_if.id}, {}),
         ("experiments", {"experiment": experiment.id}, {}),
         ("experiments", {}, {"experiments-part": "Datasets"}),
         *(("deliberation", {"run": run}, {f"tab-{run}": tab}) for tab in ("Members", "Calls", "Family")),
@@ -84,16 +80,20 @@ def pages_opened(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator
         app.run()
         assert not app.exception, (name, app.exception)
     listed = RunList(house.database)
-    for wanted in (Wanted(status="done"), Wanted(procedure="verdict"), Wanted(starred=True), Wanted(case="mine")):
+    for wanted in (
+        RunFilter(status="done"),
+        RunFilter(procedure="verdict"),
+        RunFilter(starred=True),
+        RunFilter(case="mine"),
+    ):
         for order in ("newest", "case"):
             listed.count(wanted, order)
             listed.page(wanted, 0, 25, order)
-    listed.newest(Wanted(status="done"), 100)
+    listed.newest(RunFilter(status="done"), 100)
     yield
     from pages.parts.shared.house import courthouse
 
     courthouse().close()
-    st.cache_resource.clear()
 
 
 def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import streamlit as st
@@ -16,8 +17,8 @@ from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
+from tests.pages import NASTY, house, page, texts
 from tests.scripted_jury import Jury
-from tests.test_pages import NASTY, house, page, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -26,7 +27,7 @@ def heard(house: Courthouse) -> Record:
     """A hearing in which the first juror changes sides in the second round; whoever answers, it costs nothing."""
     jury = Jury()
     jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
-    house.runner._asker = Asker(house.answers, jury, house.writer)
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
     setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=2, consensus=1.0)
     run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
     house.runner.go(run)
@@ -35,8 +36,8 @@ def heard(house: Courthouse) -> Record:
 
 
 VIEWS = """
-from pages.parts.live.audit_view import audit_view
-from pages.parts.live.interview_view import interview_view
+from pages.parts.live.questions_view import audit_view
+from pages.parts.live.questions_view import interview_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.marks_view import marks_view
 
@@ -113,7 +114,7 @@ def test_a_mark_is_made_on_a_run_and_found_on_the_page_runs(house: Courthouse) -
 def test_over_an_experiment_the_page_says_which_share_of_changes_was_what(house: Courthouse) -> None:
     jury = Jury()
     jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
-    house.runner._asker = Asker(house.answers, jury, house.writer)
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
     cases = [house.library.case(name) for name in ("phone-battery", "oak-table")]
     house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
     knobs = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}

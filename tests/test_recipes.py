@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
+from scipy.stats import binomtest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
+from courtroom.datasets.samples import add_sample
+from courtroom.engine.paper import departures
 from courtroom.errors import CourtroomError
-from courtroom.experiments.adapted import adapted
-from courtroom.experiments.begin import check
-from courtroom.experiments.frames import frame_of
-from courtroom.experiments.spec import Experiment, parsed, read_toml
+from courtroom.experiments.plan import cells, check
+from courtroom.experiments.spec import Experiment, adapted, parsed, read_toml
+from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT
 
@@ -29,27 +32,35 @@ BUNDLED = {
     "document": "documents",
 }
 SMALL: dict[str, dict[str, Any]] = {
-    "cyberjurors": {"jury_size": 2, "rounds": 1, "grounding_rounds": 1},
+    "cyberjurors": {"jury_size": 2, "rounds": 1, "grounding_rounds": 1, "base": "bundled"},
     "courtroom-llm": {"judges": 1, "hearings": 1},
     "juris": {"jury_size": 1, "pool": 2, "shortest": 1, "longest": 2},
     "jurisagents": {},
     "verdict": {"turns": 1},
     "discussion": {"speakers": 2, "turns": 1},
     "debate": {"rounds": 1},
+    "mock-jury": {"rounds": 1},
 }
+
+LOOKING_UP = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """A store with two bundled cases of each kind in the split `test`, and one in `train`."""
     house = Courthouse(Settings(home=tmp_path_factory.mktemp("recipes")))
-    for kind, source in BUNDLED.items():
-        house.dataset_imports.run(Order(source=str(ROOT / "data" / source), name="all", split="test"))
-        rows = list(islice(house.datasets.rows("all"), 3))
+    add_sample(house.datasets, house.library, "sample-trials")
+    for kind, source in {**BUNDLED, "trial": ""}.items():
+        name = "all" if source else "sample-trials"
+        if source:
+            house.dataset_imports.run(Order(source=str(ROOT / "data" / source), name=name, split="test"))
+        rows = list(islice(house.datasets.rows(name), 3))
         splits = ("test", "test", "train")
         house.datasets.add(
             kind, (row.model_copy(update={"split": split}) for row, split in zip(rows, splits, strict=True))
         )
+        if kind == "criminal":
+            house.datasets.add("cail2018", [rows[2].model_copy(update={"split": "train"})])
     yield house
     house.close()
 
@@ -61,16 +72,38 @@ def kind_of(house: Courthouse, experiment: Experiment) -> str:
 
 def distinct(experiment: Experiment) -> Experiment:
     """Without arms that differ by their names alone, as rows of several models do once all have the offline model."""
-    found = {(arm.procedure, str(sorted(arm.set.items()))): arm for arm in experiment.arms}
-    return experiment.model_copy(update={"arms": tuple(found.values())})
+    named = {arm.memory_of for arm in experiment.arms}
+    arms = sorted(experiment.arms, key=lambda arm: arm.name in named)  # the last one of several stays
+    found = {(arm.procedure, str(sorted(arm.set.items()))): arm for arm in arms}
+    return adapted(experiment, arms={arm.name for arm in found.values()})
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
 def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
-    check(experiment, kind_of(house, experiment), house.procedures)
+    check(experiment, kind_of(house, experiment), house)
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+
+
+@pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
+def test_tables_that_share_values_in_the_paper_share_their_cases(tables: tuple[str, str]) -> None:
+    one, other = (read_toml(ROOT / "data" / "experiments" / f"cyberjurors-{table}.toml") for table in tables)
+    assert one.dataset == other.dataset
+    assert one.repeats == other.repeats
+
+
+def test_chateval_is_asked_on_texts_alone() -> None:
+    arms = [arm for file in RECIPES for arm in read_toml(file).arms if arm.name == "ChatEval"]
+    assert [arm.set.get("model.vision") for arm in arms] == ["left-out"] * 3
+
+
+@pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
+def test_an_arm_that_looks_something_up_compares_texts_as_its_paper_does(file: Path, house: Courthouse) -> None:
+    for arm in read_toml(file).arms:
+        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in LOOKING_UP.get(arm.procedure, ()):
+            (preset,) = [one for one in house.procedures[arm.procedure].presets if one.title.startswith("Paper, with")]
+            assert arm.set.get("embedding") == preset.changes["embedding"], arm.name
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
@@ -96,6 +129,87 @@ def test_a_recipe_runs_with_the_offline_model_on_bundled_cases(file: Path, house
         assert cells["rounds"].max() >= 1
         free = [arm.name for arm in experiment.arms if arm.set.get("variant") == "nearest-precedents"]
         assert (cells[cells["arm"].isin(free)]["calls"] == 0).all()
+
+
+@pytest.mark.parametrize("file", [file for file in RECIPES if "verdict" in file.stem], ids=lambda file: file.stem)
+def test_verdict_learns_from_cail2018_alone_and_each_ablation_with_a_memory_has_a_learned_one(file: Path) -> None:
+    experiment = adapted(read_toml(file), dataset="cjo2025")
+    assert experiment.teaches is not None
+    assert (experiment.teaches.name, experiment.teaches.split) == ("cail2018", "train")
+    assert [
+        arm.memory_of for arm in experiment.arms if arm.set.get("variant") == "no-agents" and arm.procedure == "verdict"
+    ] in ([], ["VERDICT"])
+
+
+ABLATED = {"variant", "pictures", "statutes", "charges", "precedents", "model.temperature"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [file for file in RECIPES if file.stem.split("-")[0] in ("jurisagents", "verdict")],
+    ids=lambda file: file.stem,
+)
+def test_a_recipes_arms_differ_from_the_paper_by_what_they_are_named_for_and_look_up_by_meaning(
+    file: Path, house: Courthouse
+) -> None:
+    experiment = read_toml(file)
+    setups = check(experiment, "criminal", house)
+    for place, setup in setups.items():
+        procedure = house.procedures[experiment.arms[place].procedure]
+        if getattr(setup, "recalls", True):
+            assert departures(setup, procedure.paper_settings).keys() <= ABLATED
+            assert setup.embedding.startswith("local/qwen3-embedding")
+            assert all("num_ctx" in spec.extra for spec in setup.models if spec.id.startswith("ollama/"))
+    tables = {arm.name: setups[place] for place, arm in enumerate(experiment.arms)}
+    if one := tables.get("DeepSeek"):
+        other = tables["VERDICT"]
+        assert [one.embedding, *(getattr(one, name) for name in ("statutes", "ranking", "base"))] == [
+            other.embedding, *(getattr(other, name) for name in ("statutes", "ranking", "base")),
+        ]  # fmt: skip
+
+
+def test_open_models_of_jurisagents_table_1_run_three_times_and_the_others_once(house: Courthouse) -> None:
+    experiment = read_toml(ROOT / "data" / "experiments" / "jurisagents-table-1.toml")
+    many = {arm.name: experiment.repeats_of(place) for place, arm in enumerate(experiment.arms)}
+    assert {name for name, repeats in many.items() if repeats == 3} == {
+        "GLM-4V-9B", "mPLUG-7B", "Qwen2.5-VL-3B", "Qwen2.5-VL-7B", "Qwen2.5-7B",
+    }  # fmt: skip
+    counted = Counter(cell.arm for cell in cells(experiment, ["a", "b"]))
+    assert counted == {place: 2 * experiment.repeats_of(place) for place in range(len(experiment.arms))}
+    small = adapted(experiment, dataset="criminal", model="offline")
+    assert house.experiments.estimate(small).cells == sum(counted.values())
+
+
+def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path), alone=True)
+    experiment = read_toml(ROOT / "data" / "experiments" / "first.toml")
+    info = add_sample(house.datasets, house.library, experiment.dataset.name)
+    most = max(Counter(row.category or row.case.real_outcome() for row in house.datasets.rows(info.name)).values())
+    kept = house.experiments.begin(experiment)
+    house.experiments.wait(house.experiments.go(kept))
+    found = house.experiments.results(kept)
+    assert {arm.procedure for arm in experiment.arms} == {"courtroom-llm"}, "all arms are asked offline"
+    assert found.table.spent["one judge"].cost == 0.0
+
+    right: dict[str, dict[str, bool]] = {}
+    for row in found.rows:
+        assert row.outcome is not None
+        right.setdefault(row.arm, {})[row.row] = row.outcome.outcome == row.case.real_outcome()
+    baseline = right.pop("nearest text")
+    chance = most / info.count
+    assert chance == 0.5
+    for arm, of in right.items():
+        better = sum(of[case] and not baseline[case] for case in of)
+        worse = sum(baseline[case] and not of[case] for case in of)
+        assert better - worse >= 12
+        assert 6 * binomtest(better, better + worse).pvalue < 0.05, (
+            f"{arm}: McNemar's exact test, corrected for 6 pairs"
+        )
+        assert binomtest(sum(of.values()), len(of), chance, alternative="greater").pvalue < 0.001
+    said = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
+    assert f"nearest text is right on {sum(baseline.values()) / 60:.1%}".replace("%", " %") in said
+    assert f"one judge on {sum(right['one judge'].values()) / 60:.1%}".replace("%", " %") in said
+    house.close()
 
 
 def test_another_dataset_and_model_take_the_place_of_the_files() -> None:

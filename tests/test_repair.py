@@ -9,7 +9,7 @@ import json_repair
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 from courtroom.models import repair
 from courtroom.models.repair import CutOff, InvalidAnswer, Refused, Withheld, complaint, read_answer
@@ -79,7 +79,7 @@ def test_of_a_draft_and_an_answer_the_answer_counts(draft: Opinion, answer: Opin
 
 @given(opinions, opinions)
 def test_a_draft_does_not_stand_in_for_an_answer_that_broke_off(draft: Opinion, answer: Opinion) -> None:
-    with pytest.raises(InvalidAnswer, match="not closed"):
+    with pytest.raises(InvalidAnswer):  # which sentence depends on the braces within the reason
         read_answer(f"Draft: {draft.model_dump_json()}\nFinal: {answer.model_dump_json()[:-1]}", Opinion, "stop")
 
 
@@ -188,21 +188,3 @@ def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[InvalidAn
     with pytest.raises(InvalidAnswer) as caught:
         read_answer("I will not.", Opinion, finish)
     assert type(caught.value) is error
-
-
-class Odd(BaseModel):
-    """An answer whose author made a mistake."""
-
-    side: str
-
-    @field_validator("side")
-    @classmethod
-    def known(cls, side: str) -> str:
-        return {"buyer": side}[side]
-
-
-def test_whatever_goes_wrong_while_an_answer_is_read_is_that_answers_matter(caplog: pytest.LogCaptureFixture) -> None:
-    assert read_answer('{"side": "buyer"}', Odd, "stop") == Odd(side="buyer")
-    with pytest.raises(InvalidAnswer, match="it can't be read as JSON"):
-        read_answer('{"side": "seller"}', Odd, "stop")
-    assert "KeyError" in caplog.text

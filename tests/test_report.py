@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,15 +9,13 @@ from typing import Any
 import pytest
 
 from courtroom import report
-from courtroom.cases.dispute import Dispute
-from courtroom.cases.precedent import PrecedentBatch
+from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import set_value
+from courtroom.engine.changes import put, read_value
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
 from courtroom.models.prompts import Prompts
-from courtroom.models.rendering import quote
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -43,7 +40,6 @@ def heard(house: Courthouse, case: Any, setup: Any = None, procedure: str = "cyb
 
 def nasty(house: Courthouse) -> Dispute:
     case = house.library.case("oak-table")
-    assert isinstance(case, Dispute)
     piece = case.evidence[0].model_copy(update={"text": f"The table is cracked. {NASTY}"})
     deal = case.transaction.model_copy(update={"product": NASTY, "description": NASTY})
     line = case.chat[0].model_copy(update={"text": NASTY})
@@ -60,29 +56,6 @@ def test_a_report_shows_scripts_of_others_as_text_and_needs_nothing_from_outside
     assert 'src="http' not in page
     assert "Verdict:" in page
     assert "data:image/jpeg;base64," in page
-
-
-def test_the_json_holds_every_question_and_answer(house: Courthouse) -> None:
-    record = heard(house, house.library.case("oak-table"))
-    exported = json.loads(report.as_json(record, house.answers))
-    for call in record.calls:
-        entry = exported["answers"][call.keys[-1]]
-        assert json.loads(entry["reply"]["text"])
-        parts = [part for _, message in entry["request"]["messages"] for part in message if isinstance(part, str)]
-        assert all(exported["parts"][part] for part in parts)
-    assert Dispute.model_validate(exported["case"]) == record.case
-    assert CyberJurorsSetup.model_validate(exported["setup"]) == record.setup
-
-
-def test_a_rehearsal_counts_what_the_run_then_asks(house: Courthouse) -> None:
-    case, setup = house.library.case("camera-fungus"), CyberJurorsSetup(jury_size=6)
-    estimate = house.estimate("cyberjurors", case, setup, 3)
-    assert estimate.on_record == 0
-    run = house.new_run("cyberjurors", case, setup, 3)
-    house.runner.go(run)
-    house.runner.wait(run, 20)
-    assert house.record(run).asked == estimate.calls <= estimate.at_most
-    assert house.estimate("cyberjurors", case, setup, 3).on_record == estimate.calls
 
 
 def test_a_rehearsal_with_another_model_tells_tokens_and_says_where_a_price_is_unknown(house: Courthouse) -> None:
@@ -110,14 +83,7 @@ def test_distilling_gives_precedents_norms_once_and_the_next_sees_them(house: Co
     base.add(bare)  # taken back by hand
     house.runner.go(record.run.id)
     again = base.get(bare[0].id)
-    assert again is not None
     assert again.norms == ()
-
-
-def test_a_case_of_another_kind_is_refused_in_a_sentence(house: Courthouse) -> None:
-    batch = PrecedentBatch(id="b", title="B", precedents=(house.knowledge.precedents.all()[0],))
-    with pytest.raises(CourtroomError, match="hears cases of the kind"):
-        house.new_run("cyberjurors", batch, CyberJurorsSetup(), 0)
 
 
 async def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_path: Path) -> None:
@@ -132,15 +98,11 @@ async def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_pa
             await Prompts(tmp_path, {}, {"say": broken}).render(SayAWord(), sees=True)
 
 
-def test_material_is_quoted_line_by_line() -> None:
-    assert quote("one\n# two\n\nthree") == "> one\n> # two\n> \n> three"
-
-
 def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:
     values: dict[str, Any] = {"model": {"id": "offline"}, "jury": [{"traits": []}, {"traits": []}], "rounds": 3}
-    set_value(values, "model.temperature", "0.2")
-    set_value(values, "jury.2.traits", '["stubborn"]')
-    set_value(values, "rounds", "2")
+    put(values, "model.temperature", read_value("0.2"))
+    put(values, "jury.2.traits", read_value('["stubborn"]'))
+    put(values, "rounds", read_value("2"))
     assert values == {
         "model": {"id": "offline", "temperature": 0.2},
         "jury": [{"traits": []}, {"traits": ["stubborn"]}],
@@ -148,13 +110,4 @@ def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:
     }
     for path in ("jury.3.traits", "jury.x.traits", "rounds.deep.er"):
         with pytest.raises(CourtroomError):
-            set_value(values, path, "1")
-
-
-def test_a_deleted_run_can_be_brought_back_whole(house: Courthouse) -> None:
-    record = heard(house, house.library.case("down-jacket"))
-    deleted = house.store.delete(record.run.id)
-    assert record.run.id not in [run.id for run in house.store.runs()]
-    house.store.restore(deleted)
-    again = house.record(record.run.id)
-    assert (again.run.verdict, [e for _, e in again.events]) == (record.run.verdict, [e for _, e in record.events])
+            put(values, path, 1)

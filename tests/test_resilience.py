@@ -52,18 +52,6 @@ def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
     return found
 
 
-def test_the_same_run_twice_in_one_store_asks_nothing_the_second_time(tmp_path: Path) -> None:
-    with server_process() as url:
-        words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
-        first = result(forked(tmp_path, url, *words))
-        calls = stats(url)["calls"]
-        second = result(shell(tmp_path, url, *words))
-        assert stats(url)["calls"] == calls == first["asked"]
-    assert (second["asked"], second["recorded"]) == (0, first["asked"])
-    assert second["verdict"] == first["verdict"]
-    assert second["votes"] == first["votes"]
-
-
 def asked_by(body: dict[str, Any]) -> str:
     return json.dumps(body["messages"], sort_keys=True)
 
@@ -78,7 +66,7 @@ def recorded(home: Path) -> Counter[str]:
     return found
 
 
-def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
+def test_killed_at_ten_moments_and_resumed_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
     draw = random.Random(20)
     words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
     with server_process() as url:
@@ -86,7 +74,7 @@ def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp
     total = recorded(tmp_path / "whole")
     home, kills = tmp_path / "killed", 0
     with OpenAIServer(delay=0.02, keep_bodies=True) as server:
-        while kills < 20:
+        while kills < 10:
             rows = runs(home)
             command = ("resume", rows[0], "--json") if rows else words
             known, before = recorded(home), len(server.bodies)
@@ -104,7 +92,7 @@ def test_killed_at_twenty_moments_and_resumed_it_asks_no_recorded_call_again(tmp
         known, before = recorded(home), len(server.bodies)
         done = result(shell(home, server.url, "resume", run, "--json"))
         asked = Counter(map(asked_by, server.bodies[before:]))
-    assert kills >= 10
+    assert kills >= 5
     assert asked == total - known
     assert done["status"] == "done"
     assert (done["verdict"], done["votes"]) == (whole["verdict"], whole["votes"])
@@ -141,15 +129,3 @@ def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) ->
     assert done.returncode == 1
     assert "quorum" in result(done)["reason"]
     assert "Traceback" not in done.stderr
-
-
-def test_a_model_that_takes_no_pictures_is_given_descriptions_and_the_run_says_so(tmp_path: Path) -> None:
-    with OpenAIServer(blind=True) as server:
-        words = ("run", "phone-battery", "--model", "openai/any", *SETUP, "--json")
-        done = result(forked(tmp_path, server.url, *words))
-        shown = forked(tmp_path, server.url, "export", done["run"], "--to", str(tmp_path / "run.json"))
-    assert shown.returncode == 0
-    assert done["status"] == "done"
-    assert done["failed"] == 0
-    exported = json.loads((tmp_path / "run.json").read_text())
-    assert any("can't see pictures" in event.get("text", "") for event in exported["events"])

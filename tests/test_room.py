@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
 from courtroom.engine.interventions import AddNote
-from courtroom.engine.live import OpenCall
 from courtroom.engine.record import Record
+from courtroom.engine.run import Control
+from courtroom.engine.services import OpenCall
 from courtroom.room import RoomScene, scene
-from courtroom.room.scene import speaking
-from courtroom.room.seating import places
-from courtroom.room.spoken import spoken, spoken_so_far
+from courtroom.room.scene import places, speaking, spoken, spoken_so_far
 from courtroom.settings import Settings
+from tests.driving import drive
 
 RUNS = {
     "cyberjurors": ("phone-battery", {"jury_size": 7, "examination": "shared"}),
@@ -39,9 +37,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 def heard(house: Courthouse, procedure: str, control: Control | None = None, seed: int = 0) -> Record:
     case, knobs = RUNS[procedure]
     setup = house.procedures[procedure].setup.model_validate(knobs)
-    run = house.new_run(procedure, house.library.case(case), setup, seed)
-    house.runner.go(run, control)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run(procedure, house.library.case(case), setup, seed), control)
     return house.record(run)
 
 
@@ -95,8 +91,7 @@ def test_a_paused_run_tells_what_is_to_come_and_an_intervention_has_its_place(ho
     assert "Verdict" in made.stages_to_come
     run = record.run.id
     house.interventions.intervene(run, AddNote(text="Look at the serial number."), "Ada")
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    drive(house, run)
     kinds = [(m.kind, m.title) for m in shown(house, house.record(run)).moments if m.kind in ("act", "stage")]
     act = next(n for n, (kind, _) in enumerate(kinds) if kind == "act")
     assert "Ada" in kinds[act][1]
@@ -164,9 +159,3 @@ def test_who_speaks_now_is_told_with_what_has_come_so_far() -> None:
     call = OpenCall(member="juror-03", title="Verdict", model="m", text='{"reasoning": ["The seal was broken befo')
     (one,) = speaking({"round-1/juror-03/judge": call})
     assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")
-
-
-def test_the_style_and_the_program_ask_for_nothing_from_outside() -> None:
-    for file in (Path(__file__).parents[1] / "courtroom" / "room" / "static").iterdir():
-        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-        assert not [word for word in ("http:", "https:", "innerHTML", "outerHTML", "insertAdjacentHTML", "fetch(", "import ", "@import", "url(h") if word in text], file.name  # fmt: skip

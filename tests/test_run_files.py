@@ -20,8 +20,8 @@ from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
 from courtroom.shell.commands import app as shell
 from tests.full_store import SMALL, full_store
-from tests.test_pages import house as house_of_pages
-from tests.test_pages import page, texts
+from tests.pages import house as house_of_pages
+from tests.pages import page, texts
 
 house_here = house_of_pages
 

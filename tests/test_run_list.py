@@ -1,4 +1,4 @@
-"""The page Runs: a page of lines at a time, whatever there is; a sweep's runs are one line."""
+"""The page Runs: a page of lines at a time, whatever there is; a what-if's runs are one line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.errors import Unreadable
-from courtroom.evaluation.run_list import CaseLine, RunLine, RunList, SweepLine, Wanted
+from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList
 from courtroom.store.database import Database
-from courtroom.sweeps.plan import SweepPlan, Variant
+from tests.kept_what_if import kept_what_if
 from tests.many_runs import copies
-from tests.test_pages import heard, house, page, texts
+from tests.pages import heard, house, page, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -63,59 +62,41 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     db.execute("UPDATE runs SET status = 'failed', verdict = NULL WHERE id = ?", (f"{run}-00006",))
     listed = RunList(house.database)
 
-    def ids(wanted: Wanted = Wanted(), *given: Any) -> list[str]:  # noqa: B008
+    def ids(wanted: RunFilter = RunFilter(), *given: Any) -> list[str]:  # noqa: B008
         return [line.id for line in listed.page(wanted, *(given or (0, 25))) if isinstance(line, RunLine)]
 
     everything = [*(f"{run}-{number:05d}" for number in reversed(range(9))), run]
     assert ids() == everything, "by their making, though each copy's clock was behind"
-    assert ids(Wanted(), 0, 25, "oldest") == everything[::-1]
-    assert ids(Wanted(), 4, 3) == everything[4:7]
-    assert ids(Wanted(text="ärger MIT 100 %")) == [f"{run}-00004"]
-    (together,) = listed.page(Wanted(), 0, 25, "case")
-    assert isinstance(together, CaseLine)
-    assert (together.id, together.runs, listed.count(Wanted(), "case")) == ("oak-table", 10, 1)
-    assert ids(Wanted(case="oak-table"), 0, 25, "case")[-1] == f"{run}-00004", "by title within a case"
-    assert ids(Wanted(text="ärger"), 0, 25, "case") == [f"{run}-00004"], "one run is a line of its own"
-    assert listed.runs(Wanted(status="done"), 3) == [f"{run}-0000{number}" for number in (8, 7, 5)]
-    assert ids(Wanted(status="failed")) == [f"{run}-00006"]
-    assert ids(Wanted(procedure="verdict")) == []
+    assert ids(RunFilter(), 0, 25, "oldest") == everything[::-1]
+    assert ids(RunFilter(), 4, 3) == everything[4:7]
+    assert ids(RunFilter(text="ärger MIT 100 %")) == [f"{run}-00004"]
+    (together,) = listed.page(RunFilter(), 0, 25, "case")
+    assert (together.id, together.runs, listed.count(RunFilter(), "case")) == ("oak-table", 10, 1)
+    assert ids(RunFilter(case="oak-table"), 0, 25, "case")[-1] == f"{run}-00004", "by title within a case"
+    assert ids(RunFilter(text="ärger"), 0, 25, "case") == [f"{run}-00004"], "one run is a line of its own"
+    assert listed.runs(RunFilter(status="done"), 3) == [f"{run}-0000{number}" for number in (8, 7, 5)]
+    assert ids(RunFilter(status="failed")) == [f"{run}-00006"]
+    assert ids(RunFilter(procedure="verdict")) == []
     outcome = house.store.run(run).verdict
-    assert outcome is not None
-    assert listed.count(Wanted(text=outcome.outcome, status="done")) == 9
+    assert listed.count(RunFilter(text=outcome.outcome, status="done")) == 9
 
 
-def test_the_runs_of_a_sweep_are_one_line_that_opens_it(house: Courthouse) -> None:  # noqa: F811
+def test_the_runs_of_a_what_if_are_one_line_that_opens_it(house: Courthouse) -> None:  # noqa: F811
     run = heard(house, **SMALL)
-    variants = tuple(Variant(name=f"seed {n}", kind="knob", set={"rounds": n}) for n in (1, 2, 3))
-    sweep = house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "Table", 0)
+    what_if = kept_what_if(house, run, (1, 2, 3))
     setup = house.record(run).setup
-    for cell in house.sweeps.store.cells(sweep):
-        house.fork(run, setup, run=cell.run)
-    lines = RunList(house.database).page(Wanted(), 0, 25)
-    assert [type(line) for line in lines] == [SweepLine, RunLine]
-    assert isinstance(lines[0], SweepLine)
-    assert (lines[0].id, lines[0].runs, RunList(house.database).count(Wanted())) == (sweep, 2, 2)
+    for cell in house.experiments.store.cells(what_if):
+        if cell.run:
+            house.fork(run, setup, run=cell.run)
+    lines = RunList(house.database).page(RunFilter(), 0, 25)
+    assert [type(line) for line in lines] == [ExperimentLine, RunLine]
+    assert (lines[0].id, lines[0].parent, lines[0].runs) == (what_if, run, 3)
+    assert RunList(house.database).count(RunFilter()) == 2
     app = page("runs")
-    assert "2 runs of the what\\-if on" in texts(app) or "2 runs of the what-if on" in texts(app)
-    app.button(key=f"sweep-{sweep}").click().run()
+    assert "3 runs of the what\\-if on" in texts(app) or "3 runs of the what-if on" in texts(app)
+    app.button(key=f"experiment-{what_if}").click().run()
     assert app.title[0].value == "What if"
-    assert app.session_state["sweep"] == sweep
-
-
-def test_a_bad_row_is_shown_as_such_and_hides_no_other(house: Courthouse) -> None:  # noqa: F811
-    run = heard(house, **SMALL)
-    copies(house, run, 3)
-    db = house.database.connection
-    db.execute("UPDATE runs SET verdict = '{' WHERE id = ?", (f"{run}-00000",))
-    db.execute("UPDATE runs SET title = CAST(x'ff41fe' AS TEXT) WHERE id = ?", (f"{run}-00001",))
-    db.execute("UPDATE runs SET procedure = 'of-another-version' WHERE id = ?", (f"{run}-00002",))
-    lines = RunList(house.database).page(Wanted(), 0, 25)
-    assert [type(line) for line in lines] == [RunLine, Unreadable, Unreadable, RunLine]
-    app = page("runs")
-    assert not app.exception, app.exception
-    assert [f"{run}-0000{n}".replace("-", "\\-") in "".join(w.value for w in app.warning) for n in (0, 1)] == [True] * 2
-    assert "not installed" in texts(app)
-    assert [button.key for button in app.button if str(button.key).startswith("open-")] == [f"open-{run}"]
+    assert app.session_state["what-if"] == what_if
 
 
 def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthouse) -> None:  # noqa: F811

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from courtroom.courthouse import Courthouse
-from courtroom.engine.knobs import Group, comes_first, group_of, is_group
-from courtroom.procedures import PROCEDURES
+from courtroom.engine.knobs import Group
 from pages.parts.shared.knobs import plain_fields
-from tests.test_pages import house, page
+from tests.pages import house, page
 
 __all__ = ["house"]  # a fixture
-
-
-@pytest.mark.parametrize(
-    "procedure", [one for one in PROCEDURES.values() if not one.teaches_from], ids=lambda one: one.name
-)
-def test_each_procedure_has_a_few_knobs_to_begin_with(procedure: object) -> None:
-    fields = [field for field in plain_fields(procedure.setup).values() if not is_group(field)]  # type: ignore[attr-defined]
-    first = [field for field in fields if comes_first(field)]
-    assert len(first) <= 10
-    assert len(fields) < 10 or len({group_of(field) for field in first}) >= 3
 
 
 def test_knobs_stand_in_groups_and_none_is_left_out(house: Courthouse) -> None:  # noqa: F811

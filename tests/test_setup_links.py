@@ -8,7 +8,7 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
-from tests.test_pages import house, page, texts
+from tests.pages import house, page, texts
 
 __all__ = ["house"]  # a fixture
 

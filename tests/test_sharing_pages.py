@@ -16,8 +16,8 @@ from courtroom.sharing.actions import ActionFilter, ActionLog
 from courtroom.sharing.links import DAY, Links
 from courtroom.sharing.rules import owned
 from courtroom.sharing.visibility import share
+from tests.pages import texts
 from tests.signing_in import closed_house, person, visit
-from tests.test_pages import texts
 from tests.test_sharing import experiment_of, package, run_of
 
 TITLE = "A table two centimetres short"
@@ -161,11 +161,9 @@ def test_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
 
 def test_without_sign_in_nothing_of_it_is_on_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    import streamlit as st
 
     from pages.parts.shared.house import courthouse
 
-    st.cache_resource.clear()
     house = courthouse()
     run = run_of(house, None)
     app = visit("", "deliberation", run=run)
@@ -173,4 +171,3 @@ def test_without_sign_in_nothing_of_it_is_on_the_pages(tmp_path: Path, monkeypat
     assert not app.radio
     assert "Make a link" not in labels(app)
     house.close()
-    st.cache_resource.clear()

@@ -11,16 +11,12 @@ from typer.testing import CliRunner
 
 from courtroom.access.account import NOBODY, Access
 from courtroom.access.acting import Forbidden, acting, acts
-from courtroom.accounts.sign_in import signs_in
 from courtroom.courthouse import Courthouse
 from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError
-from courtroom.settings import Settings
 from courtroom.shell.commands import app as shell
+from tests.pages import texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
-from tests.test_pages import texts
-
-PAGES = sorted(path.stem for path in Path("pages").glob("*.py"))
 
 
 @pytest.fixture
@@ -147,10 +143,6 @@ def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytes
 
         with acts(None):
             courthouse().close()
-
-
-def test_no_setting_means_that_nobody_signs_in() -> None:
-    assert signs_in(Settings(), None) is False
 
 
 def test_what_a_thread_does_without_saying_for_whom_is_refused(house: Courthouse) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,29 +9,17 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.jurisprudence import Directive
-from courtroom.knowledge.legal import bundled_cases
-from courtroom.knowledge.memory import Recall
+from courtroom.knowledge.bases import bundled_cases
+from courtroom.knowledge.memory import Directive, Recall
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.snapshots import Frozen
-from courtroom.knowledge.states import States
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
-from courtroom.settings import Settings
-from courtroom.store.database import Database
-from courtroom.store.file import tables
-from courtroom.store.migrations import MIGRATIONS
+from tests.replayed import replayed
 from tests.test_memory import THEFT, filled, standard
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-TRAINING = VerdictSetup(learning=Learning(on=True, batch=2))
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
+TRAINING = VerdictSetup(learning=Learning(on=True, batch=2, terms=False))
 
 
 def hear(house: Courthouse, number: int, setup: VerdictSetup) -> Record:
@@ -114,7 +100,7 @@ def test_a_memory_brought_back_is_as_in_its_snapshot_and_this_can_be_undone(hous
     digest = house.knowledge.snapshot("two")
     house.knowledge.restore("empty")
     assert len(house.knowledge.memory.standards) == 0
-    assert house.knowledge.lessons.replayed() == {}
+    assert replayed(house.knowledge.lessons) == {}
     hear(house, 7, TRAINING)
     house.knowledge.restore("two")
     assert house.knowledge.snapshot("again") == digest
@@ -151,31 +137,3 @@ def test_a_fork_sees_the_memory_that_its_parent_saw(house: Courthouse) -> None:
     assert frozen.hits == next(r for r in parent.retrievals if isinstance(r.query, Frozen)).hits
     later = drive(house, house.fork(parent.run.id, VerdictSetup(precedents=5), seed=1, case=parent.case))
     assert seen(later)["standards"] == ["standard-precedent-002"]
-
-
-def test_a_memory_of_an_earlier_version_has_a_first_state(tmp_path: Path) -> None:
-    base = filled(tmp_path)
-    digest = base.snapshot("now")
-    path = Settings(home=tmp_path).database
-    base.close()
-    with sqlite3.connect(path) as db:
-        before = next(number for number, script in enumerate(MIGRATIONS) if "memory_states" in script)
-        for name in tables(MIGRATIONS) - tables(MIGRATIONS[:before]):
-            db.execute(f"DROP TABLE {name}")
-        db.execute("DROP INDEX knowledge_by_version")
-        db.execute("DROP INDEX knowledge_without_words")
-        for table, column in (
-            ("imports", "base"),
-            ("imports", "how"),
-            ("knowledge", "words"),
-            ("knowledge", "version"),
-            ("runs", "imported"),
-        ):
-            db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-        for name in ("statutes", "charges", "cases"):
-            db.execute(f"CREATE VIRTUAL TABLE IF NOT EXISTS words_{name} USING fts5(words)")
-        db.execute(f"PRAGMA user_version = {before}")
-    database = Database(path)
-    states = States(database)
-    assert states.digest(states.now()) == digest
-    database.close()

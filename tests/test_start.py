@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from courtroom.store.database import Database
+
 ROOT = Path(__file__).parents[1]
 SLOW = (
     "sklearn",
@@ -48,6 +50,7 @@ OPEN_APP = (
 def test_nothing_slow_is_imported_to_list_the_cases_draw_the_first_page_or_look_something_up(
     tmp_path: Path, code: str, slow: tuple[str, ...]
 ) -> None:
+    Database(tmp_path / "courtroom.sqlite").close()  # a store is made once, and opened each time
     looked = f"import sys, atexit; atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))"
     done = subprocess.run(
         [sys.executable, "-c", f"{looked}\n{code}"],

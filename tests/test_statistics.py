@@ -1,4 +1,7 @@
-"""Tests of differences, effect sizes, intervals and agreement: by hand, and against scipy, statsmodels and scikit-learn."""
+"""Tests of differences, effect sizes, intervals and agreement: by hand, and against scipy, statsmodels and scikit-learn.
+
+How often they claim what is not so is in test_claims.py.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,33 @@ import random
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, bootstrap
+from scipy.stats import binom, binomtest, norm, permutation_test
 from sklearn.metrics import ndcg_score
+from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
-from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
-from courtroom.evaluation.bootstrap import draw
-from courtroom.evaluation.calibration import brier, expected_calibration_error
-from courtroom.evaluation.effects import cases_needed, cases_needed_mcnemar, cohens_d, cohens_g, odds_ratio
-from courtroom.evaluation.retrieval import hit_at, ndcg_at
-from courtroom.evaluation.significance import cochran, holm, mcnemar, paired_t, wilcoxon
+from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
+from courtroom.evaluation.significance import (
+    bound_of,
+    cases_needed,
+    cases_needed_mcnemar,
+    cochran,
+    cohens_d,
+    cohens_g,
+    consistency,
+    ends,
+    fewest_cases,
+    holm,
+    krippendorffs_alpha,
+    mcnemar,
+    paired_t,
+    permutation,
+    power_mcnemar,
+    series,
+    wilcoxon,
+)
+from courtroom.experiments.measures.criminal import hit_at, ndcg_at
 
 RANDOM = random.Random(4)
 A = [True] * 8 + [False] * 2 + [True] * 3
@@ -39,8 +58,14 @@ def test_cochrans_q_by_hand() -> None:
     columns, rows = [4, 3, 1], [3, 2, 2, 1, 0]
     q = 2 * (3 * sum(c * c for c in columns) - 8**2) / (3 * 8 - sum(r * r for r in rows))
     assert found.statistic == pytest.approx(q, abs=1e-12)
-    assert found.p == pytest.approx(math.exp(-q / 2), abs=1e-12), "chi squared with two degrees of freedom"
+    assert found.p == pytest.approx(1 / 3 * 2 / 3, abs=1e-12), "both rows lack the same arm, and the third has another"
     assert cochran([[True, False], [True, False], [True, False]]).p == 1.0
+
+
+def test_cochrans_q_of_many_cases_is_that_of_statsmodels() -> None:
+    arms = [[RANDOM.random() < 0.5 + 0.1 * arm for _ in range(800)] for arm in range(3)]
+    known = cochrans_q(np.array(arms, dtype=int).T)
+    assert cochran(arms).p == pytest.approx(known.pvalue, abs=1e-12)
 
 
 def test_a_t_test_and_ranks_on_pairs_by_hand() -> None:
@@ -64,26 +89,42 @@ def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
 
 def test_effect_sizes_by_hand() -> None:
     assert cohens_g(A, B) == 0.5
-    assert odds_ratio(A, B) is None
-    assert odds_ratio(B, A) == 0
     assert cohens_d([3.0, 5.0], [1.0, 1.0]) == pytest.approx(3 / math.sqrt(2))
     assert cohens_d([2.0, 2.0], [1.0, 1.0]) is None
 
 
+def test_mcnemars_power_is_that_of_the_exact_test() -> None:
+    """Summed over every table of 40 cases, of which 40 % and 10 % are right under one arm alone."""
+    known = 0.0
+    for many in range(41):
+        shown = [x for x in range(many + 1) if many and binomtest(x, many).pvalue <= 0.05]
+        known += binom.pmf(many, 40, 0.5) * sum(binom.pmf(x, many, 0.8) for x in shown)
+    assert power_mcnemar(40, 0.4, 0.1) == pytest.approx(known, abs=1e-12)
+    assert power_mcnemar(5, 1.0, 0.0) == 0.0
+
+
 def test_so_many_cases_would_show_a_difference() -> None:
-    """Connor 1987: 20 % against 10 % of cases where one alone is right."""
     a = [True] * 20 + [False] * 80
     b = [False] * 20 + [True] * 10 + [False] * 70
-    wanted = (1.959963984540054 * math.sqrt(0.3) + 0.8416212335729143 * math.sqrt(0.3 - 0.01)) / 0.1
-    assert cases_needed_mcnemar(a, b) == math.ceil(wanted**2)
+    needed = cases_needed_mcnemar(a, b)
+    assert needed is not None
+    assert power_mcnemar(needed - 1, 0.2, 0.1) < 0.8 <= power_mcnemar(needed, 0.2, 0.1)
     assert cases_needed_mcnemar(a, a) is None
+    assert cases_needed_mcnemar([True] * 3, [False] * 3) == 6, "with fewer, the exact test can't show anything"
+    assert cases_needed([3.0, 5.0, 4.0], [0.0, 2.0, 0.9]) == 6
+    assert cases_needed([1.0, 1.0], [1.0, 1.0]) is None
     values = [RANDOM.gauss(0.5, 1.0) for _ in range(200)]
     d = cohens_d(values, [0.0] * 200)
-    needed = cases_needed(values, [0.0] * 200)
+    wanted = cases_needed(values, [0.0] * 200)
     assert d is not None
-    assert needed is not None
-    assert needed == pytest.approx((2.8016 / d) ** 2 + 2, abs=1.5), "the normal approximation and its usual correction"
-    assert cases_needed([1.0, 1.0], [1.0, 1.0]) is None
+    assert wanted == pytest.approx((2.8016 / d) ** 2 + 2, abs=1.5), "the normal approximation and its usual correction"
+
+
+def test_fewer_cases_than_this_show_nothing() -> None:
+    for pairs in (1, 3, 28, 276):
+        least = fewest_cases(pairs=pairs)
+        assert pairs * mcnemar([True] * least, [False] * least).p < 0.05
+        assert pairs * mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
 
 
 def mean(sums: np.ndarray) -> np.ndarray:
@@ -91,31 +132,105 @@ def mean(sums: np.ndarray) -> np.ndarray:
     return found
 
 
-def test_intervals_are_those_of_scipys_percentile_bootstrap() -> None:
-    values = np.array([RANDOM.gauss(0.0, 1.0) for _ in range(60)])
-    (found,) = draw([np.column_stack([values, np.ones(60)])], mean)
-    known = bootstrap((values,), np.mean, n_resamples=10_000, method="percentile", rng=1).confidence_interval
-    assert found.value == pytest.approx(values.mean())
-    assert (found.interval.low, found.interval.high) == pytest.approx((known.low, known.high), abs=0.02)
+def counted(values: np.ndarray) -> np.ndarray:
+    return np.column_stack([values, np.ones(len(values))])
 
 
-def test_repeats_of_a_case_are_drawn_together() -> None:
-    """Ten repeats of each case, all alike, say no more than one: the interval is as wide."""
+def given(values: np.ndarray, repeats: int = 1, binary: bool = False) -> CaseSums:
+    """Cases with these means over their repeats."""
+    return CaseSums(repeats * counted(values), np.full(len(values), float(repeats)), binary)
+
+
+@pytest.mark.parametrize("cases", [4, 9, 13])
+def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
+    a, b = (np.array([RANDOM.random() for _ in range(cases)]) for _ in range(2))
+    known = permutation_test(
+        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", n_resamples=20_000
+    )
+    found = permutation(counted(a), counted(b), mean)
+    assert (found.draws, found.cases) == (0, cases)
+    assert found.statistic == pytest.approx(known.statistic, abs=1e-12)
+    assert found.p == pytest.approx(known.pvalue, abs=1e-12)
+
+
+def test_the_permutation_test_of_right_and_wrong_is_mcnemars() -> None:
+    for _ in range(20):
+        a, b = ([RANDOM.random() < 0.6 for _ in range(14)] for _ in range(2))
+        found = permutation(counted(np.array(a, dtype=float)), counted(np.array(b, dtype=float)), mean)
+        assert found.p == pytest.approx(mcnemar(a, b).p, abs=1e-12)
+
+
+def test_drawn_permutations_come_close_to_all_and_are_enough_for_a_correction() -> None:
+    a, b = (np.array([RANDOM.random() for _ in range(60)]) for _ in range(2))
+    found = permutation(counted(a), counted(b), mean)
+    known = 2 * norm.sf(abs((a - b).sum()) / np.sqrt(((a - b) ** 2).sum()))
+    assert found.p == pytest.approx(known, rel=0.25)
+    assert found.draws < 5_000, "no more are drawn than are needed to see that it is not small"
+    far = permutation(counted(a + 2), counted(b), mean, pairs=276)
+    assert far.draws == 27_600
+    assert 276 * far.p < 0.05
+    assert permutation(counted(a), counted(a), mean).p == 1.0
+
+
+def test_a_share_has_the_interval_of_scipys_exact_one() -> None:
+    for hits, trials in ((0, 1), (1, 1), (5, 5), (18, 20), (35, 50)):
+        known = binomtest(hits, trials).proportion_ci(method="exact")
+        found = of_share(hits, trials)
+        assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=1e-9)
+        right = np.arange(trials) < hits
+        assert of_measure(given(right.astype(float), binary=True), mean, (0.0, 1.0), True) == found
+
+
+def test_repeats_that_are_all_alike_say_no_more_than_one() -> None:
     values = np.array([float(RANDOM.random() < 0.5) for _ in range(40)])
-    (one,) = draw([np.column_stack([values, np.ones(40)])], mean)
-    (ten,) = draw([np.column_stack([10 * values, np.full(40, 10.0)])], mean)
-    assert (ten.interval.low, ten.interval.high) == (one.interval.low, one.interval.high)
+    one = of_measure(given(values, binary=True), mean, (0.0, 1.0), True)
+    ten = of_measure(given(values, 10, binary=True), mean, (0.0, 1.0), True)
+    assert (ten.low, ten.high) == pytest.approx((one.low, one.high), abs=1e-12)
+    apart = np.array([RANDOM.choice((0.4, 0.5, 0.6)) for _ in range(40)])
+    less = of_measure(given(apart, 10, binary=True), mean, (0.0, 1.0), True)
+    assert less.high - less.low < 0.6 * (one.high - one.low), "repeats that differ say more"
 
 
-def test_a_difference_is_drawn_on_the_same_cases() -> None:
-    values = np.array([RANDOM.random() for _ in range(50)])
-    first, second = draw([np.column_stack([values + 0.1, np.ones(50)]), np.column_stack([values, np.ones(50)])], mean)
-    less = first.less(second)
-    assert (less.interval.low, less.interval.high) == pytest.approx((0.1, 0.1))
-    assert less.p == pytest.approx(2 / 10_001)
-    assert first.less(first).p == 1.0
-    with pytest.raises(ValueError, match="nothing to measure"):
-        draw([np.zeros((0, 2))], mean)
+def test_the_interval_of_a_difference_is_tangos() -> None:
+    """His own example (1998, table 2): of 44 cases 0 and 1 are right under one arm alone: -0.118 to 0.060 is the first less the second."""
+    a = np.array([1.0] * 43 + [0.0])
+    b = np.ones(44)
+    found = of_difference(given(a, binary=True), given(b, binary=True), mean, (0.0, 1.0), True)
+    score = (-1 - 44 * found.low) / np.sqrt(44 * (2 * _nuisance(0, 1, 44, found.low) + found.low * (1 - found.low)))
+    assert found.value == pytest.approx(-1 / 44)
+    assert score == pytest.approx(norm.ppf(0.975), abs=1e-6)
+    same = of_difference(given(b, binary=True), given(b, binary=True), mean, (0.0, 1.0), True)
+    z2 = norm.ppf(0.975) ** 2
+    assert (same.low, same.high) == pytest.approx((-z2 / (44 + z2), z2 / (44 + z2)), abs=1e-9), (
+        "also where none differs"
+    )
+
+
+def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
+    """The probability that the second alone is right, most likely where the difference is this: the root of Tango's quadratic."""
+    b, c = (2 * cases - first + second) * gap - first - second, -second * gap * (1 - gap)
+    return float(max(np.roots([2 * cases, b, c]).real))
+
+
+def test_too_few_cases_give_a_mean_without_bounds_no_interval() -> None:
+    values = np.array([RANDOM.expovariate(1.0) for _ in range(20)])
+    assert of_measure(given(values), mean, None, True).known
+    assert not of_measure(given(values[:19]), mean, None, True).known
+    assert not of_measure(given(np.ones(30)), mean, None, True).known, "cases that are all alike"
+    assert not of_measure(given(values), mean, None, False).known
+    assert Interval(0.5).known is False
+
+
+def test_repeats_are_stopped_early_by_a_test_whose_bound_says_what_is_shown() -> None:
+    shown = series([True] * 18)
+    assert bound_of(shown) == pytest.approx(0.05 ** (1 / 18), abs=1e-9)
+    assert f"{bound_of(shown):.1%}" == "84.7%"
+    later = series([False] + [True] * 26)
+    assert ends(bound_of(later), 27)["shown"] == pytest.approx(0.05, abs=1e-9)
+    assert bound_of(later) < binomtest(26, 27, alternative="greater").proportion_ci(0.95, "exact").low
+    assert bound_of(series([False] * 3)) == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-9)
+    with pytest.raises(ValueError, match="has not ended"):
+        bound_of(series([True]))
 
 
 def test_krippendorffs_alpha_by_hand() -> None:
@@ -139,12 +254,6 @@ def test_consistency_is_the_share_of_the_most_frequent_outcome() -> None:
         consistency([])
 
 
-def test_calibration_by_hand() -> None:
-    shares, right = [0.95, 0.95, 0.65, 0.55], [True, False, True, True]
-    assert brier(shares, right) == pytest.approx((0.05**2 + 0.95**2 + 0.35**2 + 0.45**2) / 4)
-    assert expected_calibration_error(shares, right) == pytest.approx((abs(1.9 - 1) + 0.35 + 0.45) / 4)
-
-
 def test_ndcg_is_scikit_learns_where_all_records_are_ranked() -> None:
     relevance = {f"r{n}": float(RANDOM.randrange(4)) for n in range(12)}
     ranked = RANDOM.sample(sorted(relevance), 12)
@@ -155,5 +264,3 @@ def test_ndcg_is_scikit_learns_where_all_records_are_ranked() -> None:
     assert ndcg_at(5, ranked, {}) == 0.0
     assert hit_at(2, ["a", "b"], {"b": 2.0}) == 1.0
     assert hit_at(1, ["a", "b"], {"b": 2.0}) == 0.0
-    with pytest.raises(ValueError, match="at least 1"):
-        hit_at(0, [], {})

@@ -5,43 +5,32 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from aiohttp import web
-from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from courtroom import report
 from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
+from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.sequential import Series, series, state_at
+from courtroom.evaluation.significance import Series, State, ends, series
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.inert import literal
 from tests.docs import ROOT
+from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
+from tests.pages import page
 
 PRICED = "openai/gpt-4o-mini"
-
-
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    house = Courthouse()
-    yield house
-    house.close()
 
 
 def heard(house: Courthouse, model: str = "offline", case: str = "oak-table", **knobs: Any) -> str:
     spec = {"id": model, "vision": "no", "attempts": 1, **knobs.pop("spec", {})}
     setup = CyberJurorsSetup.model_validate({"variant": "baseline", "model": spec, "reasks": 0, **knobs})
-    run = house.new_run("cyberjurors", house.library.case(case), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0))
     assert house.store.status(run) == "done"
     return run
 
@@ -68,8 +57,7 @@ def wavers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., OpenAIServ
         server = OpenAIServer(answer=Wavers(*votes))
         started.append(server)
         server.__enter__()
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         return server
 
     yield start
@@ -104,22 +92,11 @@ def test_the_fewest_further_repeats_are_those_after_which_the_test_can_end() -> 
 
 
 @pytest.mark.parametrize(("share", "wrong"), [(0.95, "refuted"), (0.8, "shown"), (0.97, "refuted"), (0.6, "shown")])
-def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: str) -> None:
+def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: State) -> None:
     """By adding up all series of 300 repeats, not by chance."""
-    open_: dict[int, float] = {0: 1.0}
-    ended = {"shown": 0.0, "refuted": 0.0}
-    for number in range(1, 301):
-        after: dict[int, float] = {}
-        for same, probability in open_.items():
-            for hit, part in ((1, share), (0, 1 - share)):
-                state = state_at(same + hit, number)
-                if state == "open":
-                    after[same + hit] = after.get(same + hit, 0.0) + probability * part
-                else:
-                    ended[state] += probability * part
-        open_ = after
-    assert ended[wrong] <= 0.05 / 0.95
-    assert sum(open_.values()) < 0.01
+    found = ends(share, 300)
+    assert found[wrong] <= 0.05 / 0.95
+    assert found["open"] < 0.01
 
 
 # --- runs -------------------------------------------------------------------------------------------------------
@@ -149,22 +126,16 @@ def test_the_finding_is_on_the_report_and_on_the_page(house: Courthouse, monkeyp
     )
     assert house.experiments.repeats.sentence(run) == sentence
     procedure = house.procedures["cyberjurors"]
-    page = report.as_html(
+    written = report.as_html(
         house.record(run), procedure, house.answers, house.media, sure=house.experiments.repeats.sentence(run)
     )
-    assert sentence in page
+    assert sentence in written
     done = CliRunner().invoke(app, ["export", run, "--to", str(house.settings.home / "run.html")])
     assert done.exit_code == 0, done.output
     assert sentence in (house.settings.home / "run.html").read_text()
-    st.cache_resource.clear()
     monkeypatch.chdir(ROOT)
-    shown = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    shown.query_params["run"] = run
-    shown.run()
-    shown.switch_page("pages/deliberation.py").run()
-    assert not shown.exception
+    shown = page("deliberation", run=run)
     assert literal(sentence) in [caption.value for caption in shown.caption]
-    st.cache_resource.clear()
 
 
 def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(
@@ -175,7 +146,10 @@ def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(
     assert (found.found.state, found.found.same, found.found.of) == ("refuted", 1, 4)
     assert found.outcomes == {"seller": 3, "buyer": 1}
     assert server.calls == 5, "the run, three repeats at once, and one more"
-    assert "is refuted: 1 of 4 repeats with other seeds came to the same outcome" in found.sentence
+    assert (
+        "at most 75.1 % of repeats come to the same outcome: 1 of 4 repeats with other seeds came to the same outcome"
+        in found.sentence
+    )
 
 
 def test_one_repeat_that_differs_makes_it_27(house: Courthouse, wavers: Callable[..., OpenAIServer]) -> None:
@@ -228,9 +202,11 @@ def test_what_cannot_be_repeated_is_refused(house: Courthouse, wavers: Callable[
     with pytest.raises(CourtroomError, match="no verdict yet"):
         house.experiments.repeats.go(waiting)
     juris = house.procedures["juris"]
-    made = house.new_run("juris", house.library.case("news-night-bus"), juris.setup(jury_size=1, longest=3), 0)
-    house.runner.go(made, Control())
-    house.runner.wait(made, 30)
+    made = drive(
+        house,
+        house.new_run("juris", house.library.case("news-night-bus"), juris.setup(jury_size=1, longest=3), 0),
+        Control(),
+    )
     with pytest.raises(CourtroomError, match="decides nothing"):
         house.experiments.repeats.go(made)
     wavers("buyer")
@@ -240,16 +216,16 @@ def test_what_cannot_be_repeated_is_refused(house: Courthouse, wavers: Callable[
 
 def test_the_shell_prints_the_finding(house: Courthouse) -> None:
     run = heard(house)
-    done = CliRunner().invoke(app, ["experiment", "sure", run])
+    done = CliRunner().invoke(app, ["experiment", "certainty", run])
     assert done.exit_code == 0, done.output
     assert done.stdout.startswith(
-        "How sure is this verdict? The same outcome with at least 95 % is shown: 18 of 18 repeats with other seeds "
-        "came to the same outcome (Wald's sequential test against 80 % or less"
+        "How sure is this verdict? It is shown at 95 % that at least 84.7 % of repeats come to the same outcome: 18 of 18 repeats "
+        "with other seeds came to the same outcome (Wald's sequential test of 95 % or more against 80 % or less"
     )
-    done = CliRunner().invoke(app, ["experiment", "sure", run, "--json"])
+    done = CliRunner().invoke(app, ["experiment", "certainty", run, "--json"])
     found = json.loads(done.stdout)
     assert (found["found"], found["sentence"]) == (
         {"same": 18, "of": 18, "state": "shown"}, house.experiments.repeats.sentence(run),
     )  # fmt: skip
-    done = CliRunner().invoke(app, ["experiment", "sure", run, "--budget", "0"])
+    done = CliRunner().invoke(app, ["experiment", "certainty", run, "--budget", "0"])
     assert isinstance(done.exception, CourtroomError)

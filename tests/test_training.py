@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from courtroom.errors import CourtroomError
-from courtroom.procedures.verdict.adapter import Adapter
-from courtroom.procedures.verdict.train import train
+from courtroom.procedures.verdict.train import Adapter, accumulated, train
 
 PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "A purse was taken."}]
 
@@ -55,6 +54,20 @@ def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path, mon
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
         train(exported(tmp_path / "data"), tmp_path / "out")
+
+
+@pytest.mark.parametrize(("devices", "batch", "steps"), [(1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)])
+def test_all_devices_together_come_to_the_batch(
+    devices: int, batch: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", str(devices))
+    assert accumulated(batch) == steps
+
+
+@pytest.mark.parametrize(("only", "demonstrations", "pairs"), [("sft", 0, 2), ("dpo", 2, 0)])
+def test_one_stage_alone_reads_its_own_data(tmp_path: Path, only: str, demonstrations: int, pairs: int) -> None:
+    with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
+        train(exported(tmp_path / "data", demonstrations, pairs), tmp_path / "out", only=only)
 
 
 def test_a_folder_with_nothing_to_train_on_is_refused(tmp_path: Path) -> None:

@@ -9,10 +9,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.cases.files import Package, read_each, read_upload
-from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
-from tests.test_pages import house, page
+from tests.pages import house, page
 
 __all__ = ["house"]  # a fixture
 
@@ -50,7 +49,7 @@ def uploaded(name: str, data: bytes) -> AppTest:
     app = page()
     app.button_group(key="adding").set_value("Upload").run()
     app.file_uploader[0].upload(name, data).run()
-    next(button for button in app.button if button.label == "Take in").click().run()
+    next(button for button in app.button if button.label == "Import").click().run()
     assert not app.exception, app.exception
     return app
 
@@ -58,18 +57,18 @@ def uploaded(name: str, data: bytes) -> AppTest:
 def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthouse) -> None:
     app = uploaded("cail.jsonl", lines(137, "not json", '{"kind": "nothing"}'))
     (told,) = app.warning
-    assert told.value.startswith("137 cases taken in, 2 refused: cail\\.jsonl, line 2")
+    assert told.value.startswith("137 cases imported, 2 refused: cail\\.jsonl, line 2")
     assert len(app.success) == len(app.error) == 0
     (details,) = app.expander
     assert [caption.value for caption in details.caption][0] == "Refused: 2"
-    assert [caption.value for caption in details.caption][-1] == "Taken in: 137"
+    assert [caption.value for caption in details.caption][-1] == "Imported: 137"
     assert sum(not case.bundled for case in house.library.cases()) == 137
 
 
 def test_one_case_is_told_by_its_title(house: Courthouse, tmp_path: Path) -> None:
     app = uploaded("cail.jsonl", record(1).encode())
     (told,) = app.success
-    assert told.value.startswith("Taken in: ")
+    assert told.value.startswith("Imported: ")
     assert len(app.warning) == len(app.error) == 0
 
 
@@ -77,7 +76,7 @@ def test_a_file_of_which_nothing_is_taken_in_is_an_error(house: Courthouse) -> N
     app = uploaded("cail.jsonl", b"not json\nnor this")
     (told,) = app.error
     assert len(app.expander) == 1
-    assert told.value.startswith("0 cases taken in, 2 refused: ")
+    assert told.value.startswith("0 cases imported, 2 refused: ")
 
 
 def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse) -> None:
@@ -87,7 +86,6 @@ def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse)
     app.button_group(key="adding").set_value("Upload").run()
     app.text_input(key="label_names").set_value("0=not_entailment,1=entailment")
     app.file_uploader[0].upload("WNLI.tsv", data).run()
-    next(button for button in app.button if button.label == "Take in").click().run()
+    next(button for button in app.button if button.label == "Import").click().run()
     case = house.library.case("wnli")
-    assert isinstance(case, LabelledTask)
     assert [item.label for item in case.items] == ["entailment", "not_entailment"]

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from courtroom.cases.criminal import CriminalCase, Gold
-from courtroom.cases.drafts import DraftBatch
+from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed
-from courtroom.engine.events import Learned
-from courtroom.engine.paper import departures
+from courtroom.engine.check_inputs import unseen
 from courtroom.engine.record import Record
-from courtroom.knowledge.jurisprudence import Directive, Standard
+from courtroom.knowledge.bases import bundled_statutes
+from courtroom.knowledge.memory import Directive, Standard
 from courtroom.knowledge.search import Fetch
 from courtroom.law.judgment import Judgment
+from courtroom.law.statute import Both, Statute
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised
+from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised, valid
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.settings import Settings
+from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
 from tests.asked import Asked
-from tests.test_inputs import changed_inputs, covers
-from tests.test_inputs import text as sent
+from tests.driving import drive
 from tests.test_jurisagents import text_of
 from tests.toy import Scripted
 from tests.verdict_questions import FILE, questions, rendered
@@ -51,12 +48,12 @@ class Panel(Scripted):
     """Drafts 234, then what the feedback names; the supervisor rejects as often as told."""
 
     def __init__(self, rejections: int = 1, final: int = 293) -> None:
-        self.rejections, self.final = rejections, final
+        self.rejections, self.final, self.drafts = rejections, final, (234, 293)
         super().__init__(reply=self.said)
 
     def said(self, request: Request) -> str:
         turn = text_of(request).count("It was rejected")
-        drafted = 234 if turn == 0 else 293
+        drafted = self.drafts[min(turn, len(self.drafts) - 1)]
         rejects = request.task.name == "verify" and self.verified() <= self.rejections
         answers: dict[str, object] = {
             "extract": {"points": ["Drunk.", "Beat a stranger with a bottle at a stall."]},
@@ -79,13 +76,6 @@ class Panel(Scripted):
         return sum(request.task.name == "verify" for request in self.history)
 
 
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
-
-
 async def _nothing() -> None:
     return None
 
@@ -94,9 +84,7 @@ def hear(house: Courthouse, model: Scripted, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
     model.warm = lambda: _nothing()  # type: ignore[attr-defined]
     setup = VerdictSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
-    run = house.new_run("verdict", CASE, setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("verdict", CASE, setup, 0))
     record = house.record(run)
     assert record.run.status == "done", record.run.reason
     return record
@@ -114,7 +102,6 @@ def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse
     drafts = [text_of(request) for request in model.history if request.task.name == "draft"]
     assert "Article 293: public place (1)." not in drafts[0]
     assert "Article 293: public place (1)." in drafts[1]
-    assert record.run.verdict is not None
     assert record.run.verdict.note == "The draft passed in turn 2, after 1 rejection."
 
 
@@ -125,7 +112,6 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
     last = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
     assert "public place (1)." in last
     assert "public place (2)." in last
-    assert record.run.verdict is not None
     assert record.run.verdict.note.startswith("No draft passed in 3 turns")
     assert house.knowledge.memory.buffer.get("standard-stall") is not None  # right, but not verified
 
@@ -211,10 +197,28 @@ def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -
     }
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
     record = hear(house, model)
-    assert record.run.verdict is not None
     judgment = record.run.verdict.details["judgment"]
     assert judgment["relevant_articles"] == [293, 234]
     assert judgment["charges"][0] == "picking quarrels and provoking trouble"
+
+
+def test_a_verdict_says_what_else_came_into_question(house: Courthouse) -> None:
+    record = hear(house, Panel(rejections=1))
+    assert record.run.verdict is not None
+    found = record.run.verdict.details["candidates"]
+    assert found["relevant_articles"][:2] == [293, 234]  # the judgment's, then a rejected draft's
+    assert found["charges"][:2] == ["picking quarrels and provoking trouble", "intentional injury"]
+
+
+def test_an_article_is_on_the_shortlist_once_with_the_text_that_is_found_first(house: Courthouse) -> None:
+    statutes = [
+        Statute(number=234, suffix=suffix, text=Both(en=text)) for suffix, text in ((0, "Injuring."), (1, "Organs."))
+    ]
+    house.knowledge.of("statutes", "mine").add(statutes)
+    model = Panel(rejections=0)
+    hear(house, model, base="mine")
+    (draft,) = [text_of(request) for request in model.history if request.task.name == "draft"]
+    assert draft.count("\nArticle 234") == 1
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -232,36 +236,6 @@ def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(hous
     assert fields("verify", reasons_first=True) == ["suggestions", "need_rejudge"]
 
 
-def test_the_defaults_are_the_papers_settings() -> None:
-    procedure = PROCEDURES["verdict"]
-    assert list(departures(procedure.setup(), procedure.paper_settings)) == []
-    (told,) = departures(VerdictSetup(model=ModelSpec(temperature=0.7, top_p=0.9)), procedure.paper_settings)
-    assert (told.setting.knob, told.setting.value, told.setting.source) == ("model.temperature", 0, "C")
-    alignment = PROCEDURES["alignment"]
-    assert list(departures(alignment.setup(), alignment.paper_settings)) == []
-    models = next(preset for preset in procedure.presets if preset.title == "Paper, with its models")
-    setup = changed(VerdictSetup(), dict(models.changes))
-    assert setup.spec("clerk", "clerk").id == "deepseek/deepseek-chat"
-    assert (setup.spec("judge", "judge").id, setup.spec("judge", "judge").temperature) == (
-        "ollama/qwen2.5:7b-instruct",
-        0,
-    )
-
-
-def test_learning_is_for_training_runs(house: Courthouse) -> None:
-    record = hear(house, Panel(rejections=0))
-    assert record.of(Learned) == []
-    assert "Learning" not in [stage.name for stage in record.stages]
-    assert "meta" not in [member.role for member in record.members]
-    assert hear(house, Panel(rejections=0), learning={"on": True}).of(Learned)
-
-
-def test_any_model_can_be_the_expert(house: Courthouse) -> None:
-    model = Panel(rejections=0)
-    record = hear(house, model, roles={"judge": {"id": "expert"}})
-    assert {call.member: call.model for call in record.calls}["judge"] == "expert"
-
-
 def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) -> None:
     record = hear(house, Panel(rejections=1), learning={"on": True}, beta=0.2)
     views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
@@ -271,17 +245,17 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     assert "passed" in second
     assert "Diff(before='Article 234." in second
     assert "Archive" in str(views["learning"])
-    assert "Real judgment" in str(views["judgment"])
+    assert "Judgment on record" in str(views["judgment"])
     assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
     assert "Digest" in str(views["memory"]["Snapshot"])
 
 
-def aligned(house: Courthouse, model: Scripted, *records: Record) -> Record:
+def aligned(house: Courthouse, model: Scripted, *records: Record, rounds: int = 3) -> Record:
     drafts = tuple(first_drafts(records))
     batch = DraftBatch(id="drafts", title="Drafts", drafts=drafts)
-    run = house.new_run("alignment", batch, AlignmentSetup(model=ModelSpec(id="scripted")), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(
+        house, house.new_run("alignment", batch, AlignmentSetup(model=ModelSpec(id="scripted"), rounds=rounds), 0)
+    )
     record = house.record(run)
     assert record.run.status == "done", record.run.reason
     return record
@@ -307,6 +281,44 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
     assert [export.file for export in PROCEDURES["alignment"].exports] == ["sft.jsonl", "dpo.jsonl", "adapter.json"]
 
 
+@pytest.mark.parametrize(("rounds", "reflections", "winners"), [(1, 1, []), (2, 2, [293]), (3, 2, [293])])
+def test_a_draft_is_corrected_until_it_is_valid(
+    house: Courthouse, rounds: int, reflections: int, winners: list[int]
+) -> None:
+    model = Panel(rejections=0)
+    record = hear(house, model)
+    model.drafts = (234, 275, 293)
+    record = aligned(house, model, record, rounds=rounds)
+    pairs = [json.loads(line) for line in preferences(record, house.answers).splitlines()]
+    assert [json.loads(pair["chosen"][0]["content"])["predicted_article"] for pair in pairs] == winners
+    assert sum(request.task.name == "reflect" for request in model.history) == reflections
+    assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds == 1  # the last wrong draft is in view
+
+
+@pytest.mark.parametrize(
+    ("advice", "fits"),
+    [
+        ("Look at the place, article 234 aside.", True),
+        ("Article 293 applies.", False),
+        ("看第二百九十三条。", False),
+        ("See 293条.", False),
+        ("It is picking quarrels and provoking trouble.", False),
+        ("Whether a stranger was beaten.", True),
+    ],
+)
+def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again(advice: str, fits: bool) -> None:
+    statutes = tuple(statute for statute in bundled_statutes() if statute.number in (234, 293))
+    draft = DraftJudgment(predicted_article=234, explanation="x")
+    task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, real_articles=(293,))
+    assert (task.problem(Advice(advice=advice)) is None) == fits
+
+
+def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> None:
+    (draft,) = first_drafts([hear(house, Panel())])
+    draft = draft.model_copy(update={"statutes": ()})
+    assert (valid(293, draft), valid(234, draft)) == (True, False)
+
+
 def test_a_right_first_draft_becomes_a_demonstration(house: Courthouse) -> None:
     model = Panel(rejections=0)
     heard = hear(house, model, reasons_first=True)
@@ -326,19 +338,12 @@ def test_a_correction_that_is_still_wrong_is_left_out(house: Courthouse) -> None
     other = heard.case.model_copy(update={"gold": Gold(relevant_articles=(385,), charges=("accepting bribes",))})
     record = aligned(house, model, Record(heard.run, other, heard.setup, heard.events))
     assert preferences(record, house.answers) == supervised(record, house.answers) == ""
-    assert record.run.verdict is not None
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
 
 
 @pytest.mark.parametrize("question", questions(), ids=lambda one: one.task.name)
 def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked) -> None:
-    left_out = question.task.offline_only
-    unseen = [
-        path
-        for path, task in changed_inputs(question)
-        if not any(covers(one, path) for one in left_out) and sent(question, task) == question.text()
-    ]
-    assert unseen == []
+    assert asyncio.run(unseen(question.prompts.fresh, [question.task], set())) == []
 
 
 def test_the_prompts_with_a_memory_in_view_are_those_on_file() -> None:

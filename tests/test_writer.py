@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.engine.gathered import Gathered, each
+from courtroom.engine.batcher import Batcher, each
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 
@@ -134,7 +134,7 @@ async def test_who_comes_while_work_is_done_goes_with_the_next_round() -> None:
             await goes_on.wait()
         return each([lambda number=number: 12 // number for number in some])
 
-    gathered: Gathered[int, int] = Gathered(work)
+    gathered: Batcher[int, int] = Batcher(work)
     first = asyncio.create_task(gathered(1))
     while not rounds:
         await asyncio.sleep(0)
@@ -159,7 +159,7 @@ async def test_work_that_fails_as_a_whole_fails_for_all_and_the_next_round_goes_
             raise ValueError("no")
         return some
 
-    gathered: Gathered[int, int] = Gathered(work)
+    gathered: Batcher[int, int] = Batcher(work)
     results = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
     assert all(isinstance(one, ValueError) for one in results)
     assert await gathered(3) == 3

@@ -16,17 +16,18 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute, Transaction
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.asker import Asker
-from courtroom.engine.control import Control
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Choice, Procedure, Role, StageKind
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import NobodySits
+from courtroom.engine.run import Control
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query, Search
+from courtroom.models.capabilities import Capabilities
+from courtroom.models.pool import ModelPool
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
@@ -153,7 +154,7 @@ class Shelf:
         raise AssertionError("nothing is learned here")
 
 
-class Sight:
+class Sight(Capabilities):
     """Nobody sees."""
 
     async def sees(self, spec: ModelSpec) -> bool:
@@ -161,9 +162,6 @@ class Sight:
 
     async def address(self, spec: ModelSpec) -> str:
         return ""
-
-    async def remember(self, spec: ModelSpec, name: str, value: bool) -> None:
-        raise AssertionError("nothing is found out here")
 
 
 @dataclass
@@ -187,6 +185,7 @@ class Bench:
         self.writers: list[Writer] = []
         """One a runner, as each process has its own."""
         self.runner = self.new_runner()
+        self.pool = ModelPool(None)  # type: ignore[arg-type]  # no picture is asked of it
 
     def new_runner(self) -> Runner:
         async def warm(procedure: Procedure, setup: Setup) -> None:
@@ -197,7 +196,7 @@ class Bench:
         self.writers.append(writer)
         self.asker = Asker(self.answers, self.online or self.model, writer)
         return Runner(
-            *(self.store, self.procedures, self.asker, writer, self.shelf, Sight(), NobodySits(), warm, self.streaming)
+            *(self.store, self.procedures, self.asker, writer, self.shelf, Sight(), None, warm, self.streaming)
         )
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
@@ -216,7 +215,6 @@ class Bench:
         """Let answers through, and wait until all that were under way have been dealt with."""
 
         async def go() -> None:
-            assert self.model.hold is not None
             self.model.hold.set()
             await self.asker.finish()
             while self.runner.live(run).calls:
@@ -237,6 +235,5 @@ class Bench:
 def side_by_member(request: Request) -> str:
     """Juror 1 starts alone with the seller and joins the others in round 2."""
     task = request.task
-    assert isinstance(task, CastVote)
     seller = request.tag.endswith("juror-01") and task.round == 1
     return json.dumps({"side": "seller" if seller else "buyer", "reason": f"round {task.round}"})

@@ -6,21 +6,24 @@ import asyncio
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.knowledge.legal import bundled_statutes
+from courtroom.knowledge.bases import bundled_statutes
 from courtroom.law.judgment import Judgment, Term
 from courtroom.models.prompts import Prompts
 from courtroom.models.task import Task
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective, ReflectOnDraft
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (
+    Consolidate,
     Directed,
     DraftJudgment,
     DraftOpinion,
     ExtractPoints,
+    Induce,
     JudgeAlone,
     Preside,
     Recalled,
+    RefineDirective,
+    ReflectOnDraft,
     Rerank,
     Turn,
     Verify,

@@ -23,16 +23,16 @@ with warnings.catch_warnings():
 
     import courtroom.__main__  # noqa: F401
     import courtroom.evaluation.run_list  # noqa: F401
-    import courtroom.experiments.lab  # noqa: F401
+    import courtroom.experiments.service  # noqa: F401
     import courtroom.figures.graph  # noqa: F401
     import courtroom.procedures  # noqa: F401
     import courtroom.report  # noqa: F401
     import courtroom.store.postgres  # noqa: F401
     from courtroom.knowledge.embedding import HashedNgrams
-    from courtroom.models.warm import ready
+    from courtroom.models.card import load
 
     kept = dict(os.environ)
-    ready()
+    load()
     # Each server, and each drawing of an AppTest, reads all packages that are installed.
     manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)  # type: ignore[assignment]
     manifest_scanner.scan_component_manifests()

@@ -43,14 +43,23 @@ def written(messages: Found, language: str = "zh") -> str:
     return "\n".join(line for line in lines if not line.strip('"').startswith(dated))
 
 
+def missing(language: str = "zh") -> list[str]:
+    """Messages of the source without a translation; they are shown in English."""
+    with path_of(language).open("rb") as file:
+        kept = read_po(file, locale=language)
+    texts = (one.partition("\0")[0] for one in found())
+    return [one for one in texts if not (known := kept.get(one)) or not any(known.string or "")]
+
+
 def main() -> None:
-    """Bring the catalogue up to the source, and list what has no translation."""
+    """Bring the catalogue up to the source, and list what has no translation; exit code 1 where there is any, for a release."""
     path_of("zh").write_text(written(found()), encoding="utf-8")
-    with path_of("zh").open("rb") as file:
-        bare = [message.id for message in read_po(file) if message.id and not any(message.string or "")]
+    bare = missing()
     print(f"{len(bare)} messages have no translation.")
     for message in bare:
         print(f"  {message}")
+    if bare:
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ class Resource(Strict):
     """Something that belongs to a person."""
 
     kind: str
-    """`run`, `case`, `experiment`, `sweep`, `dataset` or `playlist`."""
+    """`run`, `case`, `experiment` or `dataset`."""
     id: str
 
 

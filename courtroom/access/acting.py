@@ -1,4 +1,4 @@
-"""Who acts now: the person in whose browser a page is drawn; the engine and the shell act for the server itself."""
+"""Who acts now: the person in whose browser a page is drawn, or the server itself; where nobody said who, it is nobody."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import Context, ContextVar
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from courtroom.access.account import Access, Account
+from courtroom.access.account import NOBODY, Access, Account
 from courtroom.errors import CourtroomError
 
 P = ParamSpec("P")
@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 _said: ContextVar[tuple[Account | None] | None] = ContextVar("acting", default=None)
 """Who was said to act in this context, or None where nobody said it."""
-_finder: list[Callable[[], Account | None]] = []
+_finder: list[Callable[[], Account | None]] = [lambda: NOBODY]
 
 
 class Forbidden(CourtroomError):
@@ -27,17 +27,16 @@ def found_by(finder: Callable[[], Account | None]) -> None:
     """Have a function say who acts where nobody said it: for a page, whoever has signed in there.
 
     A page runs in parts: its script, fragments and callbacks, each maybe in another thread. So each question is answered by
-    the session in whose thread it is asked, and there is nothing that a part could forget to say.
+    the session in whose thread it is asked, and there is nothing that a part could forget to say. Alone on one's own machine
+    the function gives None: whoever acts there acts for the server.
     """
     _finder[:] = [finder]
 
 
 def acting() -> Account | None:
-    """The person who acts; None is the server itself, or that nobody signs in here: then everything is allowed."""
+    """The person who acts; None is the server itself, where that was said: everything is allowed. By default nothing is."""
     said = _said.get()
-    if said is not None:
-        return said[0]
-    return _finder[0]() if _finder else None
+    return said[0] if said else _finder[0]()
 
 
 @contextmanager
@@ -80,11 +79,7 @@ def signed(name: str) -> str:
 
 
 def demand(access: Access) -> None:
-    """Refuse what needs more access.
-
-    Raises:
-        Forbidden: the person who acts has less access.
-    """
+    """Refuse what needs more access. Raises `Forbidden`: the person who acts has less access."""
     if not may(access):
         raise Forbidden("Your access does not allow this. Ask an owner of this server for more.")
 

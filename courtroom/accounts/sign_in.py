@@ -13,14 +13,7 @@ OF_A_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 
 
 def signs_in(settings: Settings, auth: Mapping[str, Any] | None) -> bool:
-    """Whether people sign in here: the provider and the owners are both set, or neither is.
-
-    Args:
-        auth: the part `[auth]` of Streamlit's secrets.
-
-    Raises:
-        CourtroomError: only some of it is set; nobody comes in.
-    """
+    """Whether people sign in here: the provider (`[auth]` of Streamlit's secrets) and the owners are both set, or neither is; else nobody comes in."""
     if auth is None:
         for name in ("owners", "newcomers"):
             if name in settings.model_fields_set:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Self
+from collections.abc import Iterable
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator
 
@@ -15,10 +15,8 @@ from courtroom.access.acting import acting, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.sharing.actions import note
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import FAILURES, StoredRow, fitting, read, read_all
 from courtroom.store.database import Database
-from courtroom.store.failures import FAILURES
-from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 FRESH_S = 1.0
@@ -73,7 +71,6 @@ class KnownAccount(Strict):
 
     @property
     def called(self) -> str:
-        """What to call the person."""
         return self.name or self.email or self.id
 
 
@@ -99,15 +96,10 @@ class AccountStore:
 
     @classmethod
     def of(cls, database: Database, settings: Settings) -> Self:
-        """As the settings say it."""
         return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()], settings.visibility)
 
     def arrive(self, who: Identity) -> Account:
-        """The account of somebody who has signed in, at most a second old; it is made at the first time.
-
-        Raises:
-            ServerError: the store can't be read, or does not take a newcomer.
-        """
+        """The account of somebody who has signed in, at most a second old; it is made at the first time."""
         kept = self._fresh.get(who)
         if kept and time.monotonic() - kept[0] < FRESH_S:
             return kept[1]
@@ -115,7 +107,7 @@ class AccountStore:
         now = time.time()
         if now - row.last > SEEN_S or (row.name, row.email) != (who.name, who.email):
             try:
-                self._database.connection.execute(
+                self._database.execute(
                     "UPDATE accounts SET name = ?, email = ?, last = ? WHERE id = ?", (who.name, who.email, now, who.id)
                 )
             except FAILURES:  # such as a full disk: whoever has an account comes in all the same
@@ -132,16 +124,12 @@ class AccountStore:
     @needs(Access.OWN)
     def all(self) -> list[KnownAccount]:
         """All accounts, who was here last first."""
-        rows = self._database.connection.execute("SELECT * FROM accounts ORDER BY last DESC, id").fetchall()
-        return read_all(rows, known)[0]
+        rows = self._database.execute("SELECT * FROM accounts ORDER BY last DESC, id").fetchall()
+        return read_all(rows, _account)[0]
 
     @needs(Access.OWN)
     def give(self, account: str, access: Access) -> None:
-        """Give somebody an access; it holds at once.
-
-        Raises:
-            CourtroomError: there is no such account, or it is that of the person who asks.
-        """
+        """Give somebody an access; it holds at once. Raises `CourtroomError`: there is no such account, or it is that of the person who asks."""
         me = acting()
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
@@ -151,11 +139,7 @@ class AccountStore:
 
     @needs(Access.OWN)
     def allow(self, account: str, budget: float | None) -> None:
-        """Set what somebody's runs may cost in a month, in US dollars; None is no limit.
-
-        Raises:
-            CourtroomError: there is no such account, or the amount is none.
-        """
+        """Set what somebody's runs may cost in a month, in US dollars; None is no limit."""
         if budget is not None and not 0 <= budget < 1e9:
             raise CourtroomError("A budget is an amount of US dollars, such as 20.")
         with self._database.transaction():
@@ -169,13 +153,11 @@ class AccountStore:
 
     def spent(self, account: str) -> float:
         """US dollars that somebody's runs have cost in this month, deleted ones too, as far as prices are known."""
-        row = self._database.connection.execute(
-            "SELECT money FROM spending WHERE account = ? AND month = ?", (account, this_month())
-        ).fetchone()
+        row = self._database.row("SELECT money FROM spending WHERE account = ? AND month = ?", (account, this_month()))
         return float(row["money"]) if row else 0.0
 
     def _set(self, account: str, column: str, value: float | None) -> None:
-        done = self._database.connection.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+        done = self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
         if done.rowcount != 1:
             raise CourtroomError("There is no such account. See all on the page “People”.")
         self._fresh.clear()
@@ -184,12 +166,12 @@ class AccountStore:
         return who.verified and who.email.casefold() in self._owners
 
     def _find(self, account: str) -> KnownAccount | None:
-        row = self._database.connection.execute("SELECT * FROM accounts WHERE id = ?", (account,)).fetchone()
-        return known(row) if row else None
+        row = self._database.row("SELECT * FROM accounts WHERE id = ?", (account,))
+        return _account(row) if row else None
 
     def _enter(self, who: Identity) -> KnownAccount:
         now, access = time.time(), Access.OWN if self._listed(who) else self._newcomers
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO accounts (id, issuer, subject, name, email, access, first, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO NOTHING",
             (who.id, who.issuer, who.subject, who.name, who.email, int(access), now, now),
@@ -204,11 +186,5 @@ def this_month() -> str:
     return time.strftime("%Y-%m", time.gmtime())
 
 
-def known(row: StoredRow | Mapping[str, Any]) -> KnownAccount:
-    """An account from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
-    fields = ("id", "name", "email", "access", "budget", "first", "last")
-    return read("account", row["id"], lambda: KnownAccount.model_validate({name: row[name] for name in fields}))
+def _account(row: StoredRow) -> KnownAccount:
+    return read("account", row["id"], lambda: fitting(KnownAccount, row))

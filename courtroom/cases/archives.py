@@ -1,28 +1,102 @@
-"""ZIP files that are read without trust: nothing is unpacked to disk, nothing unpacks to more than it says."""
+"""Packed files that are read without trust: nothing leads out of them, and what comes out of them has a bound."""
 
 from __future__ import annotations
 
+import gzip
 import io
 import lzma
 import stat
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any, cast
 
-from courtroom.errors import CaseError
+from courtroom.errors import CaseError, CourtroomError
 
 MAX_UNPACKED = 500 * 2**20
 MAX_MEMBERS = 2_000
 MAX_RATIO = 200
 """A member that unpacks to more than this many times its packed size is taken for a bomb (above 1 MB)."""
+FREE = 4 * 2**20
+"""Of a stream, so many bytes may come out whatever the ratio."""
+MAX_STREAM = 200 * 2**30
+BLOCK = 2**16
+MAX_SPACE = 2**20
+"""Bytes of white space, one after the other, that no real file has."""
 
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, OSError, RuntimeError, NotImplementedError, ValueError, struct.error),
 )
 """What reading a damaged, locked or strangely packed member raises."""
+
+
+class UnpacksTooMuch(CourtroomError):
+    """A file gives far more than its size; nothing of it is imported."""
+
+
+@dataclass
+class UnpackLimit:
+    """How much may come out of a packed file: `MAX_STREAM` bytes, and `MAX_RATIO` times what has been read of it.
+
+    Args:
+        packed: how many packed bytes have been read.
+    """
+
+    name: str
+    packed: Callable[[], int]
+    unpacked: int = 0
+
+    def add(self, size: int) -> None:
+        """Count bytes that come out, before room is made for them.
+
+        Raises:
+            UnpacksTooMuch: they are more than may come out.
+        """
+        self.unpacked += size
+        if self.unpacked > min(MAX_STREAM, FREE + MAX_RATIO * self.packed()):
+            raise UnpacksTooMuch(f"{self.name} unpacks to far more than it should. Get the file again from its source.")
+
+
+class BoundedReader(io.BufferedReader):
+    """Reads a file, unpacked, under an `UnpackLimit`.
+
+    Args:
+        packed: whether it is packed with gzip.
+    """
+
+    def __init__(self, name: str, file: IO[bytes], packed: bool) -> None:
+        self._file = file
+        unpacked = cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
+        super().__init__(_Counted(unpacked, UnpackLimit(name, file.tell)), BLOCK)
+
+    def packed_position(self) -> int:
+        """How many bytes of the packed file have been read."""
+        return self._file.tell()
+
+    def close(self) -> None:
+        super().close()
+        self._file.close()
+
+
+class _Counted(io.RawIOBase):
+    def __init__(self, file: IO[bytes], limit: UnpackLimit) -> None:
+        self._file, self._limit, self._space = file, limit, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), BLOCK))
+        buffer[: len(data)] = data
+        self._limit.add(len(data))
+        self._space = self._space + len(data) if data.isspace() else 0
+        if self._space > MAX_SPACE:
+            raise UnpacksTooMuch(f"{self._limit.name} is filled with white space. Get the file again from its source.")
+        return len(data)
 
 
 class Archive:
@@ -32,23 +106,37 @@ class Archive:
         data: its content, or where it lies.
         members: how many files it may hold, if not the usual number.
         unpacked: how many bytes it may unpack to, if not the usual number.
+        ratio: how many times its packed size a member may unpack to.
 
     Raises:
         CaseError: no ZIP file, too many members, too large unpacked, paths or links that lead out of it, a lock.
     """
 
-    def __init__(self, name: str, data: bytes | Path, members: int | None = None, unpacked: int | None = None) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        data: bytes | Path,
+        members: int | None = None,
+        unpacked: int | None = None,
+        ratio: int = MAX_RATIO,
+    ) -> None:
+        self.name, self._ratio = name, ratio
         self._most, self._largest = members or MAX_MEMBERS, unpacked or MAX_UNPACKED
         try:
             self._zip = zipfile.ZipFile(io.BytesIO(data) if isinstance(data, bytes) else data)
         except _BROKEN as error:
             raise CaseError(f"{name} is no ZIP file, or it is cut off. Pack it again.") from error
-        if not all(member.filename for member in self._zip.infolist()):
-            raise CaseError(f"{name} is a damaged ZIP file: one of its files has no name. Pack it again.")
+        try:
+            self._check(self._zip.infolist())
+        except CaseError:
+            self.close()
+            raise
         files = (member for member in self._zip.infolist() if not member.is_dir())
         self._members = {str(PurePosixPath(member.filename)): member for member in files}
-        self._check(self._zip.infolist())
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._zip.close()
 
     def paths(self) -> list[PurePosixPath]:
         """All files but those that a system has put there for itself."""
@@ -75,6 +163,10 @@ class Archive:
         """How many bytes a member unpacks to."""
         return self._members[str(path)].file_size
 
+    def packed_size(self, path: PurePosixPath) -> int:
+        """How many bytes a member takes in the file."""
+        return self._members[str(path)].compress_size
+
     def open(self, path: PurePosixPath) -> IO[bytes]:
         """A member to be read bit by bit.
 
@@ -88,6 +180,8 @@ class Archive:
 
     def _check(self, members: list[zipfile.ZipInfo]) -> None:
         name = self.name
+        if not all(member.filename for member in members):
+            raise CaseError(f"{name} is a damaged ZIP file: one of its files has no name. Pack it again.")
         if len(members) > self._most:
             raise CaseError(f"{name} holds {len(members):,} files; {self._most:,} are allowed. Split it.")
         if sum(member.file_size for member in members) > self._largest:
@@ -96,7 +190,7 @@ class Archive:
             text = repr(member.filename[:80])
             if leads_out(member.filename) or stat.S_ISLNK(member.external_attr >> 16):
                 raise CaseError(f"{name} holds a path or link that leads out of it ({text}). Pack it again without.")
-            if member.file_size > 2**20 and member.file_size > MAX_RATIO * max(1, member.compress_size):
+            if member.file_size > 2**20 and member.file_size > self._ratio * max(1, member.compress_size):
                 raise CaseError(f"{name} holds a file that unpacks to far more than it should ({text}). Leave it out.")
             if member.flag_bits & 0x1:
                 raise CaseError(f"{name} is locked with a password. Pack it again without.")
@@ -106,3 +200,11 @@ def leads_out(name: str) -> bool:
     """Whether a path leads out of its folder, on any system."""
     path = PurePosixPath(name.replace("\\", "/"))
     return path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]
+
+
+def read_within(top: Path, folder: Path, name: str) -> bytes | None:
+    """A file by its path from a folder; None where there is none, or where the path or a link leads out of `top`."""
+    path = (folder / name).resolve()
+    return (
+        None if leads_out(name) or not path.is_relative_to(top.resolve()) or not path.is_file() else path.read_bytes()
+    )

@@ -6,11 +6,26 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from courtroom.errors import CaseError
+from courtroom.language import N_
 from courtroom.media.medium import Medium
 from courtroom.strict import Strict
+
+VOTES_TITLES = {
+    "people": N_("The real jury"),
+    "invented": N_("Invented votes"),
+    "predicted": N_("Predicted votes"),
+    "": N_("Votes on record"),
+}
+JUDGMENT_TITLES = {
+    "people": N_("Real judgment"),
+    "invented": N_("Invented judgment"),
+    "predicted": N_("Predicted judgment"),
+    "": N_("Judgment on record"),
+}
+"""By who decided; empty where nobody says."""
 
 
 class Case(Strict):
@@ -25,6 +40,22 @@ class Case(Strict):
     )
     source: str = Field(default="", max_length=400, description="Where the case is from.")
     fictional: bool = Field(default=False, description="Written for demonstration; nobody in it is real.")
+    decided_by: Literal["people", "predicted", ""] = Field(
+        default="",
+        description="Who cast the votes, or gave the judgment, on record: people (name the source), or a prediction.",
+        exclude_if=lambda decided_by: not decided_by,
+    )
+
+    @model_validator(mode="after")
+    def _people_have_a_source(self) -> Self:
+        if self.decided_by == "people" and not (self.source.strip() and not self.fictional):
+            raise ValueError("what people decided has a source, and is not fictional: name it in `source`")
+        return self
+
+    @property
+    def votes_title(self) -> str:
+        """What the votes on record are called: real only where people cast them."""
+        return VOTES_TITLES["invented" if self.fictional else self.decided_by]
 
     def media(self) -> Iterator[Medium]:
         """All media of the case, in reading order."""
@@ -95,11 +126,11 @@ class Case(Strict):
         return self
 
     def real_outcome(self) -> str:
-        """What was really decided, in words; empty where that isn't known."""
+        """What is on record of its outcome, and whose, in words; empty where nothing is."""
         return ""
 
     def real_counts(self) -> dict[str, int]:
-        """How a real panel voted, by choice; empty where that isn't known."""
+        """The votes on record, by choice; empty where there are none. `votes_title` says whose they are."""
         return {}
 
     def content_hash(self) -> str:

@@ -7,9 +7,10 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Case
+from courtroom.cases.case import JUDGMENT_TITLES, Case
 from courtroom.errors import CaseError
 from courtroom.law.judgment import Decided, Judgment, Term, bare_charge
+from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium, hashed
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
@@ -158,20 +159,25 @@ class CriminalCase(Case):
         frames = tuple(frame for n, frame in enumerate(self.frames, start=1) if f"frames-{n}" not in parts)
         return self.model_copy(update={"facts": facts, "frames": frames})
 
+    @property
+    def judgment_title(self) -> str:
+        """What the judgment on record is called: real only where a court gave it."""
+        return JUDGMENT_TITLES["invented" if self.fictional else self.decided_by]
+
     def real_outcome(self) -> str:
-        """The real judgment, as far as it is known."""
+        """The judgment on record, and whose it is."""
         if self.gold is None:
             return ""
         if self.gold.choice is not None:
             return f"The right option: {self.gold.choice}"
         if self.gold.amount is not None:
-            return f"The real amount: {self.gold.amount:,.2f} yuan"
+            return f"The right amount: {self.gold.amount:,.2f} yuan"
         if self.gold.each:
-            return "Real judgments: " + " · ".join(
+            return f"{self.judgment_title} · " + " · ".join(
                 f"{one.name}: {self.gold.decided(one.name)}" for one in self.gold.each
             )
         real = str(self.gold.decided())
-        return f"Real judgment: {real}" if real else ""
+        return f"{self.judgment_title} · {real}" if real else ""
 
     def with_addition(self, text: str, side: str) -> Self:
         """The facts with a further one at their end."""
@@ -180,3 +186,35 @@ class CriminalCase(Case):
     def blind(self) -> Self:
         """Without the gold labels."""
         return self.model_copy(update={"gold": None})
+
+
+class FirstDraft(Strict):
+    """The case-handling judge's first draft in one run, with all that it was given."""
+
+    run: str
+    key: str = Field(description="Key of the recorded answer; the prompt is found under it.")
+    case: CriminalCase
+    points: tuple[str, ...]
+    statutes: tuple[Statute, ...]
+    predicted_article: int
+    explanation: str
+    reasons_first: bool = False
+    """Whether that run asked for the explanation before the article."""
+
+    @property
+    def right(self) -> bool:
+        """Whether the drafted article is one of the real judgment's."""
+        return self.case.gold is not None and self.predicted_article in (self.case.gold.relevant_articles or ())
+
+
+class DraftBatch(Case):
+    """First drafts to build training data from."""
+
+    kind: Literal["drafts"] = "drafts"
+    kind_title = "First drafts"
+    drafts: tuple[FirstDraft, ...] = Field(min_length=1)
+
+    def blind(self) -> Self:
+        """Without the real judgments."""
+        drafts = tuple(draft.model_copy(update={"case": draft.case.blind()}) for draft in self.drafts)
+        return self.model_copy(update={"drafts": drafts})

@@ -65,14 +65,14 @@ class Evidence(Strict):
 
 
 class JurorOpinion(Strict):
-    """What one real juror wrote."""
+    """What one juror on record wrote."""
 
     side: Side
     text: str = Field(default="", max_length=20_000)
 
 
 class JuryRecord(Strict):
-    """How the real jury voted; never shown to a member."""
+    """The votes on record; never shown to a member."""
 
     buyer: int = Field(ge=0, le=1_000)
     seller: int = Field(ge=0, le=1_000)
@@ -127,19 +127,19 @@ class Dispute(Case):
         return self.category, price, f"{len(self.evidence)} pieces of evidence"
 
     def blind(self) -> Self:
-        """Without the real jury's votes and opinions."""
+        """Without the votes and opinions on record."""
         return self.model_copy(update={"jury": None})
 
     def real_counts(self) -> dict[str, int]:
-        """The real jury's votes."""
+        """The votes on record."""
         return {"buyer": self.jury.buyer, "seller": self.jury.seller} if self.jury else {}
 
     def real_outcome(self) -> str:
-        """The real jury's votes."""
+        """The votes on record, and whose they are."""
         if self.jury is None:
             return ""
         tie = " (near tie)" if abs(self.jury.buyer - self.jury.seller) < 3 else ""
-        return f"Real jury: ● buyer {self.jury.buyer}, ■ seller {self.jury.seller}{tie}"
+        return f"{self.votes_title} · ● buyer {self.jury.buyer}, ■ seller {self.jury.seller}{tie}"
 
     def parts(self) -> tuple[tuple[str, str], ...]:
         """The pieces of evidence."""
@@ -164,3 +164,32 @@ class Dispute(Case):
     def by_side(self, side: Side) -> tuple[Evidence, ...]:
         """The evidence of one side, in order of submission."""
         return tuple(sorted((e for e in self.evidence if e.side == side), key=lambda e: e.round))
+
+
+class Precedent(Strict):
+    """h_i with its guideline n_i (appendix B.2)."""
+
+    id: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")
+    title: str = Field(min_length=1, max_length=200)
+    language: str = "en"
+    category: Category
+    dispute: str = Field(min_length=1, description="Product, core of the dispute, chat, claims, what media show.")
+    buyer_votes: int = Field(ge=0, le=1000)
+    seller_votes: int = Field(ge=0, le=1000)
+    opinions: tuple[JurorOpinion, ...] = ()
+    norms: tuple[str, ...] = Field(default=(), max_length=8, description="Empty until distilled.")
+    source: str = Field(default="", max_length=400)
+    distilled_by: str | None = Field(default=None, description="The run that distilled the norms.")
+
+    @property
+    def winner(self) -> Side:
+        """The side with more votes; a tie goes to the buyer (Eq. 10)."""
+        return "seller" if self.seller_votes > self.buyer_votes else "buyer"
+
+
+class PrecedentBatch(Case):
+    """Precedents to distil norms from, one after the other: the closed loop of appendix B.2."""
+
+    kind_title = "Precedents"
+    kind: Literal["precedents"] = "precedents"
+    precedents: tuple[Precedent, ...] = Field(min_length=1)

@@ -6,21 +6,22 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from courtroom.cases.archives import Archive, leads_out
+from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail, lawbench, texts, verdictbench
 from courtroom.cases.readers.tables import looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.text.json_lines import is_json_lines
+from courtroom.text.files import is_json_lines
 
 __all__ = [
     "ENDINGS",
@@ -89,7 +90,8 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
     _check_size(name, len(source))
     ending = Path(name).suffix.lower()
     if ending == ".zip":
-        yield from _from_zip(Archive(name, source), labels)
+        with closing(Archive(name, source)) as archive:
+            yield from _from_zip(archive, labels)
     elif ending in (".json", ".jsonl"):
         yield from _from_text(name, ending, source, beside, labels)
     elif ending in texts.ENDINGS:
@@ -139,10 +141,7 @@ class _Folder:
         self._folder = folder
 
     def read(self, name: str) -> bytes | None:
-        if self._folder is None or leads_out(name):
-            return None
-        path = self._folder / name
-        return path.read_bytes() if path.is_file() else None
+        return None if self._folder is None else read_within(self._folder, self._folder, name)
 
 
 class _Packed:

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.dispute import Dispute
+from courtroom.cases.criminal import CriminalCase, DraftBatch
+from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.document import Document
-from courtroom.cases.drafts import DraftBatch
 from courtroom.cases.labelled import LabelledTask
-from courtroom.cases.precedent import PrecedentBatch
+from courtroom.cases.trial import Trial
 from courtroom.errors import CaseError
 
 CASE_KINDS: dict[str, type[Case]] = {
@@ -20,6 +19,7 @@ CASE_KINDS: dict[str, type[Case]] = {
     "criminal": CriminalCase,
     "document": Document,
     "labelled": LabelledTask,
+    "trial": Trial,
     "drafts": DraftBatch,
 }
 

@@ -21,9 +21,8 @@ from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
 from courtroom.sharing.actions import Action, changing, note
 from courtroom.sharing.rules import listed, may_see, mine, take
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
-from courtroom.store.rows import read, read_all
 from courtroom.store.writer import plainly
 from courtroom.strict import Strict
 

@@ -113,8 +113,13 @@ class DatasetDraft:
             ).fetchone()
             if not count:
                 raise CourtroomError(f"“{name}” would have no row. Check the file.")
-            same = db.execute("SELECT id FROM datasets WHERE name = ? AND version = ?", (name, version)).fetchone()
-            if same:
+            same = db.execute(
+                "SELECT id, content FROM datasets WHERE name = ? AND version = ?", (name, version)
+            ).fetchone()
+            if same:  # what could not be taken in this time is what counts now
+                db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (same[1],))
+                db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
+                db.execute("UPDATE datasets SET state = ? WHERE id = ?", (json.dumps(self.state), same[0]))
                 forget(db, self.number)
                 db.execute(
                     "UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0])
@@ -138,6 +143,14 @@ class DatasetDraft:
             (self.number,),
         )
         return [row[0] for row in rows]
+
+    def place_of(self, outcome: str) -> str:
+        """File and line of the first row with an outcome."""
+        row = self.database.connection.execute(
+            "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1",
+            (self.number, outcome),
+        ).fetchone()
+        return row[0] if row else "in the label set"
 
     def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
         number = db.execute("SELECT count(*) FROM dataset_rows WHERE content = ?", (self.number,)).fetchone()[0]
@@ -225,7 +238,7 @@ def forget(db: StoreConnection, dataset: int) -> None:
     row = db.execute("SELECT content FROM datasets WHERE id = ?", (dataset,)).fetchone()
     db.execute("DELETE FROM datasets WHERE id = ?", (dataset,))
     db.execute("DELETE FROM dataset_splits WHERE dataset = ?", (dataset,))
-    db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (dataset,))
     if row and not db.execute("SELECT 1 FROM datasets WHERE content = ?", (row[0],)).fetchone():
+        db.execute("DELETE FROM dataset_problems WHERE dataset = ?", (row[0],))
         db.execute("DELETE FROM dataset_rows WHERE content = ?", (row[0],))
         db.execute("DELETE FROM dataset_relevance WHERE content = ?", (row[0],))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -15,23 +15,23 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from courtroom.cases.case import Case
-from courtroom.cases.checks import check
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.library import take_media
-from courtroom.cases.readers.numbered_labels import NumberedLabels
-from courtroom.cases.readers.tables import question_of
+from courtroom.cases.readers.tables import NumberedLabels, alike, folded, label_of, question_of
+from courtroom.datasets.counts import MOST_PLACES, counted
 from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
-from courtroom.datasets.forms.form import Around, Form, Made, row_id
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
 from courtroom.datasets.forms.retrieval import is_relevance, relevance_in
 from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
-from courtroom.datasets.row import DatasetInfo, Problem
+from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
@@ -43,6 +43,9 @@ CHUNK_CHARACTERS = 4 * 2**20
 """A chunk of long records ends earlier."""
 LOOKED_AT = 2_000
 """Records that are looked at to find all numbers that stand for labels."""
+JSON = (".jsonl", ".ndjson", ".json")
+"""Files whose records may have columns of their own."""
+MOST_REASONS, OTHER_REASONS = 20, N_("for other reasons")
 Progress = Callable[[int, int, float], None]
 """Rows taken in, records refused, and the share of the source that is read, 0 to 1."""
 
@@ -62,6 +65,23 @@ class Order(Strict):
     config: str = Field(default="", description="Of a folder with several datasets, the one that is wanted.")
 
 
+def columns_from(pairs: Iterable[str]) -> dict[str, str]:
+    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing.
+
+    Raises:
+        CourtroomError: a text is not of this form, or two columns have one name.
+    """
+    found: dict[str, str] = {}
+    for pair in filter(None, map(str.strip, pairs)):
+        old, _, new = (part.strip() for part in pair.partition("="))
+        if not old or not new:
+            raise CourtroomError(f"{pair}: write OLD=NEW for a column under another name, such as Tweet=text.")
+        if new.casefold() in (name.casefold() for name in found.values()):
+            raise CourtroomError(f"Two columns are renamed to “{new}”. Give each a name of its own.")
+        found[old] = new
+    return found
+
+
 @dataclass(frozen=True)
 class Imported:
     """What has come of an import."""
@@ -71,6 +91,7 @@ class Imported:
     refused: int
     problems: tuple[Problem, ...]
     remarks: Mapping[str, int]
+    counts: ImportCounts
 
 
 @dataclass
@@ -126,7 +147,11 @@ class Importer:
             raise
         problems = tuple(self._datasets.problems(info.name, info.version))
         state = draft.state
-        return Imported(info, state.get("taken", 0), state.get("refused", 0), problems, state.get("remarks", {}))
+        why = [LeftOut(reason=reason, records=one[0], places=one[1]) for reason, one in state.get("why", {}).items()]
+        counts = counted(self._datasets, info, state.get("read", 0), why, state.get("label") or "")
+        return Imported(
+            info, state.get("taken", 0), state.get("refused", 0), problems, state.get("remarks", {}), counts
+        )
 
     def unpack(self, package: Package) -> Case:
         """A case with its media taken into the store.
@@ -162,6 +187,11 @@ class _Work:
         self._progress, self._stopped = progress, stopped
         state = draft.state
         self._taken, self._refused = state.get("taken", 0), state.get("refused", 0)
+        self._read = state.get("read", 0)
+        self._why: dict[str, tuple[int, list[str]]] = {
+            reason: (one[0], one[1]) for reason, one in state.get("why", {}).items()
+        }
+        self._label: str | None = state.get("label")
         self._remarks: dict[str, int] = dict(state.get("remarks", {}))
         self._form: Form | None = named(name) if (name := state.get("form") or order.form) else None
         self._kind: str = state.get("kind", "")
@@ -171,6 +201,8 @@ class _Work:
 
     def through(self) -> tuple[str, SharedFields | None]:
         """Read what is left; the kind of the cases, and what labelled texts share."""
+        if self._order.columns and not self._draft.state:
+            self._check_renames()
         first = self._draft.state.get("part", 0)
         chunk = _Chunk()
         for number in range(first, len(self._files)):
@@ -193,6 +225,7 @@ class _Work:
         try:
             for record in reading.records(skip):
                 self._one(reading, record, chunk)
+                self._read += 1
                 done += 1
                 if chunk.full():
                     self._write(chunk, number, done, reading.position)
@@ -208,11 +241,12 @@ class _Work:
             value = self._renamed(record.value)
             form = self._fitting(value, reading.part)
             split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
-            around = Around(
-                reading.part, record.number, record.place, split, self._names(form, reading), self._owner.unpack
+            context = Context(
+                *(reading.part, record.number, record.place, split, self._names(form, reading), self._owner.unpack),
+                label=self._label_column(form),
             )
-            made = list(form.read(value, around))
-            lines = [self._line(one, around) for one in made]
+            made = list(form.read(value, context))
+            lines = [self._line(one, context) for one in made]
             self._agree(form, value, made)
         except NumberedLabels as error:
             raise NumberedLabels(self._all_numbers(reading.part, error.values), self._order.source) from error
@@ -238,7 +272,36 @@ class _Work:
             raise CaseError("it is no object with named fields. Check that it is the right file.")
         if not self._columns_renamed:
             return value
-        return {self._columns_renamed.get(str(name).casefold(), str(name)): one for name, one in value.items()}
+        new = {name.casefold() for name in self._columns_renamed.values()}
+        return {
+            self._columns_renamed.get(str(name).casefold(), str(name)): one
+            for name, one in value.items()
+            if str(name).casefold() in self._columns_renamed or str(name).casefold() not in new
+        }
+
+    def _met(self) -> dict[str, None]:
+        """All columns of the first records of each file, as the files name them."""
+        found: dict[str, None] = {}
+        for part in self._files:
+            if not is_relevance(part):
+                with closing(Reading(part).records()) as records, suppress(Damaged):
+                    for record in islice(records, LOOKED_AT if part.ending in JSON else 1):
+                        found |= dict.fromkeys(map(str, record.value if isinstance(record.value, dict) else ()))
+        return found
+
+    def _check_renames(self) -> None:
+        met = self._met()
+        known = {name.casefold() for name in met}
+        if unknown := [old for old in self._order.columns if old.casefold() not in known]:
+            raise CourtroomError(
+                f"{self._order.source} has no column “{unknown[0]}” to rename. Its columns are: {', '.join(list(met)[:20])}."
+            )
+
+    def _label_column(self, form: Form) -> str:
+        """The column that the labels of all records are from: the first of those met, whichever record lacks it."""
+        if self._label is None:
+            self._label = label_of(folded(self._renamed(self._met()))) if form.labels_in else ""
+        return self._label
 
     def _fitting(self, value: dict[str, Any], part: SourceFile) -> Form:
         """The order's form, or that of the first record that has one."""
@@ -246,7 +309,10 @@ class _Work:
             self._form = form_of(value, part)
         if self._form is None:
             fields = ", ".join(f"`{str(name)[:40]}`" for name in list(value)[:8])
-            raise CaseError(f"its fields ({fields}) are of no form that is known. Rename columns, or name the form.")
+            raise CaseError(
+                f"its fields ({fields}) are of no form that is known. Say which column is the text and which the label, such as "
+                "--rename Tweet=text --rename Feeling=label, or name the form."
+            )
         return self._form
 
     def _names(self, form: Form, reading: Reading) -> Mapping[str, str] | None:
@@ -255,28 +321,30 @@ class _Work:
             return {}
         if self._order.names:
             return self._order.names
-        names = {self._columns_renamed.get(column, column).casefold(): one for column, one in reading.names.items()}
-        text = next((names[one] for one in (form.labels_in, "labels") if one in names), None)
-        text = text or (next(iter(names.values())) if len(names) == 1 else None)
+        names = {
+            self._columns_renamed.get(column.casefold(), column).casefold(): one
+            for column, one in reading.names.items()
+        }
+        text = names.get(self._label_column(form))
         return {str(number): name for number, name in enumerate(text)} if text else None
 
-    def _line(self, made: Made, around: Around) -> IncomingRow:
+    def _line(self, made: ImportedRow, context: Context) -> IncomingRow:
         case = made.case
         if isinstance(case, Labelled) and self._order.labels and case.label not in (None, *self._order.labels):
             raise CaseError(f"`label`: “{case.label}” is not in the label set ({', '.join(self._order.labels)}).")
         return IncomingRow(
-            id=row_id(made.id, made, around),
+            id=row_id(made.id, made, context),
             case=case,
             category=made.category,
-            split=made.split if made.split is not None else around.split,
+            split=made.split if made.split is not None else context.split,
             group=made.group,
             asked=made.asked,
-            number=around.number,
-            place=around.place,
+            number=context.number,
+            place=context.place,
             once=made.once,
         )
 
-    def _agree(self, form: Form, value: dict[str, Any], made: list[Made]) -> None:
+    def _agree(self, form: Form, value: dict[str, Any], made: list[ImportedRow]) -> None:
         """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
         for one in made:
             kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind
@@ -311,6 +379,7 @@ class _Work:
             raise CourtroomError(
                 f"{self._order.source} has fewer than two labels ({known}). Give the label set with --labels."
             )
+        self._check_alike(labels)
         question = self._frame.question or question_of(self._frame.names, labels)
         frame = self._frame.model_copy(update={"labels": labels, "question": question})
         try:
@@ -318,6 +387,12 @@ class _Work:
         except ValidationError as error:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
+
+    def _check_alike(self, labels: Sequence[str]) -> None:
+        """Labels that nobody could tell apart are one label written in two ways."""
+        if found := alike(labels):
+            both = " and ".join(f"“{one}” ({self._draft.place_of(one)})" for one in found)
+            raise CourtroomError(f"The labels {both} differ only in case or spaces. Write them alike.")
 
     def _named_labels(self, met: list[str]) -> tuple[str, ...]:
         """All names that the files give, where what was met is among them; else what was met, by name."""
@@ -338,11 +413,19 @@ class _Work:
     def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
         self._taken += len(chunk.lines)
         self._refused += len(chunk.problems)
+        for problem in chunk.problems:
+            reason = _kind_of_reason(problem.message)
+            reason = reason if reason in self._why or len(self._why) < MOST_REASONS else OTHER_REASONS
+            number, places = self._why.get(reason, (0, []))
+            self._why[reason] = number + 1, [*places, problem.place][:MOST_PLACES]
         state = {
             "part": part,
             "records": records,
             "taken": self._taken,
             "refused": self._refused,
+            "read": self._read,
+            "why": self._why,
+            "label": self._label,
             "remarks": self._remarks,
             "form": self._form.name if self._form else "",
             "kind": self._kind,
@@ -362,8 +445,8 @@ class _Work:
                 if self._form is None or not isinstance(record.value, dict):
                     continue
                 try:
-                    around = Around(part, record.number, record.place)
-                    list(self._form.read(self._renamed(record.value), around))
+                    context = Context(part, record.number, record.place, label=self._label_column(self._form))
+                    list(self._form.read(self._renamed(record.value), context))
                 except NumberedLabels as error:
                     numbers.update(error.values)
                 except (CaseError, ValidationError):
@@ -376,6 +459,11 @@ class _Work:
         ).fetchall()
         why = " ".join(f"{row['place']}: {row['message']}" for row in rows)
         return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
+
+
+def _kind_of_reason(message: str) -> str:
+    """Reasons that differ only in a number or in what was quoted are one kind."""
+    return re.sub(r"“[^”]*”", "“…”", _kind_of_remark(message)).rstrip(".")
 
 
 def _kind_of_remark(remark: str) -> str:

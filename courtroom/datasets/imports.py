@@ -10,12 +10,12 @@ from pathlib import Path
 
 from courtroom.access.account import Access
 from courtroom.access.acting import by, needs
-from courtroom.cases.readers.numbered_labels import NumberedLabels
+from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.store.failures import passing
+from courtroom.store.connection import passing
 
 log = logging.getLogger(__name__)
 

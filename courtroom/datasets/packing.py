@@ -117,7 +117,7 @@ def category_of(case: Case | Labelled) -> str:
 
 
 def margin_of(case: Case | Labelled) -> float | None:
-    """By how much of all votes the real jury's winner is ahead, 0 to 1; None where that is not known."""
+    """By how much of all votes the winner on record is ahead, 0 to 1; None where that is not known."""
     if not isinstance(case, Dispute) or case.jury is None or not (case.jury.buyer + case.jury.seller):
         return None
     return abs(case.jury.buyer - case.jury.seller) / (case.jury.buyer + case.jury.seller)

@@ -11,9 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import IO, Any
 
+from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import DELIMITERS, LABEL, columns_of, looks_like_lines
 from courtroom.datasets.features import features_of_schema
 from courtroom.datasets.source import SourceFile
@@ -25,6 +25,10 @@ WHOLE = 64 * 2**20
 PEEK = 65_536
 LISTS = ("data", "rows", "examples", "instances", "samples", "cases", "records")
 """Under these names one JSON object may hold a dataset's records."""
+
+
+PER_RECORD = MAX_RATIO
+"""Bytes that a record counts for at least: a file gives about one for each byte that it has, however well it is packed."""
 
 
 class Damaged(CourtroomError):
@@ -57,12 +61,17 @@ class Reading:
 
         Raises:
             Damaged: the file can't be read to its end.
+            UnpacksTooMuch: it holds far more records than its size lets expect, which would take hours.
         """
+        limit = UnpackLimit(self.part.name, lambda: self.part.packed)
         for text in reversed(self.part.about):
             self.names.update(text)
         try:
             with self.part.open() as self.file:
-                yield from islice(self._all(self.file), skip, None)
+                for number, record in enumerate(self._all(self.file)):
+                    limit.add(PER_RECORD)
+                    if number >= skip:
+                        yield record
         except (OSError, EOFError, CaseError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
             raise Damaged(f"it is damaged or cut off ({error}). Get it again.") from error
         finally:
@@ -71,9 +80,11 @@ class Reading:
     @property
     def position(self) -> int:
         """Bytes read so far, about."""
-        file = getattr(self.file, "fileobj", None) or self.file
+        file = self.file
+        if file is None or file.closed:
+            return 0
         try:
-            return file.tell() if file is not None and not file.closed else 0
+            return file.packed_position() if isinstance(file, BoundedReader) else file.tell()
         except (OSError, ValueError):
             return 0
 
@@ -90,23 +101,14 @@ class Reading:
         return _texts(self.part.name, file)
 
     def _columns(self, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
-        import pyarrow as pa  # 0.3 s, and only these files need it
-        import pyarrow.parquet as pq
+        from courtroom.datasets import columnar  # pyarrow takes 0.3 s, and only these files need it
 
         try:
-            if ending == ".parquet":
-                parquet = pq.ParquetFile(file)
-                schema, batches = parquet.schema_arrow, parquet.iter_batches(batch_size=500)
-            else:
-                stream = pa.ipc.open_stream(file)
-                schema, batches = stream.schema, iter(stream)
+            schema, rows = (columnar.parquet if ending == ".parquet" else columnar.arrow)(self.part.name, file)
             self.names.update(features_of_schema(schema.metadata))
-            number = 0
-            for batch in batches:
-                for row in batch.to_pylist():
-                    yield SourceRecord(number, f"{self.part.name}, row {number + 1}", row)
-                    number += 1
-        except pa.ArrowException as error:
+            for number, row in enumerate(rows):
+                yield SourceRecord(number, f"{self.part.name}, row {number + 1}", row)
+        except columnar.BROKEN as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
 

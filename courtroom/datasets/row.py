@@ -64,3 +64,64 @@ class PendingDataset(Strict):
     refused: int
     order: str
     """What was ordered, as JSON: enough to go on."""
+
+
+class LeftOut(Strict):
+    """Records that were left out for one reason."""
+
+    reason: str
+    records: int
+    places: tuple[str, ...]
+    """File and line of the first ones."""
+
+    def __str__(self) -> str:
+        more = ", ..." if self.records > len(self.places) else ""
+        return f"{self.reason} ({self.records:,}: {', '.join(self.places)}{more})"
+
+
+class ImportCounts(Strict):
+    """The counts that an import ends with; they are kept with the dataset."""
+
+    read: int
+    """Records."""
+    rows: int
+    left_out: int
+    """Records of which no row was made."""
+    why: tuple[LeftOut, ...] = ()
+    label: str = ""
+    """The column that the labels are from, of a table of labelled texts."""
+    blank: int
+    """Rows whose outcome is not known."""
+    blanks: tuple[str, ...] = ()
+    """File and line of the first ones."""
+    contradictory: int
+    """Texts with several outcomes where one is asked for."""
+    repeated: int
+    """Rows that repeat an earlier one."""
+    near: int
+    """Pairs of rows that say nearly the same, among those compared."""
+    compared: int
+    removed: dict[str, int] = {}
+    """Rows that a person has taken out since, by what they were."""
+
+    def sentences(self) -> list[str]:
+        """The counts in words; those that are nothing are left out."""
+        lines = [f"{self.read:,} records were read, and {self.rows:,} rows are in."]
+        if self.label:
+            lines.append(f"The labels are those of the column “{self.label}”.")
+        if self.left_out:
+            lines += [f"{self.left_out:,} records were left out:", *map(str, self.why)]
+        if self.blank:
+            some = (
+                f" ({', '.join(self.blanks)}{', ...' if self.blank > len(self.blanks) else ''})" if self.blanks else ""
+            )
+            lines.append(f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored.")
+        if self.contradictory:
+            lines.append(f"{self.contradictory:,} texts have several outcomes; `datasets check` names them.")
+        if self.repeated:
+            lines.append(f"{self.repeated:,} rows repeat an earlier one; `datasets check` names them.")
+        if self.near:
+            among = "" if self.compared >= self.rows else f" among {self.compared:,} rows drawn by chance"
+            lines.append(f"Pairs of rows that say nearly the same{among}: {self.near:,}.")
+        lines += [f"{rows:,} rows were taken out, as {what}." for what, rows in self.removed.items()]
+        return lines

@@ -71,3 +71,17 @@ def _single(case: Case) -> Iterator[Case]:
         return
     for item in case.items:
         yield case.model_copy(update={"id": item.id, "title": item.text[:80], "items": (item,), "examples": ()})
+
+
+MOST_NAME, MOST = 30, 80
+"""Characters of the dataset's name, and of the whole id."""
+
+
+def precedent_id(dataset: str, row: str) -> str:
+    """The id of a row's precedent."""
+    return f"{dataset[:MOST_NAME]}-{row}"[:MOST]
+
+
+def row_id(dataset: str, precedent: str) -> str:
+    """The row that a precedent was made of; its own id where it is of no row of this dataset."""
+    return precedent.removeprefix(f"{dataset[:MOST_NAME]}-")

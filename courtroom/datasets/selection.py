@@ -11,9 +11,8 @@ from typing import Any
 from courtroom.datasets.draft import CHUNK
 from courtroom.datasets.packing import SharedFields, unpacked
 from courtroom.datasets.row import Row
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database, marks
-from courtroom.store.rows import read
 
 POOL = "dataset-"
 """What the names of pools of examples begin with that are datasets."""

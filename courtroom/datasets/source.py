@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import fnmatch
-import gzip
 import hashlib
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
 
-from courtroom.cases.archives import Archive, leads_out
+from courtroom.cases.archives import Archive, BoundedReader, leads_out, read_within
 from courtroom.errors import CaseError, CourtroomError
 
-TABLES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".ndjson")
+TABLES = (".jsonl", ".json", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
+COLUMNAR = (".parquet", ".arrow")
 TEXTS = (".txt", ".md")
 RELEVANCE = (".trec", ".qrels")
 MOST_MEMBERS, MOST_UNPACKED = 500_000, 200 * 2**30
@@ -45,6 +46,8 @@ class SourceFile:
     """Its path within the source, for sentences."""
     ending: str
     size: int
+    packed: int
+    """Bytes that it takes where it is."""
     open: Callable[[], IO[bytes]] = field(repr=False)
     """Opens it for reading, unpacked."""
     beside: Callable[[str], bytes | None] = field(repr=False)
@@ -120,9 +123,15 @@ def split_of(name: str) -> str:
 def _files(source: Path) -> list[Path]:
     if not source.is_dir():
         return [source]
-    return sorted(
-        (path for path in source.rglob("*") if path.is_file() and not _hidden(path.relative_to(source))), key=_order
-    )
+    top = _top(source)
+    within = (path for path in source.rglob("*") if path.is_file() and path.resolve().is_relative_to(top))
+    return sorted((path for path in within if not _hidden(path.relative_to(source))), key=_order)
+
+
+def _top(source: Path) -> Path:
+    """Out of this folder no link is followed. In Hugging Face's cache the files of a snapshot are links to its neighbours."""
+    folder = (source if source.is_dir() else source.parent).resolve()
+    return folder.parent.parent if folder.parent.name == "snapshots" else folder
 
 
 def _order(path: Path) -> tuple[Any, ...]:
@@ -138,8 +147,6 @@ def _hidden(path: Path | PurePosixPath) -> bool:
 
 def _in_folder(folder: Path) -> Iterator[SourceFile]:
     for path in _files(folder):
-        if path.is_symlink() and not path.resolve().exists():
-            continue
         if not ABOUT.fullmatch(path.name):
             yield _file(path, folder)
 
@@ -148,20 +155,35 @@ def _file(path: Path, root: Path) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
 
     def beside(name: str) -> bytes | None:
-        if leads_out(name):
-            return None
-        other = path.parent / name
-        return other.read_bytes() if other.is_file() else None
+        return read_within(_top(root), path.parent, name)
 
     name = path.relative_to(root).as_posix()
+    ending = (path.with_suffix("") if packed else path).suffix.lower()
+    size = path.stat().st_size
     return SourceFile(
         name=name,
-        ending=(path.with_suffix("") if packed else path).suffix.lower(),
-        size=path.stat().st_size,
-        open=(lambda: cast(IO[bytes], gzip.open(path))) if packed else (lambda: path.open("rb")),
+        ending=ending,
+        size=size,
+        packed=size,
+        open=lambda: _opened(name, path.open("rb"), packed, ending),
         beside=beside,
         split=split_of(name),
     )
+
+
+def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
+    reader = BoundedReader(name, file, packed)
+    if ending not in COLUMNAR:
+        return reader
+    spooled = tempfile.TemporaryFile()  # noqa: SIM115  these are read from their end; the reader closes it
+    try:
+        with reader:
+            shutil.copyfileobj(reader, spooled)
+    except BaseException:
+        spooled.close()
+        raise
+    spooled.seek(0)
+    return cast(IO[bytes], spooled)
 
 
 def _in_zip(source: Path) -> Iterator[SourceFile]:
@@ -176,22 +198,18 @@ def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
 
-    def opened() -> IO[bytes]:
-        file = archive.open(path)
-        if packed:
-            return cast(IO[bytes], gzip.open(file))
-        if ending not in (".parquet", ".arrow"):
-            return file
-        spooled = tempfile.TemporaryFile()  # noqa: SIM115  these are read from their end; the reader closes it
-        while block := file.read(2**20):
-            spooled.write(block)
-        spooled.seek(0)
-        return cast(IO[bytes], spooled)
-
     def beside(name: str) -> bytes | None:
         return None if leads_out(name) else archive.read(path.parent / name)
 
-    return SourceFile(str(path), ending, archive.size(path), opened, beside, split_of(str(path)))
+    return SourceFile(
+        str(path),
+        ending,
+        archive.size(path),
+        archive.packed_size(path),
+        lambda: _opened(path.name, archive.open(path), packed, ending),
+        beside,
+        split_of(str(path)),
+    )
 
 
 def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:
@@ -208,17 +226,9 @@ def _configured(source: Path, found: list[SourceFile], config: str) -> list[Sour
     if chosen:
         files = about.configs[chosen]
         found = [part for part in found if _within(part, files)]
-        found = [
-            SourceFile(
-                part.name, part.ending, part.size, part.open, part.beside, _told_split(part, files) or part.split
-            )
-            for part in found
-        ]
+        found = [replace(part, split=_told_split(part, files) or part.split) for part in found]
     described = about.of(chosen)
-    return [
-        SourceFile(part.name, part.ending, part.size, part.open, part.beside, part.split, (*_own(part), *described))
-        for part in found
-    ]
+    return [replace(part, about=(*_own(part), *described)) for part in found]
 
 
 def _within(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> bool:

@@ -49,7 +49,7 @@ class SplitCounts(Strict):
     lengths: tuple[int, ...]
     """Rows of each class of `LENGTHS`, one more than there are bounds."""
     margins: dict[str, int]
-    """Rows by band of the real jury's margin; empty where there are no votes."""
+    """Rows by band of the margin on record; empty where there are no votes."""
     numbers: dict[str, Spread]
     """What else is counted in cases of this kind, such as articles, months, pictures."""
     classes: dict[str, dict[str, int]]

@@ -19,15 +19,14 @@ from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
 from courtroom.datasets.packing import SharedFields, frame_of, parsed
-from courtroom.datasets.row import DatasetInfo, PendingDataset, Problem, Row
+from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row
 from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
 from courtroom.datasets.splitting import Unit, divided
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import give_up, listed, take
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database
-from courtroom.store.rows import read
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 THREE_ONE_TWO: Mapping[str, float] = {"train": 3, "validation": 1, "test": 2}
@@ -73,10 +72,30 @@ class Datasets:
 
     def refused(self, name: str, version: str | None = None) -> int:
         """How many records were not taken in."""
-        state = self.database.connection.execute(
-            "SELECT state FROM datasets WHERE id = ?", (self._row(name, version)["content"],)
-        ).fetchone()
-        return int(json.loads(state[0]).get("refused", 0)) if state else 0
+        return int(self._state(name, version).get("refused", 0))
+
+    def counts(self, name: str, version: str | None = None) -> ImportCounts | None:
+        """The counts that its import ended with; None where it was not imported, or by an earlier release."""
+        found = self._state(name, version).get("counts")
+        return ImportCounts.model_validate(found) if found else None
+
+    def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
+        """Keep the counts that an import ended with."""
+        state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
+        self.database.connection.execute(
+            "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
+        )
+
+    def blanks(self, name: str, version: str | None, most: int) -> tuple[tuple[str, ...], float]:
+        """Where the first rows without a known outcome are from, and how many characters a row has, in the mean."""
+        content = self._row(name, version)["content"]
+        db = self.database.connection
+        rows = db.execute(
+            "SELECT place FROM dataset_rows WHERE content = ? AND outcome = '' AND place <> '' ORDER BY seq LIMIT ?",
+            (content, most),
+        )
+        length = db.execute("SELECT avg(length) FROM dataset_rows WHERE content = ?", (content,)).fetchone()[0]
+        return tuple(row[0] for row in rows), float(length or 0.0)
 
     def pending(self) -> Unfinished:
         """Imports that have not come to their end, oldest first."""
@@ -249,10 +268,11 @@ class Datasets:
         with self.database.transaction() as db:
             changing(self.database, "change", _named(name), "split")
             made = db.execute(
-                "INSERT INTO datasets (name, content, kind, count, source, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+                "INSERT INTO datasets (name, content, kind, count, source, state, made, frame) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
                 (
                     name,
                     *(dataset[key] for key in ("content", "kind", "count", "source")),
+                    json.dumps(self._state(name, dataset["version"])),
                     time.time(),
                     dataset["frame"],
                 ),
@@ -269,6 +289,49 @@ class Datasets:
             else:
                 db.execute("UPDATE datasets SET version = ? WHERE id = ?", (new, made))
         return self.info(name, new)
+
+    @needs(Access.RUN)
+    def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
+        """A new version without these rows, in the same splits; the version before stays as it is.
+
+        Raises:
+            CourtroomError: there is no such dataset, or no row would be left.
+        """
+        dataset = self._row(name, version)
+        gone = set(numbers_of(self.database, dataset, ids=ids))
+        kept = [number for number in numbers_of(self.database, dataset) if number not in gone]
+        if not kept:
+            raise CourtroomError(f"No row of “{name}” would be left. Nothing was changed.")
+        state = {key: value for key, value in self._state(name, dataset["version"]).items() if key != "counts"}
+        job = hashlib.sha256(f"without\n{dataset['id']}\n{sorted(gone)}\n{time.time()}".encode()).hexdigest()
+        with self.database.transaction() as db:
+            draft = self.draft(name, dataset["source"], job)
+            columns = (
+                "id, category, grp, asked, number, place, outcome, length, language, margin, fingerprint, numbers, body"
+            )
+            places = [(draft.number, seq, dataset["content"], number) for seq, number in enumerate(kept)]
+            db.executemany(
+                f"INSERT INTO dataset_rows (content, seq, {columns}) SELECT ?, ?, {columns} FROM dataset_rows WHERE content = ? AND seq = ?",
+                places,
+            )
+            db.executemany(
+                "INSERT INTO dataset_splits SELECT ?, ?, split FROM dataset_splits WHERE dataset = ? AND seq = ?",
+                ((new, seq, dataset["id"], number) for new, seq, _, number in places),
+            )
+            db.execute(
+                "INSERT INTO dataset_relevance SELECT ?, query, candidate, grade FROM dataset_relevance AS j WHERE content = ?"
+                " AND EXISTS (SELECT 1 FROM dataset_rows WHERE content = ? AND id = j.query)"
+                " AND EXISTS (SELECT 1 FROM dataset_rows WHERE content = ? AND id = j.candidate)",
+                (draft.number, dataset["content"], draft.number, draft.number),
+            )
+            db.execute(
+                "INSERT INTO dataset_problems (dataset, place, message)"
+                " SELECT ?, place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
+                (draft.number, dataset["content"]),
+            )
+            draft.put((), state)
+            frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
+            return self.finished(draft, dataset["kind"], frame)
 
     @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
@@ -357,6 +420,17 @@ class Datasets:
             known = ", ".join(row["version"] for row in rows)
             raise CourtroomError(f"The dataset “{name}” has no version “{version}”. It has: {known}.")
         return fitting[-1]
+
+    def _state(self, name: str, version: str | None) -> dict[str, Any]:
+        """What was kept while it was written; a version that an earlier release split has it from the one before."""
+        row = self._row(name, version)
+        found: dict[str, Any] = json.loads(row["state"])
+        if found:
+            return found
+        first = self.database.connection.execute(
+            "SELECT state FROM datasets WHERE id = ?", (row["content"],)
+        ).fetchone()
+        return dict(json.loads(first[0])) if first else {}
 
     def _info(self, row: StoredRow) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")

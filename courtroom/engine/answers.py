@@ -13,9 +13,8 @@ from courtroom.engine.run import Run
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message, Reply, Request, digest_text
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database
-from courtroom.store.rows import read
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,7 @@ class AnswerStore:
         return ImportedAnswers(self._database, run.id) if run.imported else self
 
     def take_in(self, run: str, entries: Mapping[str, tuple[dict[str, Any], Reply]], parts: Mapping[str, str]) -> None:
-        """Keep the answers of an imported run, within a transaction of the caller's.
-
-        Args:
-            parts: texts of prompts by their digests, which are right.
-        """
+        """Keep the answers of an imported run, within a transaction of the caller's. `parts`: texts of prompts by their digests, which are right."""
         db = self._database.connection
         db.executemany("INSERT INTO parts VALUES (?, ?) ON CONFLICT DO NOTHING", parts.items())
         db.executemany(
@@ -65,13 +60,11 @@ class AnswerStore:
         return self._database.claims.take([f"answer/{key}" for key in keys]) if self._database.claims else []
 
     def release(self, keys: Sequence[str]) -> list[None]:
-        """Let others claim questions."""
         if self._database.claims:
             self._database.claims.release([f"answer/{key}" for key in keys])
         return [None] * len(keys)
 
     def reply(self, key: str) -> Reply | None:
-        """The answer on record under this key."""
         row = self._row("reply", key)
         return read("answer", key, lambda: Reply.model_validate_json(row["reply"])) if row else None
 
@@ -100,16 +93,13 @@ class AnswerStore:
         return read("answer", key, lambda: read_answer(row)) if row else None
 
     def text(self, digest: str) -> str:
-        """A text part by its digest."""
-        row = self._database.connection.execute("SELECT text FROM parts WHERE hash = ?", (digest,)).fetchone()
+        row = self._database.row("SELECT text FROM parts WHERE hash = ?", (digest,))
         if row is None:
             raise Unreadable("part of a prompt", digest, "it is missing from the store")
         return str(row["text"])
 
     def _row(self, columns: str, key: str) -> StoredRow | None:
-        found: StoredRow | None = self._database.connection.execute(
-            f"SELECT {columns} FROM answers WHERE key = ?", (key,)
-        ).fetchone()
+        found: StoredRow | None = self._database.row(f"SELECT {columns} FROM answers WHERE key = ?", (key,))
         return found
 
 
@@ -121,18 +111,14 @@ class ImportedAnswers(AnswerStore):
         self._run = run
 
     def _row(self, columns: str, key: str) -> StoredRow | None:
-        found: StoredRow | None = self._database.connection.execute(
+        found: StoredRow | None = self._database.row(
             f"SELECT {columns} FROM imported_answers WHERE run = ? AND key = ?", (self._run, key)
-        ).fetchone()
+        )
         return found
 
 
 def read_answer(row: Mapping[str, Any] | StoredRow) -> tuple[dict[str, Any], Reply]:
-    """What was sent, text parts by their digests, and what came back.
-
-    Raises:
-        ValueError: the row is damaged.
-    """
+    """What was sent, text parts by their digests, and what came back."""
     return json.loads(row["request"]), Reply.model_validate_json(row["reply"])
 
 

@@ -9,14 +9,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 
 from courtroom.engine.answers import AnswerStore, Arrived
-from courtroom.engine.gathered import Gathered
+from courtroom.engine.batcher import Batcher
 from courtroom.engine.payments import Payer, Payment
-from courtroom.engine.ports import Permit
+from courtroom.engine.services import Permit
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Model, Reply, Request, Watch
 from courtroom.models.spec import OFFLINE
-from courtroom.models.telemetry import NO_TELEMETRY, Telemetry
-from courtroom.store.failures import OUTAGES, passing
+from courtroom.store.connection import OUTAGES, passing
 from courtroom.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -31,24 +30,23 @@ class Asker:
     Where several processes share a store, whoever asks a question has claimed it before; the others wait for the answer.
     """
 
-    def __init__(self, answers: AnswerStore, model: Model, writer: Writer, telemetry: Telemetry = NO_TELEMETRY) -> None:
-        self._answers, self._model, self._writer, self._telemetry = answers, model, writer, telemetry
+    def __init__(self, answers: AnswerStore, model: Model, writer: Writer) -> None:
+        self._answers, self._model, self._writer = answers, model, writer
         self._under_way: dict[str, asyncio.Task[tuple[Reply, bool]]] = {}
         self._not_ours: set[str] = set()
         """Questions under way whose answers a person, or another process, has yet to give."""
-        self._claims: Gathered[str, bool] = Gathered(lambda keys: asyncio.to_thread(answers.claim, keys))
-        self._releases: Gathered[str, None] = Gathered(lambda keys: asyncio.to_thread(answers.release, keys))
+        self._claims: Batcher[str, bool] = Batcher(lambda keys: asyncio.to_thread(answers.claim, keys))
+        self._releases: Batcher[str, None] = Batcher(lambda keys: asyncio.to_thread(answers.release, keys))
         self._arrived: list[Arrived] = []
         self._on_disk: asyncio.Future[None] | None = None
 
     def knows(self, key: str) -> bool:
-        """See `ports.Asks`."""
         return self._answers.reply(key) is not None
 
     async def answer(
         self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
     ) -> tuple[Reply, bool]:
-        """See `ports.Asks`. A caller that is cancelled leaves its call to finish: it is billed."""
+        """See `AnswerSource`. A caller that is cancelled leaves its call to finish: it is billed."""
         while True:
             if (reply := self._answers.reply(request.key)) is not None:
                 return reply, False
@@ -72,17 +70,11 @@ class Asker:
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> tuple[Reply, bool]:
-        """The answer, and whether it was asked for here."""
         async with self._claimed(request):
             if self._answers.shared and (there := self._answers.reply(request.key)) is not None:
                 return there, False
             try:
-                with self._telemetry.call(payer.run, payer.path, request.spec.id) as told:
-                    try:
-                        reply = told.paid = await model.answer(request, watch)
-                    except ModelError as failure:
-                        told.paid = failure.paid
-                        raise
+                reply = await model.answer(request, watch)
             except ModelError as failure:
                 await self._kept(Arrived(request, payer, None, Payment.of(failure.paid)))
                 raise
@@ -141,7 +133,6 @@ class Asker:
 
 
 def _pass_on(to: asyncio.Future[None], written: asyncio.Future[None]) -> None:
-    """Notify whoever waits for the answers; nobody may, as their run was stopped."""
     if written.cancelled() or to.done():
         return
     if (error := written.exception()) is not None:

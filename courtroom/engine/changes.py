@@ -24,12 +24,8 @@ def differences(before: Setup, after: Setup) -> list[Difference]:
 def changed(setup: S, changes: Mapping[str, Any], *, recorded: bool = False) -> S:
     """A setup with values put in at their paths; what was drawn from them is left to be drawn again.
 
-    Args:
-        recorded: the changes are on record, perhaps by an earlier version that took more.
-
-    Raises:
-        CourtroomError: a path leads nowhere.
-        ValidationError: a value doesn't fit.
+    A path that leads nowhere raises `CourtroomError`, a value that doesn't fit `ValidationError`. What changes that are `recorded` ask for is
+    refused only when it would be asked.
     """
     values = setup.model_dump(mode="json")
     for path, value in changes.items():
@@ -59,11 +55,6 @@ def value_at(setup: Setup, path: str) -> Any:
     return at
 
 
-def set_value(values: dict[str, Any], path: str, text: str) -> None:
-    """Set one field of a setup from text, as in `rounds=2`, `model.temperature=0`, `jury.5.traits=["stubborn"]`."""
-    put(values, path, read_value(text))
-
-
 def read_value(text: str) -> Any:
     """JSON, or else taken as a plain string."""
     try:
@@ -81,16 +72,7 @@ def read_values(text: str) -> list[Any]:
 
 
 def put(values: dict[str, Any], path: str, value: Any) -> None:
-    """Put a value into plain data.
-
-    Args:
-        values: the setup as plain data; changed in place.
-        path: names and, in lists, 1-based positions, with dots.
-        value: plain data.
-
-    Raises:
-        CourtroomError: the path leads nowhere.
-    """
+    """Put a value into plain data, in place, at a path of names and, in lists, positions from 1; one that leads nowhere is refused."""
     *way, last = path.split(".")
     at: Any = values
     for name in way:

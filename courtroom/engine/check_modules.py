@@ -19,6 +19,7 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     """A sentence or two for each mistake in the modules that `deliberate` stands in and takes from its own package."""
     stages = [stage.name for stage in procedure.stages]
     roles = [role.name for role in procedure.roles]
+    choices = [choice.name for choice in procedure.choices]
     for module, tree in modules_of(procedure):
         for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
             place = f"{module.__file__}, line {call.lineno}"
@@ -27,6 +28,8 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
                 yield from _undeclared(place, "kind of stage", kind, stages, "stages")
             if method in ("panel", "member") and (role := _literal(call, 0, "role")) is not None:
                 yield from _undeclared(place, "role", role, roles, "roles")
+            if method == "vote" and not procedure.choices_in and (choice := _literal(call, 1, "choice")) is not None:
+                yield from _undeclared(place, "choice", choice, choices, "choices")
             task = _task(module, call.func)
             if task is not None and task not in procedure.tasks:
                 yield f"{place}: {task.__name__} is asked but not declared. Add it to `tasks` of {procedure.title}."
@@ -66,7 +69,6 @@ def _literal(call: ast.Call, place: int, name: str) -> str | None:
 
 
 def _task(module: ModuleType, called: ast.expr) -> type[Task[Any]] | None:
-    """The kind of task that an expression makes."""
     holder: Any = module
     if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Name):
         holder = getattr(module, called.value.id, None)

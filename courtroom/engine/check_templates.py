@@ -57,11 +57,9 @@ class Templates:
 
     @cached_property
     def shows_case(self) -> bool:
-        """Whether every prompt has the case at its head."""
         return "case" in self.used("_case")
 
     def file(self, name: str) -> str:
-        """The file of a template."""
         own = self._folder / f"{name}.md.j2"
         shared = PROMPTS / own.name
         return str(shared if shared.is_file() and not own.is_file() else own)
@@ -85,7 +83,6 @@ class Templates:
                     yield f"{place}: it takes in “{missing}”, which is missing. Mend the name, or write {self.file(missing)}."
 
     def _of(self, name: str) -> frozenset[str]:
-        """The variables of one template alone."""
         if name not in self._used:
             self._used[name] = frozenset(meta.find_undeclared_variables(self.trees[name]))
         return self._used[name]
@@ -143,7 +140,6 @@ def _mistakes_of(task: type[Task[Any]], found: Templates) -> Iterator[str]:
 
 
 def _cases(task: type[Task[Any]]) -> frozenset[str]:
-    """The inputs that are the case itself."""
     kinds = {name: field.annotation for name, field in task.model_fields.items()}
     return frozenset(name for name, kind in kinds.items() if isinstance(kind, type) and issubclass(kind, Case))
 
@@ -162,7 +158,6 @@ def _sent_beside(task: type[Task[Any]]) -> frozenset[str]:
 
 
 def source_of(kind: type) -> str:
-    """The file and line of a class."""
     try:
         return f"{inspect.getsourcefile(kind)}, line {inspect.getsourcelines(kind)[1]}"
     except (OSError, TypeError):

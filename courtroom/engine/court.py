@@ -5,28 +5,76 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import random
-from collections.abc import Awaitable, Iterable
+import re
+import sys
+from collections.abc import Awaitable, Collection, Iterable
 from functools import partial
 from typing import Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.case import Case
-from courtroom.engine.asked import Asked
 from courtroom.engine.errors import Abstained, QuorumLost
-from courtroom.engine.events import Called, Learned, Retrieved, Seated, Tallied, Voted
+from courtroom.engine.events import Called, Learned, Retrieved, Seated, StageBegan, StageEnded, Tallied, Voted
 from courtroom.engine.exchange import Exchange, problem_of
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.live import OpenCall
-from courtroom.engine.ports import StageInput, StagesOfInput
-from courtroom.engine.services import Services
+from courtroom.engine.run_input import RunInput, StageInput
+from courtroom.engine.services import Asked, OpenCall, Services
 from courtroom.engine.setup import Member, Setup
-from courtroom.engine.stages import Stages
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.request import digest_text
 from courtroom.models.task import Task
+
+
+class Stages:
+    """The stages of one deliberation, one after the other. `kinds`: the kinds of stage that the procedure declares."""
+
+    def __init__(self, kinds: frozenset[str], services: Services) -> None:
+        self._kinds, self._services = kinds, services
+        self._current: StageBegan | None = None
+        self._used: set[str] = set()
+
+    @property
+    def current(self) -> StageBegan:
+        assert self._current is not None, "a stage must begin first"
+        return self._current
+
+    @property
+    def here(self) -> str:
+        """Path of the current stage; empty before the first."""
+        return self._current.path if self._current else ""
+
+    def next(self, name: str, kind: str) -> StageBegan:
+        """The stage after the current one, not begun yet."""
+        if kind not in self._kinds:
+            raise ValueError(f"stage kind {kind!r} is not declared")
+        slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        index = self._current.index + 1 if self._current else 0
+        return StageBegan(path=slug, stage=slug, name=name, stage_kind=kind, index=index)
+
+    async def begin(self, stage: StageBegan) -> None:
+        """End the current stage and begin this one, as soon as the run may."""
+        self.end()
+        await self._services.gate.enter(stage)
+        self._current = stage
+
+    def end(self) -> None:
+        if self._current is not None:
+            self._services.ledger.add(StageEnded(path=self._current.path, stage=self._current.path))
+
+    def path(self, *parts: str) -> str:
+        """A path in the current stage; empty parts are left out."""
+        return "/".join((self.current.path, *filter(None, parts)))
+
+    def new_path(self, *parts: str) -> str:
+        """A path in the current stage that nothing else has."""
+        path = self.path(*parts)
+        if path in self._used:
+            raise ValueError(f"{path} is used twice: give the second a step of its own")
+        self._used.add(path)
+        return path
 
 
 def chance(seed: int, *path: str) -> random.Random:
@@ -41,12 +89,7 @@ T = TypeVar("T")
 
 
 class Court(Generic[C, S]):
-    """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote.
-
-    Args:
-        run_input: the case, the setup and the members as they are at each stage.
-        services: what the court has from outside; a procedure sees none of it.
-    """
+    """A court in session: the case, who sits in it, and the ways to ask, look up, draw and vote."""
 
     case: C
     """Without anything that a member must not know."""
@@ -56,8 +99,10 @@ class Court(Generic[C, S]):
     """As it is at the current stage; read it there, as a person may have changed it."""
     seed: int
 
-    def __init__(self, seed: int, run_input: StagesOfInput, stages: Stages, services: Services) -> None:
-        self.seed = seed
+    def __init__(
+        self, seed: int, run_input: RunInput, stages: Stages, choices: Collection[str], services: Services
+    ) -> None:
+        self.seed, self._declared = seed, choices
         self._input, self._stages, self._services = run_input, stages, services
         self._choices: dict[tuple[str, str], str] = {}
         self._ballots: dict[str, dict[str, str | None]] = {}
@@ -98,8 +143,6 @@ class Court(Generic[C, S]):
         """Ask a member and wait for an answer that fits the task's schema.
 
         Args:
-            member: who is asked.
-            task: what is asked.
             step: distinguishes several askings of one task in one stage, e.g. `buyer-2`.
 
         Raises:
@@ -153,7 +196,7 @@ class Court(Generic[C, S]):
         embedding = self.setup.embedding
         key = digest_text(query.model_dump_json() + (f"\n{embedding}" if embedding else ""))
         seen = self._services.ledger.retrieval(key)
-        hits = seen.hits if seen else await self._services.knowledge.answer(query, embedding)
+        hits = seen.hits if seen else await self._services.look_up(query, embedding)
         path, stage = self._stages.new_path(name), self._stages.here
         self._services.record(Retrieved(path=path, stage=stage, key=key, query=query, hits=hits, embedding=embedding))
         return hits
@@ -168,7 +211,7 @@ class Court(Generic[C, S]):
             if self._services.ledger.teaches:
                 # What the lesson rests on is on disk before it: found again after a kill, not looked up anew.
                 await self._services.ledger.teach(
-                    partial(self._services.knowledge.learn, self._services.ledger.run, path, lesson)
+                    partial(self._services.learn, self._services.ledger.run, path, lesson)
                 )
             held_back = not self._services.ledger.teaches
             self._services.record(Learned(path=path, stage=self._stages.here, lesson=lesson, held_back=held_back))
@@ -181,7 +224,12 @@ class Court(Generic[C, S]):
         Args:
             on: distinguishes several ballots of one stage, e.g. a text's id. Votes on the same are compared.
             anew: the question was not voted on before, so that nobody changes sides by this vote.
+
+        Raises:
+            CourtroomError: the choice is not declared.
         """
+        if choice is not None:
+            self._refuse([choice], self._declared, "no declared choice")
         ballot = self._stages.path(on)
         before = None if anew else self._choices.get((on, member.id))
         self._ballots.setdefault(ballot, {})[member.id] = choice
@@ -209,9 +257,12 @@ class Court(Generic[C, S]):
 
         Raises:
             QuorumLost: too few members voted.
+            CourtroomError: a choice is not declared, or a vote is for none of these.
         """
         votes = list(self._ballots.get(self._stages.path(on), {}).values())
         counts = {choice: votes.count(choice) for choice in choices}
+        self._refuse(counts, self._declared, "no declared choice")
+        self._refuse(filter(None, votes), counts, "voted for, but not counted here")
         seats, voted = len(votes), sum(counts.values())
         self.needs(voted, seats, f"members could vote in {self._stages.current.name}")
         share = max(counts.values()) / seats
@@ -234,8 +285,6 @@ class Court(Generic[C, S]):
         """Stop the run where there are too few to go on; it can be continued.
 
         Args:
-            have: how many there are.
-            of: how many there should be.
             what: what they are and have done, e.g. `jurors proposed a length`.
 
         Raises:
@@ -254,12 +303,20 @@ class Court(Generic[C, S]):
     # --- within ---------------------------------------------------------------------------------------------
 
     def _take_up(self, given: StageInput) -> None:
-        """Take up the input as it is from a stage on."""
         self.case, self.unsealed, self.setup = given.case, given.unsealed, given.setup
         self._members, self._prompts = given.members, given.prompts
 
+    @staticmethod
+    def _refuse(names: Iterable[str], among: Collection[str], why: str) -> None:
+        """Stop the run where its author's code has a name that is not among these, with the file and line of that code."""
+        if wrong := [name for name in names if name not in among]:
+            caller = sys._getframe(2)
+            raise CourtroomError(
+                f"{caller.f_code.co_filename}, line {caller.f_lineno}: “{wrong[0]}” is {why}. "
+                f"Use one of {', '.join(among) or 'none'}, or add it."
+            )
+
     def _said_instead(self, member: Member, task: Task[A], path: str, overruled: Intervention) -> A:
-        """The answer that a person has put in place of a member's; the member isn't asked."""
         try:
             answer: A = task.declared(task.form.model_validate(overruled.after))
             problem = problem_of(task, answer, path)

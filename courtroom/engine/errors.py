@@ -10,7 +10,20 @@ CourtroomError
 
 from __future__ import annotations
 
+from pathlib import Path
+from traceback import extract_tb
+
 from courtroom.errors import CourtroomError
+
+
+def place_and_error(error: Exception, folder: Path) -> str:
+    """The last line of code in an author's folder that an error came through, and what was raised."""
+    text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    if isinstance(error, SyntaxError):
+        return f"{error.filename}, line {error.lineno}: {text}"
+    frames = extract_tb(error.__traceback__)
+    frame = next((frame for frame in reversed(frames) if folder in Path(frame.filename).parents), frames[-1])
+    return f"{frame.filename}, line {frame.lineno}: {text}"
 
 
 class Abstained(CourtroomError):
@@ -34,3 +47,7 @@ NO_SUCH_RUN = "There is no run “{run}” here. See all runs with `python -m co
 
 class NoSuchRun(CourtroomError):
     """No run has this id."""
+
+
+class NotOnRecord(CourtroomError):
+    """A run that is played again from its record went no further, or its prompts have changed since."""

@@ -14,7 +14,7 @@ from courtroom.engine.setup import Member
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.spec import RECORDED
-from courtroom.store.rows import read
+from courtroom.store.connection import read
 from courtroom.strict import Strict
 
 Source = Literal["asked", "recorded", "person"]
@@ -119,7 +119,6 @@ class Voted(Strict):
 
     @property
     def changed(self) -> bool:
-        """Whether the member changed sides."""
         return None not in (self.choice, self.before) and self.choice != self.before
 
 
@@ -165,9 +164,4 @@ EVENT: TypeAdapter[Event] = TypeAdapter(Event)
 
 
 def read_event(run: str, body: str) -> Event:
-    """An event of a run from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
     return read("run", run, lambda: EVENT.validate_json(body, context=RECORDED))

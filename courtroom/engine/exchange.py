@@ -10,13 +10,12 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.asked import Asked
+from courtroom.engine.budget import MonthlyBudget, Need, Reserved
 from courtroom.engine.events import Called
 from courtroom.engine.payments import Payer, Payment, in_sum
-from courtroom.engine.purses import Purse
-from courtroom.engine.services import Services
-from courtroom.engine.spent import Need, Reserved
-from courtroom.media.left_out import without_media
+from courtroom.engine.services import Asked, Services
+from courtroom.media.medium import without_media
+from courtroom.models.capabilities import VISION
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import longer
 from courtroom.models.prices import estimate_prompt, price
@@ -60,7 +59,7 @@ class Exchange(Generic[A]):
         self._spec = asked.member.spec  # another one where a person has not answered in time
         self._keys: list[str] = []
         self._paid: list[Payment] = []
-        self._series = 0
+        self._series = self._reasks = 0
         self._is_new = False
         """Whether anything was asked anew in this series."""
         self._latency = 0.0
@@ -73,49 +72,44 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         with about(path=self._path):
-            return await self._answered()
-
-    async def _answered(self) -> A | None:
-        request = await self.request()
-        while not await self._asked(request):
-            self._series += 1
             request = await self.request()
-            if not (self._services.asker.knows(request.key) or self._again_is_due()):
-                break
-        return self._answer
+            while self._answer is None:
+                try:
+                    reply = await self._reply(request)
+                    if self._refused_pictures:  # and answers without them: that is what it could not do
+                        (await self._services.sight.of(self._spec)).remember(VISION, 0)
+                    if reply.finish == LATE:
+                        request = await self._instead()
+                    else:
+                        self._answer = await self._read(reply)
+                except CannotSee:
+                    self._refused_pictures = True
+                    request = await self.request()
+                except ModelError as failure:
+                    self._error = str(failure)
+                    return None
+                except InvalidAnswer as unreadable:
+                    self._error = _why(request.spec, unreadable)
+                    if self._reasks < self._setup.reasks and not isinstance(unreadable, (Refused, Withheld)):
+                        self._reasks += 1
+                        request = await self._again(request, reply, unreadable)
+                    elif (sample := await self._new_sample()) is not None:
+                        request = sample
+                    else:
+                        return None
+            return self._answer
 
-    def _again_is_due(self) -> bool:
-        """Whether the run is to ask again, and has not done so in vain just now."""
-        return self._series <= self._services.ledger.failures(self._path) and not self._is_new
-
-    async def _asked(self, request: Request) -> bool:
-        """One series. False where no answer of it can be read."""
-        reasks, self._is_new = self._setup.reasks, False
-        while self._answer is None:
-            try:
-                reply = await self._reply(request)
-                if self._refused_pictures:  # and answers without them: that is what it could not do
-                    await self._services.sight.remember(self._spec, "vision", False)
-                if reply.finish == LATE:
-                    request = await self._instead()
-                    continue
-                self._answer = await self._read(reply)
-            except CannotSee:
-                self._refused_pictures = True
-                request = await self.request()
-            except ModelError as failure:
-                self._error = str(failure)
-                break
-            except InvalidAnswer as unreadable:
-                self._error = _why(request.spec, unreadable)
-                if reasks == 0 or isinstance(unreadable, (Refused, Withheld)):
-                    return False
-                reasks -= 1
-                request = await self._again(request, reply, unreadable)
-        return True
+    async def _new_sample(self) -> Request | None:
+        """The question of the next series, where it was asked already or the run is to ask again who failed; else None."""
+        self._series += 1
+        request = await self.request()
+        is_due = self._series <= self._services.ledger.failures(self._path) and not self._is_new
+        if not is_due and not self._services.asker.knows(request.key):
+            return None
+        self._reasks, self._is_new = 0, False
+        return request
 
     def called(self) -> Called:
-        """The event that records this exchange."""
         paid = in_sum(self._paid)
         return Called(
             path=self._path,
@@ -141,7 +135,6 @@ class Exchange(Generic[A]):
         )
 
     async def _read(self, reply: Reply) -> A:
-        """The answer in a reply. Whatever goes wrong with it is the matter of this answer alone."""
         if len(reply.text) < LONG:
             return self._fitting(reply)
         return await asyncio.to_thread(self._fitting, reply)
@@ -154,8 +147,10 @@ class Exchange(Generic[A]):
 
     async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
-        if isinstance(unreadable, CutOff) and (spec := await longer(request.spec)):
-            return replace(request, spec=spec)
+        if isinstance(unreadable, CutOff):
+            findings = await self._services.sight.of(request.spec)
+            if (spec := await longer(request, reply, findings)) is not None:
+                return replace(request, spec=spec)
         said = (
             reply.text[:MOST_REPEATED] if reply.text.strip() else "(no answer)"
         )  # some providers take no empty message
@@ -170,7 +165,6 @@ class Exchange(Generic[A]):
         return await self.request()
 
     async def request(self) -> Request:
-        """What is sent first."""
         spec, prompts = self._spec, self._prompts
         self._task = self._given
         if spec.vision == LEFT_OUT:
@@ -196,18 +190,16 @@ class Exchange(Generic[A]):
         return Request(spec, tuple(messages), self._task, tag, await self._services.sight.address(spec))
 
     async def _reply(self, request: Request) -> Reply:
-        if request.address and self._services.ledger.had(self._path, request.before_addresses.key):
-            request = request.before_addresses
-        purse = await self._services.purse() if request.spec.id not in (OFFLINE, PERSON) else None
-        spent, need = self._services.spent, await self._need(request, purse)
+        monthly_budget = await self._services.monthly_budget() if request.spec.id not in (OFFLINE, PERSON) else None
+        spent, need = self._services.spent, await self._need(request, monthly_budget)
         held: Reserved | None = None
         lent: Reserved | None = None
 
         def permit() -> Awaitable[None] | None:
             nonlocal held, lent
             self._services.ledger.check()
-            if purse is not None:
-                theirs = purse.reserve(need)
+            if monthly_budget is not None:
+                theirs = monthly_budget.reserve(need)
                 if isinstance(theirs, asyncio.Event):
                     return self._later(theirs)
                 lent = theirs
@@ -215,13 +207,14 @@ class Exchange(Generic[A]):
                 room = spent.reserve(need, self._setup.budget)
                 held = None if isinstance(room, asyncio.Event) else room
             finally:
-                if purse is not None and lent is not None and held is None:
-                    purse.settle(lent, None)
+                if monthly_budget is not None and lent is not None and held is None:
+                    monthly_budget.settle(lent, None)
                     lent = None
             return self._later(room) if isinstance(room, asyncio.Event) else None
 
         payer = Payer(self._services.ledger.run, self._path, self._services.beside)
-        by = self._services.seats.person(payer.run, payer.path, self._member) if request.spec.id == PERSON else None
+        people = self._services.people if request.spec.id == PERSON else None
+        by = people.person(payer.run, payer.path, self._member) if people else None
         paid: Payment | None = None
         try:
             watch = self._services.live.watch(self._path)
@@ -237,8 +230,8 @@ class Exchange(Generic[A]):
         finally:
             if held is not None:
                 spent.settle(held, paid)
-            if purse is not None and lent is not None:
-                purse.settle(lent, paid)
+            if monthly_budget is not None and lent is not None:
+                monthly_budget.settle(lent, paid)
             if paid is not None:
                 self._pay(paid)
         self._keys.append(request.key)
@@ -257,23 +250,21 @@ class Exchange(Generic[A]):
                 self._stage,
             )
 
-    async def _need(self, request: Request, purse: Purse | None) -> Need:
+    async def _need(self, request: Request, monthly_budget: MonthlyBudget | None) -> Need:
         """What the call may take; not worked out where no budget asks for it."""
         budget, spec = self._setup.budget, request.spec
-        counts_money = budget.money is not None or purse is not None
+        counts_money = budget.money is not None or monthly_budget is not None
         if spec.id in (OFFLINE, PERSON) or not (budget.tokens is not None or counts_money):
             return Need()
         known = None if not counts_money else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
         return Need(estimate_prompt(request.messages), spec.max_tokens, known, spec.id)
 
     async def _later(self, room: asyncio.Event) -> None:
-        """Wait until a call under way has left room; the run may have been paused in between."""
         await room.wait()
         await self._services.gate.open()
 
 
 def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
-    """Why there is no answer, in a sentence."""
     match unreadable:
         case Refused():
             return f"{spec.id} refused to answer: “{unreadable}”. Change the prompt, or take another model."

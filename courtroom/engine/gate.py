@@ -6,8 +6,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from courtroom.engine.control import Control
 from courtroom.engine.events import Event, StageBegan, Tallied, Voted
+from courtroom.engine.run import Control
 
 
 class Gate:
@@ -23,9 +23,13 @@ class Gate:
     """
 
     def __init__(
-        self, control: Control, frontier: int, paused: Callable[[str, Control], None], resumed: Callable[[], None]
+        self,
+        control: Control | None = None,
+        frontier: int = -1,
+        paused: Callable[[str, Control], None] = lambda why, control: None,
+        resumed: Callable[[], None] = lambda: None,
     ) -> None:
-        self.control = control
+        self.control = control or Control()
         self._frontier = frontier
         self._paused, self._resumed = paused, resumed
         self._changed = asyncio.Event()
@@ -47,7 +51,6 @@ class Gate:
             self._changed.set()
 
     def set(self, control: Control) -> None:
-        """Obey a new control from now on."""
         if control != self.control:
             if control.stage != self.control.stage:
                 self._target_begun = self._target_done = False
@@ -60,15 +63,12 @@ class Gate:
 
     @property
     def waits(self) -> bool:
-        """Whether the run has come to wait."""
         return self._since is not None
 
     def announce(self) -> None:
-        """Say again why the run waits."""
         self._paused(self._why, self.control)
 
     async def enter(self, stage: StageBegan) -> None:
-        """Wait until the stage may begin."""
         self._target_done = self._target_begun
         while self._held is not None or not self._may_begin(stage):
             if self._held is None:
@@ -78,7 +78,6 @@ class Gate:
         self._target_begun = self._target_begun or _means(self.control.stage, stage)
 
     async def open(self) -> None:
-        """Wait until calls may be made."""
         while self._held is not None or self.control.paused or self.control.stopped:
             await self._change()
         self._go_on()

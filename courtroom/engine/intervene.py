@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from courtroom.access.account import Access
 from courtroom.access.acting import needs, signed
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.engine.changes import value_at
 from courtroom.engine.interventions import (
     Action,
@@ -29,13 +29,7 @@ from courtroom.models.apart import refuse
 
 
 class Interventions:
-    """Lets persons intervene.
-
-    Args:
-        record: a run as it stands.
-        interrupted: whether nobody drives a run that counts as running.
-        let_go: drives a paused run no longer, so that it is taken up from the record.
-    """
+    """Lets persons intervene. `release` drives a paused run no longer, so that it is taken up from the record."""
 
     def __init__(
         self,
@@ -43,23 +37,20 @@ class Interventions:
         procedures: Mapping[str, Procedure],
         record: Callable[[str], Record],
         interrupted: Callable[[str], bool],
-        let_go: Callable[[str], None],
+        release: Callable[[str], None],
     ) -> None:
         self._store, self._procedures, self._record = store, procedures, record
-        self._interrupted, self._let_go = interrupted, let_go
+        self._interrupted, self._release = interrupted, release
 
     @needs(Access.RUN)
     def intervene(
         self, run: str, action: Action, who: str = "somebody", seen: int | None = None, name: str | None = None
     ) -> Intervention:
-        """Do something to a paused run. It takes effect when the run goes on.
+        """Do something to a paused run; it takes effect when the run goes on. What can't be done is refused with the reason.
 
         Args:
             seen: the store's `count` when the person decided.
             name: of the action; the same name twice is done once.
-
-        Raises:
-            InterventionRefused: with the reason.
         """
         record = self._changeable(run)
         if record.run.status == "running" and not self._interrupted(run):
@@ -69,17 +60,13 @@ class Interventions:
         made = self._planned(record, action, who, next_stage(record))
         made = made if name is None else made.model_copy(update={"id": name})
         self._checked(record, [*record.interventions, made])
-        self._let_go(run)
+        self._release(run)
         self._store.add(run, made, seen, rewind=made.index if isinstance(action, Overrule) else None)
         return made
 
     @needs(Access.RUN)
     def undo(self, run: str, name: str) -> None:
-        """Take the last intervention back.
-
-        Raises:
-            InterventionRefused: something was asked since, or it is not the last one.
-        """
+        """Take the last intervention back. Raises `InterventionRefused`: something was asked since, or it is not the last one."""
         record = self._changeable(run)
         last = record.interventions[-1] if record.interventions else None
         if last is None or last.id != name:
@@ -87,19 +74,16 @@ class Interventions:
         if why := why_not_undo(record, last):
             raise InterventionRefused(why)
         begun = any(stage.index >= last.index for stage in record.stages)
-        self._let_go(run)
+        self._release(run)
         self._store.undo(run, name, rewind=last.index if begun else None)
 
     def planned(
         self, parent: Record, actions: Sequence[Action], who: str = "somebody", stage: str | None = None
     ) -> tuple[Intervention, ...]:
-        """What a fork begins with: its parent's interventions, and new ones.
+        """What a fork begins with: its parent's interventions, and new ones, which are refused where they do not fit.
 
         Args:
             stage: name, path or kind of the stage from which the actions hold; None is from the beginning.
-
-        Raises:
-            InterventionRefused: an action does not fit; the sentence says why.
         """
         index = 0 if stage is None else stage_index(parent, stage)
         new = [self._planned(parent, action, who, index) for action in actions]
@@ -167,20 +151,14 @@ class Interventions:
 
     def _input(self, record: Record, interventions: Sequence[Intervention]) -> RunInput:
         procedure = self._procedures[record.run.procedure]
-        return RunInput(procedure, record.case, record.setup, record.run.seed, interventions)
+        return procedure.input(record.case, record.setup, record.run.seed, interventions)
 
 
 def next_stage(record: Record) -> int:
-    """Index of the stage that has not begun yet."""
     return record.stages[-1].index + 1 if record.stages else 0
 
 
 def stage_index(record: Record, wanted: str) -> int:
-    """The index of a stage by name, path or kind.
-
-    Raises:
-        InterventionRefused: the run has no such stage.
-    """
     meant = wanted.casefold()
     for stage in record.stages:
         if meant in (stage.name.casefold(), stage.path, stage.stage_kind):
@@ -199,7 +177,6 @@ def why_not_undo(record: Record, last: Intervention) -> str:
 
 
 def answer_of(procedure: Procedure, task: str) -> type[BaseModel]:
-    """The form of the answer to a task of a procedure."""
     for kind in procedure.tasks:
         if kind.name == task:
             return kind.answer

@@ -8,16 +8,18 @@ import time
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, model_validator
+from pydantic import BaseModel, Field, TypeAdapter
 
 from courtroom.access.account import Access, Resource
 from courtroom.access.acting import needs
+from courtroom.engine.knobs import path_in_words
 from courtroom.engine.rewinding import Rewinding
+from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import demand_change, may_see
+from courtroom.store.connection import read
 from courtroom.store.database import Database
-from courtroom.store.rows import read
 from courtroom.strict import Strict
 
 
@@ -72,21 +74,17 @@ class Intervention(Strict):
     action: Action
     before: Any = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _of_an_earlier_version(cls, data: Any) -> Any:
-        """Stores and exports written before 0.2 call the action `deed`."""
-        if isinstance(data, dict) and "deed" in data:
-            return {"action" if name == "deed" else name: value for name, value in data.items()}
-        return data
+    def described(self, kind: type[BaseModel] = Setup) -> str:
+        """What was done, in words.
 
-    def described(self) -> str:
-        """What was done, in words."""
+        Args:
+            kind: of the run's setup, which says what its settings are called.
+        """
         match self.action:
             case Overrule():
                 return f"overruled {self.action.path}"
             case ChangeSetup():
-                return f"changed {self.action.key}"
+                return f"changed {path_in_words(kind, self.action.key)}"
             case AddEvidence():
                 return f"put in evidence{f' of the {self.action.side}' if self.action.side else ''}"
             case _:
@@ -94,7 +92,6 @@ class Intervention(Strict):
 
     @property
     def after(self) -> Any:
-        """What is there now."""
         return self.action.text if isinstance(self.action, AddEvidence | AddNote) else self.action.value
 
 
@@ -108,16 +105,14 @@ class InterventionStore:
         """All that hold; none of a run that the person who acts may not see."""
         if not may_see(self._database, Resource(kind="run", id=run)):
             return ()
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT body FROM interventions WHERE run = ? AND undone IS NULL ORDER BY number", (run,)
         )
         return tuple(_intervention(run, row["body"]) for row in rows)
 
     def count(self, run: str) -> int:
         """How many were ever made or undone: differs as soon as somebody does anything."""
-        row = self._database.connection.execute(
-            "SELECT count(*) + count(undone) AS n FROM interventions WHERE run = ?", (run,)
-        ).fetchone()
+        row = self._database.row("SELECT count(*) + count(undone) AS n FROM interventions WHERE run = ?", (run,))
         return int(row["n"])
 
     def add(self, run: str, intervention: Intervention, seen: int | None = None, rewind: int | None = None) -> None:
@@ -151,11 +146,6 @@ class InterventionStore:
                 self._rewinding.plan(run, rewind)
 
     def undo(self, run: str, name: str, rewind: int | None = None) -> None:
-        """Take the last one back.
-
-        Raises:
-            InterventionRefused: it is not the last one, or is undone already.
-        """
         with self._database.transaction() as db:
             changing(self._database, "undo", Resource(kind="run", id=run))
             last = db.execute(
@@ -169,11 +159,6 @@ class InterventionStore:
 
     @needs(Access.RUN)
     def demand_change(self, run: str) -> None:
-        """Refuse to intervene in somebody else's run.
-
-        Raises:
-            Forbidden: the person who acts may only read it.
-        """
         demand_change(self._database, Resource(kind="run", id=run))
 
     def put(self, run: str, interventions: Sequence[Intervention]) -> None:
@@ -189,12 +174,7 @@ def _intervention(run: str, body: str) -> Intervention:
 
 
 def read_actions(text: str) -> list[Action]:
-    """Actions from a JSON file: one object, or a list of them.
-
-    Raises:
-        CourtroomError: it is no JSON.
-        ValidationError: an action does not fit.
-    """
+    """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, raises."""
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:

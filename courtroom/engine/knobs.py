@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.config import JsonDict
@@ -49,6 +50,7 @@ def declared(
     set_for: str = "",
     group: Group = Group.TALK,
     first: bool = False,
+    labels: Mapping[str, str] | None = None,
 ) -> JsonDict:
     """What a field declares of itself, as its `json_schema_extra`.
 
@@ -56,7 +58,8 @@ def declared(
         widget: what it is; None is a plain knob.
         group: what it is about.
         first: whether it is among the knobs that most people touch; the others of its group are folded away.
-        varied: whether a what-if sweep may propose other values. Not what is no question about the matter itself.
+        varied: whether a what-if may propose other values. Not what is no question about the matter itself.
+        labels: what its choices are called, where that is more than their words without hyphens.
         set_for: of a threshold on a similarity, the embedding for which its default was chosen: others give other numbers.
     """
     return {
@@ -65,16 +68,15 @@ def declared(
         **({"set_for": set_for} if set_for else {}),
         **({"group": group} if group is not Group.TALK else {}),
         **({"first": True} if first else {}),
+        **({"labels": dict(labels)} if labels else {}),
     }
 
 
 def group_of(field: FieldInfo) -> Group:
-    """What a knob is about."""
     return Group(str(_extra(field).get("group", Group.TALK)))
 
 
 def comes_first(field: FieldInfo) -> bool:
-    """Whether a knob is among those that most people touch."""
     return _extra(field).get("first") is True
 
 
@@ -85,11 +87,7 @@ def fields_drawn(kind: type[BaseModel]) -> dict[Widget, str]:
 
 
 def seating(kind: type[BaseModel], persons: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The changes of a setup that seat these persons, in their order and nobody else.
-
-    Raises:
-        CourtroomError: its members have no personas.
-    """
+    """The changes of a setup that seat these persons, in their order and nobody else. Raises `CourtroomError`: its members have no personas."""
     drawn = fields_drawn(kind)
     if Widget.PERSONAS not in drawn:
         raise CourtroomError(
@@ -133,7 +131,6 @@ def bounds(field: FieldInfo) -> tuple[float | None, float | None]:
 
 
 def is_group(field: FieldInfo) -> bool:
-    """Whether a field holds several knobs of its own."""
     return isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
 
 
@@ -146,3 +143,51 @@ def leaves(kind: type[BaseModel], prefix: str = "") -> Iterator[tuple[str, Field
             yield from leaves(field.annotation, f"{prefix}{name}.")  # type: ignore[arg-type]
         else:
             yield prefix + name, field
+
+
+def field_at(kind: type[BaseModel], path: str) -> FieldInfo | None:
+    """The field at a path such as `graph.kind`; None where there is none."""
+    first, _, rest = path.partition(".")
+    field = kind.model_fields.get(first)
+    if field is None or not rest:
+        return field
+    return field_at(field.annotation, rest) if is_group(field) else None  # type: ignore[arg-type]
+
+
+def choice_in_words(field: FieldInfo | None, value: Any) -> str:
+    """One value of a knob, in words, such as `small world` or `yes`."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value == "":
+        return "not set"
+    if isinstance(value, str):
+        if field is None or get_origin(plain(field.annotation)[0]) is not Literal:
+            return value
+        labels = _extra(field).get("labels")
+        return str(labels.get(value) if isinstance(labels, dict) and value in labels else value.replace("-", " "))
+    return json.dumps(value, ensure_ascii=False)
+
+
+def path_in_words(kind: type[BaseModel], path: str) -> str:
+    """What a path in a setup is called, such as `Personas · 5 · Traits` for `jury.5.traits`."""
+    first, _, rest = path.partition(".")
+    field = kind.model_fields.get(first)
+    title = (field.title if field else None) or first.replace("_", " ").capitalize()
+    if field is None or not rest:
+        return " · ".join([title, *([path_in_words(BaseModel, rest)] if rest else [])])
+    if is_group(field):
+        return path_in_words(field.annotation, rest)  # type: ignore[arg-type]
+    inner = next(
+        (one for one in get_args(plain(field.annotation)[0]) if isinstance(one, type) and issubclass(one, BaseModel)),
+        None,
+    )
+    place, _, rest = rest.partition(".")
+    return " · ".join([title, place, *([path_in_words(inner or BaseModel, rest)] if rest else [])])
+
+
+def setting_in_words(kind: type[BaseModel], path: str, value: Any) -> str:
+    """A knob at a value, such as `Follow-graph: small world` or `18 jurors`."""
+    title, field = path_in_words(kind, path), field_at(kind, path)
+    if isinstance(value, int) and not isinstance(value, bool) and title.isalpha() and title.endswith("s"):
+        return f"{value} {title.lower() if value != 1 else title.lower()[:-1]}"
+    return f"{title}: {choice_in_words(field, value)}"

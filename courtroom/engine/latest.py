@@ -18,8 +18,6 @@ Pulse = tuple[object, ...]
 
 @dataclass
 class _KeptRecord:
-    """What was read of one run."""
-
     pulse: Pulse | None = None
     record: Record | None = None
     at: float = 0.0
@@ -30,13 +28,8 @@ class _KeptRecord:
 class LatestRecords:
     """One record of each run for all sessions of this process; methods may be called from any thread.
 
-    Who asks while another reads waits for that: so many who look on at one run cost no more than one does.
-
-    Args:
-        record: a run as it stands.
-        pulse: differs as soon as anything in a run has changed; cheap.
-        demand: raises NoSuchRun where the person who acts may not see a run.
-        now: seconds on a clock that nobody sets.
+    Who asks while another reads waits for that: so many who look on at one run cost no more than one does. `pulse` differs as soon as
+    anything in a run has changed; `demand` refuses a run that the person who acts may not see.
     """
 
     def __init__(
@@ -55,9 +48,6 @@ class LatestRecords:
 
         Args:
             age_s: how long ago it may have been looked up. Who looks again soon may take what another has just read.
-
-        Raises:
-            NoSuchRun: there is none of this id that the person who acts may see.
         """
         self._demand(run)
         with self._lock:

@@ -1,4 +1,4 @@
-"""Who drives a run, a sweep or an experiment: one process at a time, known by its name, taken for dead only when it is."""
+"""Who drives a run or an experiment: one process at a time, known by its name, taken for dead only when it is."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import Any, Literal, TypeVar
 
 from courtroom.access.acting import by
 from courtroom.errors import CourtroomError
+from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database, marks
-from courtroom.store.failures import FAILURES
 from courtroom.store.writer import Writer
 
 log = logging.getLogger(__name__)
@@ -45,43 +45,34 @@ class Lease:
         table: has the columns `owner` and `heartbeat`. A heartbeat is compared with itself alone, never with a clock.
     """
 
-    def __init__(self, database: Database, table: Literal["runs", "sweeps", "experiments"]) -> None:
+    def __init__(self, database: Database, table: Literal["runs", "experiments"]) -> None:
         self.table = table
         self._database = database
 
     def holder(self, name: str) -> tuple[str | None, float | None]:
         """Who drives it, and its last heartbeat; nobody where there is no such row."""
-        row = self._database.connection.execute(
-            f"SELECT owner, heartbeat FROM {self.table} WHERE id = ?", (name,)
-        ).fetchone()
+        row = self._database.row(f"SELECT owner, heartbeat FROM {self.table} WHERE id = ?", (name,))
         return (row["owner"], row["heartbeat"]) if row else (None, None)
 
     def all_held(self) -> list[tuple[str, str, float | None]]:
         """Everything that somebody drives, each with who does and the last heartbeat."""
-        rows = self._database.connection.execute(
-            f"SELECT id, owner, heartbeat FROM {self.table} WHERE owner IS NOT NULL"
-        )
+        rows = self._database.execute(f"SELECT id, owner, heartbeat FROM {self.table} WHERE owner IS NOT NULL")
         return [tuple(row) for row in rows]
 
     def claim(self, name: str, owner: str, former: str | None) -> bool:
         """Take it for `owner` if it is still with `former`; only one process can succeed."""
-        cursor = self._database.connection.execute(
+        cursor = self._database.execute(
             f"UPDATE {self.table} SET owner = ?, heartbeat = ? WHERE id = ? AND (owner = ? OR (owner IS NULL AND ? IS NULL))",
             (owner, time.time(), name, former, former),
         )
         return cursor.rowcount == 1
 
     def holds(self, name: str, owner: str) -> bool:
-        """Whether it is still the owner's."""
         return self.holder(name)[0] == owner
 
     @contextmanager
     def held(self, name: str, owner: str) -> Iterator[None]:
-        """A transaction in which the owner has it.
-
-        Raises:
-            LeaseLost: it is somebody else's; nothing is written.
-        """
+        """A transaction in which the owner has it. Raises `LeaseLost`: it is somebody else's; nothing is written."""
         with self._database.transaction():
             if not self.holds(name, owner):
                 raise LeaseLost(TAKEN)
@@ -89,20 +80,19 @@ class Lease:
 
     def beat(self, owner: str, names: Sequence[str]) -> None:
         """Show that the owner lives, for all that it drives at once."""
-        self._database.connection.execute(
+        self._database.execute(
             f"UPDATE {self.table} SET heartbeat = ? WHERE owner = ? AND id IN ({marks(names)})",
             (time.time(), owner, *names),
         )
 
     def release(self, name: str, owner: str) -> None:
-        """Let another process drive it."""
-        self._database.connection.execute(
+        self._database.execute(
             f"UPDATE {self.table} SET owner = NULL, heartbeat = NULL WHERE id = ? AND owner = ?", (name, owner)
         )
 
 
-class Hand:
-    """What whoever drives a thing writes of it: in order, and nothing more once another has taken it.
+class FencedWriter:
+    """Writes what a driver has to write, in order, and nothing more once another process holds the lease.
 
     Args:
         wrong: called, in the writer's thread, of a write that failed for good.
@@ -131,7 +121,6 @@ class Hand:
 
     @property
     def idle(self) -> bool:
-        """Whether all that was to be written is."""
         return self._last is None or self._last.done()
 
     def _fenced(self, write: Callable[[], T]) -> T:
@@ -143,8 +132,8 @@ class Hand:
             self._wrong(error)
 
 
-class Driver:
-    """One process as others see it, and as it sees others.
+class LeaseHolder:
+    """One process as the holder of leases: as others see it, and as it sees others.
 
     It lives as long as its process does, whatever its clock says and however long its loop pauses. A process of this
     machine is known by its number and the moment it began; one of another machine by its heartbeats, which a thread
@@ -179,13 +168,11 @@ class Driver:
         return True
 
     def release(self, lease: Lease, name: str) -> None:
-        """Let go of it."""
         with self._lock:
             self._held.get(lease, set()).discard(name)
         lease.release(name, self.owner)
 
     def lives(self, lease: Lease, name: str, owner: str | None, heartbeat: float | None) -> bool:
-        """Whether the process lives that drives something."""
         if owner is None:
             return False
         machine, _, rest = owner.partition(":")
@@ -198,7 +185,6 @@ class Driver:
         return self._now() - seen[2] < LEASE_S
 
     def close(self) -> None:
-        """End the thread."""
         self._ended.set()
         self._thread.join()
 

@@ -16,7 +16,6 @@ T = TypeVar("T")
 
 
 async def wait(news: asyncio.Event, seconds: float) -> None:
-    """Wait for news, for so long at most."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await news.wait()
@@ -35,7 +34,6 @@ class Loop:
         self._thread.start()
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Do something on the loop."""
         return for_server(copy_context()).run(asyncio.run_coroutine_threadsafe, work, self._loop)
 
     def watch(self, work: Coroutine[Any, Any, None]) -> None:

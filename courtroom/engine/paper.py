@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,19 +19,10 @@ class PaperSetting:
     knob: str
     """Its path in the setup, e.g. `rounds`, `model.temperature` or `roles.clerk.max_tokens`."""
     value: Any
-    """The paper's value."""
     source: str
     """Section, table or equation, e.g. `4.1` or `Table 9`."""
     note: str = ""
     """What else must be known, in a sentence: how a range was read, or why the value is ours."""
-
-
-@dataclass(frozen=True)
-class Departure:
-    """A knob that stands otherwise than in the paper."""
-
-    setting: PaperSetting
-    value: Any
 
 
 def changes(settings: Iterable[PaperSetting]) -> dict[str, Any]:
@@ -46,13 +37,10 @@ def changes(settings: Iterable[PaperSetting]) -> dict[str, Any]:
     return made
 
 
-def departures(setup: Setup, settings: Iterable[PaperSetting]) -> Iterator[Departure]:
-    """Where a setup differs from the paper. The model of a role that has none of its own is the run's."""
+def departures(setup: Setup, settings: Iterable[PaperSetting]) -> dict[str, Any]:
+    """The knobs that stand otherwise than in the paper, with their values. The model of a role that has none of its own is the run's."""
     values = setup.model_dump(mode="json")
-    for setting in settings:
-        value = _at(values, setting.knob)
-        if value != setting.value:
-            yield Departure(setting, value)
+    return {one.knob: value for one in settings if (value := _at(values, one.knob)) != one.value}
 
 
 def title_of(kind: type[Setup], knob: str) -> str:
@@ -77,4 +65,4 @@ def _at(values: Mapping[str, Any], knob: str) -> Any:
     found: Any = values
     for part in parts:
         found = found.get(part) if isinstance(found, Mapping) else None
-    return list(found) if isinstance(found, tuple) else found
+    return found

@@ -52,7 +52,6 @@ class Payment:
 
 
 def in_sum(payments: Iterable[Payment]) -> Payment:
-    """All of them together."""
     every = tuple(payments)
     costs = [one.cost for one in every]
     return Payment(
@@ -106,24 +105,24 @@ class Payments:
 
     def of(self, run: str, *, beside: bool = False) -> Mapping[str, Payment]:
         """What a run was billed, by path; or all that was asked beside it."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             f"SELECT path, {_SUMS} FROM payments WHERE run = ? AND beside = ? GROUP BY path", (run, beside)
         )
         return {row["path"]: Payment(*tuple(row)[1:]) for row in rows}
 
     def found(self, payer: Payer, key: str) -> Payment | None:
         """What a run has paid at a path for the answer under a key; None where it has paid nothing."""
-        row = self._database.connection.execute(
+        row = self._database.row(
             f"SELECT {_SUMS} FROM payments WHERE run = ? AND path = ? AND key = ? AND beside = ?",
             (payer.run, payer.path, key, payer.beside),
-        ).fetchone()
+        )
         return Payment(*tuple(row)) if row["calls"] else None
 
     def known_money(self, run: str, *, beside: bool = False) -> float:
         """US dollars of the calls whose price is known."""
-        row = self._database.connection.execute(
+        row = self._database.row(
             "SELECT coalesce(sum(cost), 0.0) AS money FROM payments WHERE run = ? AND beside = ?", (run, beside)
-        ).fetchone()
+        )
         return float(row["money"])
 
 

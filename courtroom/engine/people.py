@@ -20,13 +20,12 @@ from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
 from courtroom.sharing.actions import note
 from courtroom.sharing.rules import demand_change
+from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
-from courtroom.store.rows import read, read_all
 from courtroom.store.writer import Writer
 from courtroom.strict import Strict
 
 LOOK_S = 0.2
-"""How often a waiting question is looked at."""
 
 
 class NoSuchSeat(CourtroomError):
@@ -80,12 +79,7 @@ class People:
         return Seat(token=row["token"], run=row["run"], member=row["member"])
 
     def open(self, token: str) -> Seat:
-        """The seat to which a link leads.
-
-        Raises:
-            NoSuchSeat: it leads to none.
-        """
-        row = self._database.connection.execute("SELECT * FROM seats WHERE token = ?", (token,)).fetchone()
+        row = self._database.row("SELECT * FROM seats WHERE token = ?", (token,))
         if row is None:
             raise NoSuchSeat("This link leads to no seat. Ask for a new one whoever leads the hearing.")
         return Seat(token=row["token"], run=row["run"], member=row["member"])
@@ -93,27 +87,22 @@ class People:
     # --- questions ------------------------------------------------------------------------------------------
 
     def person(self, run: str, path: str, member: Member) -> Person:
-        """Whoever sits there, to be asked one question."""
         return Person(self, run, path, member, self._writer)
 
     def questions(self, seat: Seat) -> list[SeatQuestion]:
-        """All that this seat was asked, oldest first."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT * FROM questions WHERE run = ? AND member = ? ORDER BY asked", (seat.run, seat.member)
         )
         return read_all(rows, question)[0]
 
     def waiting(self, run: str) -> list[SeatQuestion]:
-        """Questions of a run without an answer."""
-        rows = self._database.connection.execute(
-            "SELECT * FROM questions WHERE run = ? AND answer IS NULL ORDER BY asked", (run,)
-        )
+        rows = self._database.execute("SELECT * FROM questions WHERE run = ? AND answer IS NULL ORDER BY asked", (run,))
         return read_all(rows, question)[0]
 
     def answer(self, seat: Seat, question: SeatQuestion, answer: dict[str, Any]) -> bool:
         """Answer one of the seat's questions; False where it was answered before or its time is over."""
         now = time.time()
-        cursor = self._database.connection.execute(
+        cursor = self._database.execute(
             "UPDATE questions SET answer = ?, answered = ? WHERE run = ? AND member = ? AND path = ? AND key = ?"
             " AND answer IS NULL AND (deadline IS NULL OR deadline > ?)",
             (json.dumps(answer, ensure_ascii=False), now, seat.run, seat.member, question.path, question.key, now),
@@ -131,7 +120,7 @@ class People:
             ],
             "answer_schema": json.loads(schema_of(request.task.form)),
         }
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO questions (run, path, key, member, title, request, asked, deadline)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (
@@ -141,21 +130,16 @@ class People:
         )
 
     def look(self, run: str, path: str, key: str) -> tuple[str | None, float | None]:
-        """The answer, and until when it may come.
-
-        Raises:
-            NotInTime: the question was taken back, as its run was deleted.
-        """
-        row = self._database.connection.execute(
+        """The answer, and until when it may come."""
+        row = self._database.row(
             "SELECT answer, deadline FROM questions WHERE run = ? AND path = ? AND key = ?", (run, path, key)
-        ).fetchone()
+        )
         if row is None:
             raise NotInTime("The question was taken back.")
         return row["answer"], row["deadline"]
 
     def withdraw(self, run: str, path: str, key: str) -> None:
-        """Nobody waits for this answer any more."""
-        self._database.connection.execute(
+        self._database.execute(
             "DELETE FROM questions WHERE run = ? AND path = ? AND key = ? AND answer IS NULL", (run, path, key)
         )
 
@@ -171,11 +155,6 @@ class Person:
     writer: Writer
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """Wait for the person.
-
-        Raises:
-            NotInTime: nobody answered in time.
-        """
         began = time.monotonic()
         await self.writer.do(partial(self.people.ask, self.run, self.path, self.member, request))
         withdraw = partial(self.people.withdraw, self.run, self.path, request.key)
@@ -200,11 +179,6 @@ class Person:
 
 
 def question(row: Any) -> SeatQuestion:
-    """A question from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
     fields = ("run", "path", "key", "member", "title", "asked", "deadline", "answer")
     known = {name: row[name] for name in fields}
     return read("question", row["path"], lambda: SeatQuestion.model_validate({**known, **json.loads(row["request"])}))

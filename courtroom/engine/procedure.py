@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from courtroom.cases.case import Case
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.blocks import Block
-from courtroom.engine.court import Court
+from courtroom.engine.blocks import Block, Text
+from courtroom.engine.court import Court, Stages
+from courtroom.engine.errors import place_and_error
 from courtroom.engine.events import Called, Verdict
+from courtroom.engine.interventions import Intervention
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.record import Record
+from courtroom.engine.run_input import RunInput
+from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
+from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Name
 from courtroom.models.offline import Methods
 from courtroom.models.task import Task
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,6 @@ class Counting:
     tie: str | None = None
     """The choice to which a tie goes; None where another thing decides."""
     by_last: bool = False
-    """Whether the last member's vote decides alone."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,26 @@ class View:
     icon: str
     help: str
     draw: Callable[[Record], Mapping[str, Sequence[Block]]]
+
+    def drawn(self, record: Record) -> Mapping[str, Sequence[Block]]:
+        """What `draw` gives. Raises `CourtroomError`: it fails, or gives what is no block; the sentence names the view, the file and the line."""
+        code = getattr(self.draw, "__code__", None)
+        try:
+            blocks = self.draw(record)
+            if wrong := [block for some in blocks.values() for block in some if not isinstance(block, Block)]:
+                raise TypeError(f"{wrong[0]!r:.60} is no block")
+        except Exception as error:
+            place = place_and_error(error, Path(code.co_filename).parent if code else Path())
+            raise CourtroomError(f"The view “{self.title}” can't be drawn. {place}. Mend it there.") from error
+        return blocks
+
+    def blocks(self, record: Record) -> Mapping[str, Sequence[Block]]:
+        """What `draw` gives; where it fails, a sentence in its place, so that the rest of a page or a report is shown."""
+        try:
+            return self.drawn(record)
+        except CourtroomError as error:
+            log.exception("a view failed")
+            return {"": (Text(str(error)),)}
 
 
 @dataclass(frozen=True)
@@ -110,7 +138,8 @@ class Source:
     """What is read from the runs, in the plural."""
     none: str
     """A sentence for where nothing was found; it says what to do."""
-    read: Callable[[Iterable[Record]], Iterable[Any]]
+    read: Callable[[Iterable[Record], str], Iterable[Any]]
+    """The runs' records, and the one model whose answers are read; empty: any."""
     batch: Callable[[Sequence[Any]], Case]
 
 
@@ -139,7 +168,6 @@ class Learns:
     """How runs of a procedure teach a memory, by knobs of its setup."""
 
     on: str
-    """The path of the knob that makes a run a training run."""
     sees: str
     """The path of the knob that names the snapshot of the memory that a run sees; empty is the memory as it is."""
     can: Callable[[Any], bool]
@@ -152,9 +180,8 @@ class Ending:
 
     title: str = "Verdict"
     grounds: str = "Grounds"
-    """What stands beside it: why, or the text itself."""
-    real: str = "What was really decided"
-    """What is known of the real case."""
+    real: str = "What is on record of its outcome"
+    """What is known of the case's outcome, whoever decided it."""
     what_if: str = "What would change this verdict?"
 
 
@@ -167,7 +194,6 @@ class Procedure:
     summary: str
     paper: str
     case_kind: str
-    """The kind of case, e.g. `dispute`."""
     setup: type[Setup]
     roles: tuple[Role, ...]
     stages: tuple[StageKind, ...]
@@ -176,19 +202,17 @@ class Procedure:
     """The folder of the templates: `_system`, one for each task by its name, and `_case` where the template of the kind of
     case in `courtroom/cases/prompts` is not what is wanted."""
     deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]
-    """The procedure itself."""
     at_most: Callable[[Any, Any], int]
     """An upper bound on the calls for a case and a setup, retries and re-asks apart."""
     members: Callable[[Any], tuple[Member, ...]] | None = None
     """Who takes part, from a complete setup; None is one member for each role."""
     tasks: tuple[type[Task[Any]], ...] = ()
-    """All that members are asked."""
     offline: Methods = field(default_factory=dict)
-    """How the offline model answers each task."""
     looks_in: tuple[Name, ...] = ()
-    """The collections in which it looks things up."""
     views: tuple[View, ...] = ()
     presets: tuple[Preset, ...] = ()
+    small: Mapping[str, Any] = field(default_factory=dict)
+    """Settings for a quick look, by which a model is tried out: few members, few rounds."""
     paper_settings: tuple[PaperSetting, ...] = ()
     """What the paper says of the settings; a page shows where a setup departs."""
     choices_in: Callable[[Any], tuple[Choice, ...]] | None = None
@@ -197,13 +221,10 @@ class Procedure:
     ending: Ending = Ending()
     seating: Seating = "ring"
     counting: Callable[[Any], Counting] = lambda setup: Counting()
-    """How votes are counted, from a complete setup."""
     speaks_for: Callable[[Record, Called], str | None] = lambda record, call: None
-    """The choice for which a call puts a candidate or an argument forward, if it does."""
     teaches_from: Source | None = None
     """Where its cases come from, if they are made from runs of another procedure."""
     learns: Learns | None = None
-    """How its runs teach a memory; None where they don't."""
     peers: tuple[Peers, ...] = ()
     """The tasks whose answers are votes and whose inputs hold what peers said; without any, no vote can be audited."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
@@ -221,10 +242,51 @@ class Procedure:
         roles = ((role.name, role.title) for role in self.roles)
         return tuple(Member(id=name, role=name, name=title, spec=setup.spec(name, name)) for name, title in roles)
 
+    def input(self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention] = ()) -> RunInput:
+        """A run's input at each of its stages, with what persons did to it."""
+        return RunInput(self.panel, self.prompts, case, setup, seed, interventions)
+
+    def deliberation(
+        self, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention], services: Services
+    ) -> Callable[[], Coroutine[Any, Any, Verdict]]:
+        """Make the court of a run, a rehearsal or a replay. The function that is returned has the procedure deliberate in it once.
+
+        The setup is complete, see `prepare`; an intervention that does not fit raises `CourtroomError`.
+        """
+        stages = Stages(frozenset(kind.name for kind in self.stages), services)
+        choices = {choice.name: choice.title for choice in self.about(case).choices}
+        run_input = self.input(case, setup, seed, interventions)
+        court: Court[Case, Setup] = Court(seed, run_input, stages, choices, services)
+
+        async def deliberate() -> Verdict:
+            verdict = await self.deliberate(court)
+            self._check(verdict, choices)
+            stages.end()
+            return verdict
+
+        return deliberate
+
+    def _check(self, verdict: Verdict, choices: Mapping[str, str]) -> None:
+        """Refuse a verdict that no page could show."""
+        names = {text.casefold(): name for name, title in choices.items() for text in (title, name)}
+        meant = names.get(verdict.outcome.casefold(), verdict.outcome)
+        why = ""
+        if unknown := [name for name in verdict.counts if name not in choices]:
+            why = f"`counts` has “{unknown[0]}”, which is no declared choice. Count only {', '.join(choices) or 'nothing'}, or add it to `choices`"
+        elif meant != verdict.outcome:
+            why = f"`outcome` is “{verdict.outcome}”. To decide for a declared choice, write its name, “{meant}”"
+        if why:
+            code = inspect.unwrap(self.deliberate).__code__
+            raise CourtroomError(f"{code.co_filename}, line {code.co_firstlineno}: in the verdict, {why}.")
+
+    def real_counts(self, case: Case) -> Mapping[str, int]:
+        """Votes on record, where the case has them and they are for what this procedure decides between."""
+        counts = case.real_counts()
+        return counts if counts.keys() <= {choice.name for choice in self.about(case).choices} else {}
+
     def about(self, case: Case) -> Procedure:
         """The procedure with what can be voted for in a case."""
         return replace(self, choices=self.choices_in(case)) if self.choices_in else self
 
     def choice(self, name: str) -> Choice:
-        """The choice of this name."""
         return next(choice for choice in self.choices if choice.name == name)

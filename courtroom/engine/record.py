@@ -25,6 +25,8 @@ from courtroom.engine.run import Run
 from courtroom.engine.setup import Member, Setup
 
 E = TypeVar("E")
+ASSESSOR = "assessor"
+"""Who only measures what the others did."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,6 @@ class Record:
     events: tuple[tuple[float, Event], ...]
     """Time (seconds since the epoch) and event, in order."""
     interventions: tuple[Intervention, ...] = ()
-    """What persons did to it, in order."""
     overtaken: tuple[Called, ...] = ()
     """Calls that were made before the run was worked out anew from an earlier stage, and that do not stand in it any more."""
     paid: Mapping[str, Payment] = field(default_factory=dict)
@@ -60,22 +61,23 @@ class Record:
 
     @cached_property
     def stages(self) -> tuple[StageBegan, ...]:
-        """The stages that have begun."""
         return tuple(self.of(StageBegan))
 
     @cached_property
     def ended(self) -> frozenset[str]:
-        """Paths of the stages that have ended."""
         return frozenset(event.path for event in self.of(StageEnded))
 
     @cached_property
     def calls(self) -> tuple[Called, ...]:
-        """All calls that have come to an end."""
         return tuple(self.of(Called))
+
+    @property
+    def assessed_s(self) -> float:
+        """Seconds that an assessor's calls took."""
+        return sum(call.latency_s for call in self.calls if call.member == ASSESSOR)
 
     @cached_property
     def times(self) -> Mapping[str, float]:
-        """When each call came to its end, by path."""
         return {event.path: at for at, event in self.events if isinstance(event, Called)}
 
     @cached_property
@@ -93,21 +95,17 @@ class Record:
 
     @cached_property
     def tallies(self) -> Mapping[str, Tallied]:
-        """Results by ballot."""
         return {tally.path: tally for tally in self.of(Tallied)}
 
     @cached_property
     def retrievals(self) -> tuple[Retrieved, ...]:
-        """What was looked up."""
         return tuple(self.of(Retrieved))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What a reader should know."""
         return tuple(note.text for note in self.of(Noted))
 
     def member(self, member: str) -> Member | None:
-        """One member by id."""
         return next((m for m in self.everybody if m.id == member), None)
 
     def until(self, index: int) -> Record:
@@ -129,11 +127,9 @@ class Record:
         return f"{stage.name} · {on}" if on else stage.name
 
     def ballot_stage(self, path: str) -> str:
-        """Path of the stage in which a ballot was held."""
         return next(iter(self.ballots[path].values())).stage
 
     def stage(self, path: str) -> StageBegan:
-        """One stage by its path."""
         return next(stage for stage in self.stages if stage.path == path)
 
     def calls_of(self, member: str) -> list[Called]:
@@ -141,7 +137,6 @@ class Record:
         return [call for call in self.calls if call.member == member]
 
     def call(self, path: str) -> Called | None:
-        """One call by its path."""
         return self._by_path.get(path)
 
     @cached_property
@@ -149,13 +144,7 @@ class Record:
         return {call.path: call for call in self.calls}
 
     @property
-    def real_counts(self) -> Mapping[str, int]:
-        """Votes of the real panel by choice, where the case knows them; never shown to a member."""
-        return self.case.real_counts()
-
-    @property
     def asked(self) -> int:
-        """Calls really made for this run."""
         return self._spent.calls
 
     @property
@@ -165,7 +154,6 @@ class Record:
 
     @property
     def failed(self) -> int:
-        """Calls that ended without a usable answer."""
         return sum(call.value is None for call in self.calls)
 
     @property

@@ -14,9 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.cases.kinds import CASE_KINDS
-from courtroom.engine import check_modules, check_templates, checked, paper
+from courtroom.engine import check_modules, check_templates, paper
 from courtroom.engine.changes import merged
 from courtroom.engine.check_modules import meant
 from courtroom.engine.check_templates import source_of
@@ -31,11 +31,7 @@ class RegistrationError(CourtroomError):
 
 
 def register(procedures: Iterable[Procedure], known: Mapping[str, Procedure] | None = None) -> dict[str, Procedure]:
-    """Procedures by name, those that are known first.
-
-    Raises:
-        RegistrationError: one of them is not as it must be.
-    """
+    """Procedures by name, those that are known first. Raises `RegistrationError`: one of them is not as it must be."""
     found = dict(known or {})
     for procedure in procedures:
         if found.get(procedure.name) is procedure:
@@ -90,14 +86,11 @@ def file_of(procedure: Procedure) -> str:
 
 
 def _read(procedure: Procedure, *, unfinished: bool) -> Iterator[str]:
-    """Mistakes that only reading its templates and its code shows."""
     if unfinished:
         yield from check_modules.mistakes(procedure)
-    elif not checked.found_right(procedure):
-        wrong = [*check_templates.mistakes(procedure), *check_modules.mistakes(procedure)]
-        if not wrong:
-            checked.remember(procedure)
-        yield from wrong
+    else:
+        yield from check_templates.mistakes(procedure)
+        yield from check_modules.mistakes(procedure)
 
 
 def _complete(task: type[Task[Any]]) -> bool:

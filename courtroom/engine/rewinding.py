@@ -20,14 +20,13 @@ class Rewinding:
 
     def plan(self, run: str, index: int) -> None:
         """Have the run rewound to the beginning of a stage when it goes on; of several plans the earliest stage counts."""
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO rewinds VALUES (?, ?) ON CONFLICT (run) DO UPDATE SET stage = excluded.stage WHERE excluded.stage < rewinds.stage",
             (run, index),
         )
 
     def due(self, run: str) -> bool:
-        """Whether the run is to be rewound before it goes on."""
-        return self._database.connection.execute("SELECT 1 FROM rewinds WHERE run = ?", (run,)).fetchone() is not None
+        return self._database.row("SELECT 1 FROM rewinds WHERE run = ?", (run,)) is not None
 
     def rewind(self, run: str) -> None:
         """Do what was planned: everything from that stage on will be worked out anew."""
@@ -69,7 +68,7 @@ class Rewinding:
 
     def overtaken(self, run: str) -> list[Called]:
         """Calls that no longer stand in the run. One that was answered and stands again is not among them."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT gone.body AS gone, stands.body AS stands FROM events AS gone LEFT JOIN events AS stands"
             " ON stands.run = gone.run AND stands.overtaken = 0 AND stands.kind = 'call' AND stands.path = gone.path"
             " WHERE gone.run = ? AND gone.overtaken > 0 AND gone.kind = 'call' ORDER BY gone.seq",
@@ -91,5 +90,5 @@ class Rewinding:
 
 def generation(database: Database, run: str) -> int:
     """How often a run was worked out anew."""
-    row = database.connection.execute("SELECT max(overtaken) AS last FROM events WHERE run = ?", (run,)).fetchone()
+    row = database.row("SELECT max(overtaken) AS last FROM events WHERE run = ?", (run,))
     return int(row["last"] or 0)

@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.engine.changes import changed
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Intervention, Overrule
-from courtroom.engine.ports import StageInput
-from courtroom.engine.procedure import Procedure
-from courtroom.engine.setup import Setup
+from courtroom.engine.setup import Member, Setup
 from courtroom.models.prompts import Prompts
 
 
-class RunInput:
-    """The input of a run, and what persons did to it.
+@dataclass(frozen=True)
+class StageInput:
+    """All that a procedure sees of a run's input at one stage."""
 
-    Args:
-        setup: as it was at the beginning.
-    """
+    case: Any
+    """Without anything that a member must not know. Of the kind that the procedure takes, as `setup` is."""
+    unsealed: Any
+    setup: Any
+    members: tuple[Member, ...]
+    prompts: Prompts
+
+
+class RunInput:
+    """The input of a run as it was at the beginning, and what persons did to it."""
 
     def __init__(
-        self, procedure: Procedure, case: Case, setup: Setup, seed: int, interventions: Sequence[Intervention] = ()
+        self,
+        panel: Callable[[Setup], tuple[Member, ...]],
+        prompts: Path,
+        case: Case,
+        setup: Setup,
+        seed: int,
+        interventions: Sequence[Intervention] = (),
     ) -> None:
-        self._procedure, self._case, self._setup, self._seed = procedure, case, setup, seed
+        self._panel, self._prompts, self._case, self._setup, self._seed = panel, prompts, case, setup, seed
         self._interventions = tuple(interventions)
         self._stages: dict[tuple[str, ...], StageInput] = {}
 
     def at(self, index: int) -> StageInput:
-        """The input at a stage.
-
-        Raises:
-            CourtroomError: an intervention does not fit this run.
-        """
         held = tuple(one for one in self._interventions if one.index <= index and not isinstance(one.action, Overrule))
         key = tuple(one.id for one in held)
         if key not in self._stages:
@@ -41,7 +50,6 @@ class RunInput:
         return self._stages[key]
 
     def overruled(self, path: str) -> Intervention | None:
-        """The last overruling of a call, if any."""
         found = [one for one in self._interventions if isinstance(one.action, Overrule) and one.action.path == path]
         return found[-1] if found else None
 
@@ -55,8 +63,8 @@ class RunInput:
                 case = case.with_addition(one.action.text, one.action.side)
             elif isinstance(one.action, AddNote):
                 notes.append(one.action.text)
-        members = self._procedure.panel(setup)
+        members = self._panel(setup)
         blind = case.blind()
         common: dict[str, Any] = {"case": blind, "setup": setup}
-        prompts = Prompts(self._procedure.prompts, common, setup.prompts, notes=tuple(notes))
+        prompts = Prompts(self._prompts, common, setup.prompts, notes=tuple(notes))
         return StageInput(blind, case, setup, members, prompts)

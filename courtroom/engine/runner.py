@@ -3,49 +3,55 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
-from courtroom.engine.asked import Asked
+from courtroom.engine.active_run import ActiveRun, Engine
 from courtroom.engine.asker import Asker
-from courtroom.engine.beside import AskedBeside, BesideLedger, Keep, ask_beside, spent_with
-from courtroom.engine.control import Control
-from courtroom.engine.drive import Drive, installed
-from courtroom.engine.driven_runs import NO_KEYS, DrivenRuns
-from courtroom.engine.gate import Gate
-from courtroom.engine.gathered import Gathered, each
+from courtroom.engine.batcher import Batcher, each
+from courtroom.engine.beside import AskedBeside, Keep, ask_beside, spent_with
+from courtroom.engine.errors import RunBusy
 from courtroom.engine.latest import LatestRecords
-from courtroom.engine.lease import Driver, Hand
-from courtroom.engine.live import Live
-from courtroom.engine.loop import Loop
-from courtroom.engine.ports import Knows, Seats, Sees
+from courtroom.engine.lease import LeaseHolder
+from courtroom.engine.ledger import SideLedger
+from courtroom.engine.loop import Loop, wait
+from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.services import Services
+from courtroom.engine.run import Control
+from courtroom.engine.services import Asked, Live, Services
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import READ_ONLY, RunStore
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.search import Knowledge
+from courtroom.models.capabilities import Capabilities
 from courtroom.models.keys import KEYS
-from courtroom.models.telemetry import NO_TELEMETRY, Telemetry
+from courtroom.store.connection import OUTAGES
 from courtroom.store.writer import Writer, plainly
 
+log = logging.getLogger(__name__)
+
 T = TypeVar("T")
+NO_KEYS: Mapping[str, str] = {}
+BEAT_S = 0.5
+"""How often a driver looks for a new control, and a waiter at a run that another process drives."""
+DRIVEN_S = 10 * BEAT_S
+"""How often a waiter looks at a run that this process drives, although it would be notified."""
+HELD_S = 0.05
+LOST_TWICE = "The program ended twice while it worked on this run. Press Run to try again; nothing is lost."
 
 
 class Runner:
     """Drives runs, each in at most one process at a time.
 
-    While the disk takes no writes, the runs driven here ask nothing new, say so, and go on by themselves; see `Writer`.
-
-    Args:
-        writer: writes all that is written of runs on the loop.
-        warm: awaited before each run, with its procedure and its complete setup: what it needs is loaded before its clock starts.
-        streaming: whether answers are to stream in, where a model can.
-        telemetry: is notified of runs under way.
+    While the disk takes no writes, the runs driven here ask nothing new, say so, and go on by themselves; see `Writer`. `warm` is awaited
+    before each run: what that needs is loaded before its clock starts.
     """
 
     def __init__(
@@ -54,25 +60,35 @@ class Runner:
         procedures: Mapping[str, Procedure],
         asker: Asker,
         writer: Writer,
-        knowledge: Knows,
-        sight: Sees,
-        seats: Seats,
+        knowledge: Knowledge,
+        sight: Capabilities,
+        people: People,
         warm: Callable[[Procedure, Setup], Coroutine[Any, Any, None]],
         streaming: bool = False,
-        telemetry: Telemetry = NO_TELEMETRY,
     ) -> None:
-        self.driver = Driver()
-        self._store, self._procedures, self._asker, self._writer = store, procedures, asker, writer
-        self._knowledge, self._sight, self._seats, self._warm = knowledge, sight, seats, warm
+        self.driver = LeaseHolder()
         self._loop = Loop()
-        self._taking_up: Gathered[Callable[[], Drive], Drive] = Gathered(lambda some: asyncio.to_thread(each, some))
+        reading: Batcher[Callable[[], None], None] = Batcher(lambda some: asyncio.to_thread(each, some))
+        self._engine = Engine(
+            *(store, procedures, asker, writer, knowledge, sight, people, warm), self.driver, self._loop, reading
+        )
+        self._store, self._writer, self._streaming = store, writer, streaming
         self.latest = LatestRecords(self.record, store.pulse, store.demand_seen)
-        self._driven = DrivenRuns(store, writer, self.driver, self._loop, self._set_up, streaming, telemetry)
+        self._active: dict[str, ActiveRun] = {}
+        self._said: dict[str, Control] = {}
+        """Controls that this process has put on disk and not yet obeyed."""
+        self._changed: dict[str, asyncio.Event] = {}
+        """Set, and taken out, when a run's status is on disk. Each run has its own: hundreds may be waited for at once."""
+        self._starting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._claims: Batcher[str, bool] = Batcher(lambda runs: asyncio.to_thread(self._claim, runs))
+        self._beats = False
+        writer.listen(lambda trouble: self._loop.call(partial(self._hold, trouble)))
+
+    # --- what is seen of runs -------------------------------------------------------------------------------
 
     def record(self, run: str) -> Record:
-        """A run as it stands on record."""
         row = self._store.run(run)
-        procedure = installed(self._procedures, row)
+        procedure = self._engine.procedures[row.procedure]
         return Record(
             run=row,
             case=self._store.case(row),
@@ -85,16 +101,15 @@ class Runner:
 
     def live(self, run: str) -> Live:
         """The open calls of a run, as far as this process drives it."""
-        return self._driven.live(run)
+        return active.live if (active := self._active.get(run)) else Live()
 
     def drives(self, run: str) -> bool:
-        """Whether this process drives the run now."""
-        return run in self._driven
+        return run in self._active
 
     def interrupted(self, run: str) -> bool:
-        """Whether the run counts as running although nobody drives it any more."""
+        """Whether the run counts as running although no process drives it any more."""
         row = self._store.run(run)
-        return row.status == "running" and self._driven.left(run, row.owner, row.heartbeat)
+        return row.status == "running" and self._abandoned(run, row.owner, row.heartbeat)
 
     def trouble(self, run: str) -> str:
         """Why the run can't go on just now although it is under way: a sentence that may not be on disk yet."""
@@ -119,10 +134,10 @@ class Runner:
             if row.imported:
                 raise CourtroomError(f"{READ_ONLY} Fork it to go on from here.")
             control = control or Control(breaks=row.control.breaks)
-            self._driven.put(run, control)
+            self._put(run, control)
             self._store.lost.forget(run)
             if row.status != "done":
-                self.do(self._driven.take_up(run, control, keys)).result()
+                self.do(self._start(run, control, keys)).result()
 
     @needs(Access.RUN)
     def step(self, run: str, keys: Mapping[str, str] = NO_KEYS) -> None:
@@ -137,9 +152,9 @@ class Runner:
         """Run on until a stage, by name, slug or kind, is done."""
         self.go(run, Control(stage=stage, breaks=self._store.run(run).control.breaks), keys)
 
-    def let_go(self, run: str) -> None:
-        """Drive a paused run no longer, so that it is taken up from the record when it goes on."""
-        self.do(self._driven.let_go(run)).result()
+    def release(self, run: str) -> None:
+        """Drive a paused run no longer, so that it starts again from its record when it goes on."""
+        self.do(self._release(run)).result()
 
     @needs(Access.RUN)
     def pause(self, run: str) -> None:
@@ -149,13 +164,12 @@ class Runner:
 
     @needs(Access.RUN)
     def stop(self, run: str) -> None:
-        """Let go of the run. It can be run on at any time."""
+        """Drive the run no longer. It can be run on at any time."""
         self._store.changing(run, "stop")
         self._set(run, self._store.control(run).model_copy(update={"stopped": True}))
 
     @needs(Access.RUN)
     def set_breaks(self, run: str, control: Control) -> None:
-        """Break elsewhere from now on."""
         self._store.changing(run, "change")
         self._set(run, control)
 
@@ -164,8 +178,11 @@ class Runner:
         self.do(self.settled(run)).result(timeout)
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        """Do something on the engine's loop."""
         return self._loop.do(work)
+
+    def watch(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something on the engine's loop for which nobody waits; it ends when the engine does."""
+        self._loop.watch(work)
 
     def ask_beside(
         self,
@@ -175,18 +192,26 @@ class Runner:
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
     ) -> Future[AskedBeside]:
-        """Ask questions beside a run, driven or not; nothing of it is written into the run.
+        """Ask questions beside a run, driven or not; nothing of it is written into the run. `failures` says how often a question, by its path, failed."""
 
-        Args:
-            failures: how often a question, by its path, had no answer before.
-            keep: puts a call on record as soon as it is answered.
-            keys: what the person typed who asks.
-        """
-        return self.do(self._ask_beside(record, questions, failures, keep, keys))
+        async def ask() -> AskedBeside:
+            KEYS.set(keys)
+            engine, run = self._engine, record.run.id
+            await engine.warm(engine.procedures[record.run.procedure], record.setup)
+            root = await asyncio.to_thread(self._store.families.root, run)
+            services = Services(
+                ledger=SideLedger(self._store.payments, run, root, failures),
+                asker=engine.asker,
+                sight=engine.capabilities,
+                people=engine.people,
+                spent=await asyncio.to_thread(spent_with, self._store.payments, run),
+                monthly_budgets=self._store.monthly_budgets,
+                payer=await asyncio.to_thread(self._store.monthly_budgets.payer, run),
+                beside=True,
+            )
+            return await ask_beside(services, questions, keep)
 
-    def watch(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do something on the engine's loop for which nobody waits; it ends when the engine does."""
-        self._loop.watch(work)
+        return self.do(ask())
 
     def take_up_interrupted(self) -> list[str]:
         """Go on with the runs whose process has died; their ids. Those that others drive are watched, in case these die.
@@ -194,13 +219,13 @@ class Runner:
         A run that seems to end its process is left to a person.
         """
         under_way = self._store.under_way()
-        left = [run for run, owner, heartbeat in under_way if self._driven.left(run, owner, heartbeat)]
-        for run in left:
+        abandoned = [run for run, owner, heartbeat in under_way if self._abandoned(run, owner, heartbeat)]
+        for run in abandoned:
             with plainly():
-                self.do(self._driven.take_up_alone(run, self._store.control(run))).result()
-        for run in {run for run, *_ in under_way} - {*left}:
+                self.do(self._start_abandoned(run, self._store.control(run))).result()
+        for run in {run for run, *_ in under_way} - {*abandoned}:
             self.watch(self.settled(run))
-        return left
+        return abandoned
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
         """Stop all runs, wait for the answers under way, do what is to be done last on the loop, end the thread."""
@@ -208,7 +233,7 @@ class Runner:
         self._loop.close()
         self.driver.close()
 
-    # --- on the loop ----------------------------------------------------------------------------------------
+    # --- on the loop: one run among many --------------------------------------------------------------------
 
     async def finish(self, run: str, keys: Mapping[str, str] = NO_KEYS, *, new: bool = False) -> None:
         """Drive a run among many, or wait while another process does, until it is done, failed or paused.
@@ -216,63 +241,163 @@ class Runner:
         Called on the loop. Its answers do not stream in, as nobody watches so many.
 
         Args:
-            new: it was put on record just now, so that nobody has driven it or said how far it may go.
+            new: it was put on record just now, so that no process has driven it or said how far it may go.
         """
         before = Control() if new else self._store.control(run)
         control = Control(breaks=before.breaks)
         if control != before:
-            await self._writer.do(partial(self._driven.put, run, control))
-        take_up = self._driven.take_up_alone if not new and self.interrupted(run) else self._driven.take_up
-        await take_up(run, control, keys, watched=False)
+            await self._writer.do(partial(self._put, run, control))
+        start = self._start_abandoned if not new and self.interrupted(run) else self._start
+        await start(run, control, keys, watched=False)
         await self.settled(run)
 
     async def settled(self, run: str) -> None:
         """Wait until the run is done, failed or paused; called on the loop. It is taken over from a driver that dies."""
-        await self._driven.settled(run)
+        while True:
+            # Taken before a look at what there is, so that no change is missed in between.
+            changed = self._changed.setdefault(run, asyncio.Event())
+            active = self._active.get(run)
+            if active is None or active.gate is not None:  # else it is set up just now
+                if self._store.status(run) != "running":
+                    return
+                if self._abandoned(run, *self._store.lease.holder(run)):
+                    try:
+                        await self._start_abandoned(run, self._store.control(run))
+                    except CourtroomError as error:
+                        log.info("run %s can't be taken over now: %s", run, error)
+            # What other processes do is seen only on disk; a run that is driven here notifies.
+            await wait(changed, DRIVEN_S if run in self._active else BEAT_S)
 
-    async def _set_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
-        drive = await self._taking_up(partial(self._taken_up, run, live, hand, notify))
-        await self._warm(drive.procedure, drive.deliberation.setup)
-        return drive
+    async def _start(
+        self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS, *, watched: bool = True
+    ) -> None:
+        """Drive a run as far as the control on disk allows, unless another process does."""
+        self._said.pop(run, None)
+        async with self._starting.setdefault(run, asyncio.Lock()):
+            if (active := self._active.get(run)) is not None:
+                active.use(keys)
+                if active.obey(control):
+                    await self._writer.settled()
+                return
+            if self._writer.trouble:
+                raise CourtroomError(self._writer.trouble)
+            if await self._claims(run):
+                live = Live(streaming=self._streaming and watched)
+                changed = partial(self._loop.call, partial(self._wake, run))
+                self._active[run] = ActiveRun(run, self._engine, keys, live, changed, partial(self._ended, run))
+                if not self._beats:
+                    self._beats = True
+                    self._loop.watch(self._beat())
 
-    def _taken_up(self, run: str, live: Live, hand: Hand, notify: Callable[[], None]) -> Drive:
-        services = (self._asker, self._knowledge, self._sight, self._seats)
-        return Drive.take_up(run, self._store, self._procedures, *services, live, hand, notify)
+    async def _start_abandoned(
+        self, run: str, control: Control, keys: Mapping[str, str] = NO_KEYS, *, watched: bool = True
+    ) -> None:
+        """Start a run that no process drives, unless its last two drivers ended without a new event between them."""
+        if not await asyncio.to_thread(self._ends_its_process, run):
+            await self._start(run, control, keys, watched=watched)
 
-    async def _ask_beside(
-        self,
-        record: Record,
-        questions: Sequence[Asked[Any]],
-        failures: Mapping[str, int],
-        keep: Keep,
-        keys: Mapping[str, str],
-    ) -> AskedBeside:
-        KEYS.set(keys)
-        await self._warm(installed(self._procedures, record.run), record.setup)
-        run = record.run.id
-        root = await asyncio.to_thread(self._store.families.root, run)
-        services = Services(
-            ledger=BesideLedger(self._store.payments, run, root, failures),
-            asker=self._asker,
-            knowledge=self._knowledge,
-            sight=self._sight,
-            seats=self._seats,
-            gate=Gate(Control(), -1, paused=lambda why, control: None, resumed=lambda: None),
-            spent=await asyncio.to_thread(spent_with, self._store.payments, run),
-            purses=self._store.purses,
-            payer=await asyncio.to_thread(self._store.purses.payer, run),
-            beside=True,
-        )
-        return await ask_beside(services, questions, keep)
+    async def _release(self, run: str) -> None:
+        if active := self._active.get(run):
+            active.task.cancel()
+            while not active.task.done() and not self._writer.trouble:
+                await asyncio.wait([active.task], timeout=HELD_S)
 
-    def _set(self, run: str, control: Control) -> None:
-        with plainly():
-            self._driven.put(run, control)
-            self.do(self._driven.obey(run, control)).result()
+    async def _obey(self, run: str, control: Control) -> None:
+        self._said.pop(run, None)
+        if (active := self._active.get(run)) and active.obey(control):
+            await self._writer.settled()
+        if control.stopped:
+            await self._release(run)
+
+    def _ended(self, run: str) -> None:
+        self._active.pop(run, None)
+        self._wake(run)
+
+    def _wake(self, run: str) -> None:
+        if changed := self._changed.pop(run, None):
+            changed.set()
+
+    # --- on the loop: all runs ------------------------------------------------------------------------------
+
+    async def _beat(self) -> None:
+        """Look at all runs that are driven here, every half second: whether they still are, and what others say of them."""
+        try:
+            while self._active:
+                await asyncio.sleep(BEAT_S)
+                active = {run: one for run, one in self._active.items() if one.gate is not None}
+                # Looked up before the store is read: what is on disk may be older than what is to be written.
+                idle = {run for run, one in active.items() if one.idle}
+                try:
+                    steering = self._store.steering(list(active)) if active else {}
+                except OUTAGES as error:
+                    log.warning("what others say of the runs could not be read, and is looked for again: %s", error)
+                    continue
+                for run, one in active.items():
+                    if one.look(steering.get(run), self._said.get(run), run in idle):
+                        self._loop.watch(self._start_again(run, steering[run].control))
+        finally:
+            self._beats = False
+
+    async def _start_again(self, run: str, control: Control | None) -> None:
+        await self._release(run)
+        if control is not None and not control.paused and not control.stopped:
+            await self._start(run, control)
+
+    def _hold(self, trouble: str) -> None:
+        """Pause the runs while writes are held, and say so as soon as that can be written."""
+        for active in self._active.values():
+            active.hold(trouble)
+        if trouble and self._active:
+            self._loop.watch(asyncio.to_thread(self._say_held, list(self._active), trouble))
 
     async def _end(self, last: Callable[[], Coroutine[Any, Any, None]] | None) -> None:
         self._writer.end()
-        await self._driven.end()
-        await self._asker.finish()
+        await self._loop.end([active.task for active in self._active.values()])
+        await self._engine.asker.finish()
         if last is not None:
             await last()
+
+    # --- in any thread --------------------------------------------------------------------------------------
+
+    def _put(self, run: str, control: Control) -> None:
+        self._said[run] = control
+        self._store.set_control(run, control)
+
+    def _set(self, run: str, control: Control) -> None:
+        with plainly():
+            self._put(run, control)
+            self.do(self._obey(run, control)).result()
+
+    def _abandoned(self, run: str, owner: str | None, heartbeat: float | None) -> bool:
+        return run not in self._active and not self.driver.lives(self._store.lease, run, owner, heartbeat)
+
+    def _ends_its_process(self, run: str) -> bool:
+        owner, heartbeat = self._store.lease.holder(run)  # None where the process released it before it ended
+        # Another waiter may just have started it: then its driver lives.
+        if owner is None or not self._abandoned(run, owner, heartbeat) or self._store.lost.note(run, owner) < 2:
+            return False
+        self._store.set_status(run, "paused", LOST_TWICE)
+        self._store.lease.release(run, owner)
+        return True
+
+    def _claim(self, runs: Sequence[str]) -> list[bool | BaseException]:
+        """Whether this process is to drive each run; where another one does, that looks for the new control by itself."""
+        results: list[bool | BaseException] = []
+        with self._store.together():
+            for run in runs:
+                claimed = self.driver.claim(self._store.lease, run)
+                if claimed is None:
+                    results.append(RunBusy("Another server has just taken up this run. Look again in a moment."))
+                    continue
+                if claimed and self._store.status(run) == "failed":
+                    self._store.rewinding.ask_again(run)
+                self._store.set_status(run, "running")
+                results.append(claimed)
+        return results
+
+    def _say_held(self, runs: list[str], trouble: str) -> None:
+        try:
+            for run in runs:
+                self._store.say(run, trouble)
+        except OUTAGES as error:
+            log.warning("that writes are held could not be written either: %s", error)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+import time
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Group, declared
-from courtroom.knowledge.embeddings import embedding_problem
+from courtroom.knowledge.embedding import embedding_problem
 from courtroom.models.spec import ModelSpec
 from courtroom.panel.personas import Persona
+from courtroom.store.connection import read
+from courtroom.store.database import Database
 from courtroom.strict import Strict
 
 
@@ -78,20 +84,31 @@ class Setup(Strict):
     @model_validator(mode="before")
     @classmethod
     def _inherited(cls, values: Any) -> Any:
-        """A role's or a member's model that is given in part has the rest from its role's, else from the run's model."""
+        """A role's or a member's model that is given in part has the rest from its role's, else from the run's model; the
+        run's has it from the procedure's own."""
         if not isinstance(values, Mapping):
             return values
-        model = values.get("model", cls.model_fields["model"].get_default(call_default_factory=True))
+        own = cls.model_fields["model"].get_default(call_default_factory=True)
+        model = _filled(values.get("model", own), own)
         roles = {name: _filled(spec, model) for name, spec in _parts(values, "roles")}
         members = {name: _filled(spec, roles.get(role_of(name), model)) for name, spec in _parts(values, "members")}
-        return {**values, **({"roles": roles} if roles else {}), **({"members": members} if members else {})}
+        return {
+            **values,
+            "model": model,
+            **({"roles": roles} if roles else {}),
+            **({"members": members} if members else {}),
+        }
 
     def spec(self, member: str, role: str) -> ModelSpec:
         """The model that answers for a member: its own, else its role's, else the run's."""
         return self.members.get(member) or self.roles.get(role) or self.model
 
+    @property
+    def models(self) -> tuple[ModelSpec, ...]:
+        return self.model, *self.roles.values(), *self.members.values()
+
     def refused(self) -> tuple[str, ...]:
-        """Why some of its models may not be asked, a sentence each; a setup of an earlier version may have such."""
+        """Why some of its models may not be asked, a sentence each; an imported setup may have such."""
         specs = {"model": self.model} | {f"roles.{role}": spec for role, spec in self.roles.items()}
         specs |= {f"members.{member}": spec for member, spec in self.members.items()}
         return tuple(f"{path}: {problem}." for path, spec in specs.items() if (problem := spec.problem()))
@@ -135,3 +152,31 @@ def changed_values(kind: type[Setup], values: Mapping[str, Any]) -> dict[str, An
     """What differs from a setup's defaults: short enough for a link."""
     defaults = kind().model_dump(mode="json")
     return {name: value for name, value in values.items() if value != defaults.get(name)}
+
+
+class SetupStore:
+    """Saved setups: procedure, seed and knobs as plain data, the same form that is shared as a file."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def names(self) -> list[str]:
+        rows = self._database.execute("SELECT name FROM setups ORDER BY saved DESC")
+        return [row["name"] for row in rows]
+
+    @needs(Access.RUN)
+    def save(self, name: str, body: dict[str, Any]) -> None:
+        """Save under a name, in place of what had it before."""
+        self._database.execute(
+            "INSERT INTO setups VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
+            (name, json.dumps(body, ensure_ascii=False), time.time()),
+        )
+
+    def load(self, name: str) -> dict[str, Any]:
+        row = self._database.row("SELECT body FROM setups WHERE name = ?", (name,))
+        body: dict[str, Any] = read("setup", name, lambda: dict(json.loads(row["body"])))
+        return body
+
+    @needs(Access.RUN)
+    def delete(self, name: str) -> None:
+        self._database.execute("DELETE FROM setups WHERE name = ?", (name,))

@@ -5,34 +5,140 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from courtroom.access.account import Access, Resource
 from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
-from courtroom.engine.control import Control
-from courtroom.engine.deleted import OF_A_RUN, Deleted, all_of, put_back
+from courtroom.engine.budget import MonthlyBudgets
 from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
-from courtroom.engine.families import FAMILY, Families
 from courtroom.engine.interventions import Intervention, InterventionStore
 from courtroom.engine.lease import Lease
-from courtroom.engine.lost import LostDrivers
 from courtroom.engine.payments import Payments
-from courtroom.engine.purses import Purses
 from courtroom.engine.rewinding import Rewinding, generation
-from courtroom.engine.run import Run, Status, Steering
+from courtroom.engine.run import Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
 from courtroom.sharing.actions import Action, changing, note
 from courtroom.sharing.rules import give_up, listed, may_see, own_run
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
-from courtroom.store.rows import read, read_all
+
+BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
+"""Tables of what is kept beside a run."""
+OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers", *BESIDE_A_RUN)
+"""Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
+
+
+@dataclass(frozen=True)
+class Deleted:
+    """A run that was deleted, with what is needed to bring it back."""
+
+    run: str
+    title: str
+    rows: Mapping[str, list[dict[str, Any]]]
+
+
+def all_of(db: StoreConnection, run: str) -> Mapping[str, list[dict[str, Any]]]:
+    """Everything that the tables have of a run: also whose it is, and the links that open it."""
+    fits = {
+        **dict.fromkeys(OF_A_RUN, "run = ?"),
+        "runs": "id = ?",
+        **dict.fromkeys(("ownership", "links"), "kind = 'run' AND id = ?"),
+    }
+    return {
+        table: [dict(one) for one in db.execute(f"SELECT * FROM {table} WHERE {of_it}", (run,))]
+        for table, of_it in fits.items()
+    }
+
+
+def put_back(db: StoreConnection, deleted: Deleted) -> None:
+    """Bring its rows back, within a transaction; nobody drives it."""
+    for table, rows in deleted.rows.items():
+        for row in rows:
+            columns = ", ".join(row)
+            values = ", ".join(f":{column}" for column in row)
+            db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING", row)
+    db.execute(
+        "UPDATE runs SET owner = NULL, heartbeat = NULL, status = CASE status WHEN 'running' THEN 'paused' ELSE status END"
+        " WHERE id = ?",
+        (deleted.run,),
+    )
+
+
+FAMILY = (
+    "WITH RECURSIVE up(id, parent) AS (SELECT id, parent FROM runs WHERE id = :run"
+    " UNION SELECT runs.id, runs.parent FROM runs JOIN up ON runs.id = up.parent),"
+    " tree(id) AS (SELECT id FROM up UNION SELECT runs.id FROM runs JOIN tree ON runs.parent = tree.id)"
+)
+"""SQL: `tree` has the ids of a run's family."""
+
+
+class Families:
+    """Finds the runs from which one was forked, and those that were forked from it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def ids(self, run: str) -> frozenset[str]:
+        """The run, what it was forked from, and all that was forked from any of these; those that the person who acts sees."""
+        fits, values = listed("run", "tree.id")
+        rows = self._database.execute(f"{FAMILY} SELECT id FROM tree WHERE {fits}", {**values, "run": run})
+        return frozenset(row["id"] for row in rows)
+
+    def root(self, run: str) -> str:
+        at = run
+        while parent := self._parent(at):
+            at = parent
+        return at
+
+    def leads_to(self, parent: str | None, run: str) -> bool:
+        """Whether a run, or one that it stems from, is this one."""
+        at = parent
+        while at is not None and at != run:
+            at = self._parent(at)
+        return at is not None
+
+    def _parent(self, run: str) -> str | None:
+        row = self._database.row("SELECT parent FROM runs WHERE id = ?", (run,))
+        return row["parent"] if row else None
+
+
+class LostDrivers:
+    """How often in a row a run lost who drove it. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def note(self, run: str, owner: str) -> int:
+        """Note that a process ended while it drove the run; how often in a row that was without a new event between.
+
+        Whoever notices, each process counts once.
+
+        A run that waits for a person makes no events however well it goes, so that its drivers don't count.
+        """
+        with self._database.transaction() as db:
+            if db.execute("SELECT 1 FROM questions WHERE run = ? AND answer IS NULL", (run,)).fetchone():
+                return 0
+            db.execute(
+                "INSERT INTO lost_drivers SELECT ?, ?, 1, coalesce(max(seq), 0) FROM events WHERE run = ? ON CONFLICT (run)"
+                " DO UPDATE SET times = CASE WHEN lost_drivers.owner = excluded.owner THEN lost_drivers.times WHEN"
+                " excluded.seen > lost_drivers.seen THEN 1 ELSE lost_drivers.times + 1 END, owner = excluded.owner, seen = excluded.seen",
+                (run, owner, run),
+            )
+            row = db.execute("SELECT times FROM lost_drivers WHERE run = ?", (run,)).fetchone()
+        return int(row["times"])
+
+    def forget(self, *runs: str) -> None:
+        with self._database.transaction() as db:
+            db.executemany("DELETE FROM lost_drivers WHERE run = ?", [(run,) for run in runs])
+
 
 S = TypeVar("S", bound=Setup)
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
@@ -47,7 +153,7 @@ class RunStore:
         self.interventions = InterventionStore(database, self.rewinding)
         self.lease = Lease(database, "runs")
         self.lost = LostDrivers(database)
-        self.payments, self.purses = Payments(database), Purses(database)
+        self.payments, self.monthly_budgets = Payments(database), MonthlyBudgets(database)
         self.families = Families(database)
 
     def together(self) -> AbstractContextManager[object]:
@@ -104,7 +210,7 @@ class RunStore:
             NoSuchRun: nothing is on record under this id.
             Unreadable: its row is damaged.
         """
-        row = self._database.connection.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
+        row = self._database.row("SELECT * FROM runs WHERE id = ?", (run,))
         if row is None:
             raise NoSuchRun(NO_SUCH_RUN.format(run=run))
         self.demand_seen(run)
@@ -112,23 +218,17 @@ class RunStore:
 
     @needs(Access.RUN)
     def changing(self, run: str, action: Action, detail: str = "") -> Run:
-        """A run that the person who acts is about to change, with a line in the log of actions.
-
-        Raises:
-            Forbidden: it is somebody else's; see `run` besides.
-        """
+        """A run that the person who acts is about to change, with a line in the log of actions."""
         row = self.run(run)
         changing(self._database, action, _named(run), detail)
         return row
 
     def is_there(self, run: str) -> bool:
-        """Whether an id is taken, by whomever."""
-        return self._database.connection.execute("SELECT 1 FROM runs WHERE id = ?", (run,)).fetchone() is not None
+        return self._database.row("SELECT 1 FROM runs WHERE id = ?", (run,)) is not None
 
     def has_runs(self) -> bool:
-        """Whether there is any run."""
         fits, values = listed("run", "runs.id")
-        found = self._database.connection.execute(f"SELECT 1 FROM runs WHERE {fits} LIMIT 1", values)
+        found = self._database.execute(f"SELECT 1 FROM runs WHERE {fits} LIMIT 1", values)
         return found.fetchone() is not None
 
     def runs(self) -> list[Run]:
@@ -144,10 +244,14 @@ class RunStore:
             yield from bad
 
     def ended(self, procedure: str) -> list[str]:
-        """The runs of a procedure that were made here and are done, in the order in which they were made."""
+        """The runs of a procedure that were made here and are done, in the order in which they were made.
+
+        Those in which an experiment tests are left out: nothing may be learned from them.
+        """
         fits, values = listed("run", "runs.id")
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT id FROM runs WHERE status = 'done' AND procedure = :procedure AND imported IS NULL"
+            " AND NOT EXISTS (SELECT 1 FROM experiment_cells WHERE experiment_cells.run = runs.id AND phase = 'test')"
             f" AND {fits} ORDER BY number",
             {**values, "procedure": procedure},
         )
@@ -155,22 +259,17 @@ class RunStore:
 
     def under_way(self) -> list[tuple[str, str | None, float | None]]:
         """Runs that count as running, each with who drives it and the last heartbeat."""
-        rows = self._database.connection.execute(
-            "SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY number"
-        )
+        rows = self._database.execute("SELECT id, owner, heartbeat FROM runs WHERE status = 'running' ORDER BY number")
         return [tuple(row) for row in rows]
 
     def kin(self, run: str) -> list[Run]:
         """The run, what it was forked from, and all that was forked from any of these; oldest first."""
         fits, values = listed("run", "runs.id")
         query = f"{FAMILY} SELECT * FROM runs WHERE id IN (SELECT id FROM tree) AND {fits} ORDER BY number"
-        return read_all(self._database.connection.execute(query, {**values, "run": run}), _run)[0]
+        return read_all(self._database.execute(query, {**values, "run": run}), _run)[0]
 
     def case(self, run: Run) -> Case:
-        """The case as it was when the run was made."""
-        row = self._database.connection.execute(
-            "SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,)
-        ).fetchone()
+        row = self._database.row("SELECT body FROM snapshots WHERE hash = ?", (run.case_hash,))
         if row is None:
             raise Unreadable("run", run.id, "its case is missing from the store")
         return read("case of run", run.id, lambda: parse_case(json.loads(row["body"])))
@@ -178,7 +277,7 @@ class RunStore:
     def setup(self, run: str, kind: type[S]) -> S:
         """The setup of a run, as the procedure's own type."""
         self.demand_seen(run)
-        row = self._database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
+        row = self._database.row("SELECT setup FROM runs WHERE id = ?", (run,))
         if row is None:
             raise NoSuchRun(NO_SUCH_RUN.format(run=run))
         return read("setup of run", run, lambda: kind.model_validate_json(row["setup"], context=RECORDED))
@@ -187,37 +286,32 @@ class RunStore:
     def replace_setup(self, run: str, setup: Setup) -> None:
         """Change what may change under way, such as a budget."""
         self.changing(run, "change")
-        self._database.connection.execute("UPDATE runs SET setup = ? WHERE id = ?", (setup.model_dump_json(), run))
+        self._database.execute("UPDATE runs SET setup = ? WHERE id = ?", (setup.model_dump_json(), run))
 
     def set_status(self, run: str, status: Status, reason: str = "") -> None:
         """Say where the run stands, with one plain sentence where there is something to say."""
-        self._database.connection.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
+        self._database.execute("UPDATE runs SET status = ?, reason = ? WHERE id = ?", (status, reason, run))
 
     def say(self, run: str, reason: str) -> None:
         """Say something of a run that goes on all the same."""
-        self._database.connection.execute(
-            "UPDATE runs SET reason = ? WHERE id = ? AND status = 'running'", (reason, run)
-        )
+        self._database.execute("UPDATE runs SET reason = ? WHERE id = ? AND status = 'running'", (reason, run))
 
     def finish(self, run: str, verdict: Verdict) -> None:
-        """The run is done."""
-        self._database.connection.execute(
+        self._database.execute(
             "UPDATE runs SET status = 'done', reason = '', verdict = ? WHERE id = ?", (verdict.model_dump_json(), run)
         )
 
     def add_wall(self, run: str, seconds: float) -> None:
-        """Add to the time that the run has been driven."""
-        self._database.connection.execute("UPDATE runs SET wall_s = wall_s + ? WHERE id = ?", (seconds, run))
+        self._database.execute("UPDATE runs SET wall_s = wall_s + ? WHERE id = ?", (seconds, run))
 
     def control(self, run: str) -> Control:
-        """How far the run may go."""
         self.demand_seen(run)
-        row = self._database.connection.execute("SELECT control FROM runs WHERE id = ?", (run,)).fetchone()
+        row = self._database.row("SELECT control FROM runs WHERE id = ?", (run,))
         return read("run", run, lambda: Control.model_validate_json(row["control"]))
 
     def steering(self, runs: Sequence[str]) -> dict[str, Steering]:
         """How runs are to go on; those that were deleted are left out."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT id, owner, status, control, (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id)"
             f" AS acts FROM runs WHERE id IN ({marks(runs)})",
             runs,
@@ -229,8 +323,7 @@ class RunStore:
         return {row["id"]: Steering(row["owner"], row["status"], controls[row["control"]], row["acts"]) for row in rows}
 
     def set_control(self, run: str, control: Control) -> None:
-        """Say how far the run may go."""
-        self._database.connection.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
+        self._database.execute("UPDATE runs SET control = ? WHERE id = ?", (control.model_dump_json(), run))
 
     @needs(Access.RUN)
     def delete(self, run: str) -> Deleted:
@@ -318,9 +411,8 @@ class RunStore:
             )
 
     def stages(self, run: str) -> list[str]:
-        """Names of the stages that have begun."""
         self.demand_seen(run)
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT json_extract(body, '$.name') AS name FROM events"
             " WHERE run = ? AND overtaken = 0 AND kind = 'stage' AND json_valid(body) ORDER BY seq",
             (run,),
@@ -330,34 +422,33 @@ class RunStore:
     def events(self, run: str) -> Iterator[tuple[float, Event]]:
         """All events that stand, with their times, in order."""
         self.demand_seen(run)
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT at, body FROM events WHERE run = ? AND overtaken = 0 ORDER BY seq", (run,)
         )
         return ((row["at"], read_event(run, row["body"])) for row in rows)
 
     def status(self, run: str) -> str:
-        """Where the run stands."""
-        row = self._database.connection.execute("SELECT status FROM runs WHERE id = ?", (run,)).fetchone()
+        row = self._database.row("SELECT status FROM runs WHERE id = ?", (run,))
         return str(row["status"]) if row and may_see(self._database, _named(run)) else "deleted"
 
     def pulse(self, run: str) -> tuple[object, ...]:
         """Differs as soon as anything in the run has changed; cheap enough to ask twice a second."""
-        row = self._database.connection.execute(
+        row = self._database.row(
             "SELECT (SELECT max(seq) FROM events WHERE run = runs.id), status, reason, control, setup, wall_s,"
             " (SELECT count(*) + count(undone) FROM interventions WHERE run = runs.id) FROM runs WHERE id = ?",
             (run,),
-        ).fetchone()
+        )
         return tuple(row) if row and may_see(self._database, _named(run)) else ()
 
     def retrieval(self, run: str, key: str) -> Retrieved | None:
         """What this run, or one it was forked from, saw when it looked up the same."""
-        row = self._database.connection.execute(
+        row = self._database.row(
             "WITH RECURSIVE line(run, parent, far) AS (SELECT id, parent, 0 FROM runs WHERE id = ?"
             " UNION ALL SELECT runs.id, runs.parent, far + 1 FROM runs JOIN line ON runs.id = line.parent)"
             " SELECT line.run, body FROM line JOIN events ON events.run = line.run AND kind = 'retrieval' AND key = ?"
             " ORDER BY far, seq LIMIT 1",
             (run, key),
-        ).fetchone()
+        )
         if row is None:
             return None
         event = read_event(row["run"], row["body"])

@@ -14,10 +14,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from courtroom.cases.criminal import LETTERS, CriminalCase
-from courtroom.evaluation.terms import FARTHEST
 from courtroom.law.judgment import Term
 
 TASKS = ("3-1", "3-3", "3-4", "3-5", "3-6", "3-7")
+FARTHEST = math.log(216)
+"""The distance of a case without a prediction, and what distances are divided by."""
 SEEN = 20_000
 """Answers of which it is remembered what they name: several measures read the same."""
 _PARAGRAPH, _ARTICLE = re.compile("第(.*?)款"), re.compile("第(.*?)条")

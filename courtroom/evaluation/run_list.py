@@ -1,20 +1,21 @@
-"""The list of hearings, a page at a time: a line for each run, and one for all runs of a sweep, an experiment or a case."""
+"""The list of hearings, a page at a time: a line for each run, and one for all runs of an experiment or a case."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from courtroom.access.acting import acting
-from courtroom.engine.control import Control
 from courtroom.engine.events import Verdict
-from courtroom.engine.run import Status
+from courtroom.engine.record import Record
+from courtroom.engine.run import Control, Status
 from courtroom.errors import Unreadable, shown
+from courtroom.evaluation.comparison import put_in
 from courtroom.sharing.rules import listed, own
-from courtroom.store.connection import StoreConnection, StoredRow
+from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database
-from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 Order = Literal["newest", "oldest", "case"]
@@ -23,7 +24,7 @@ ORDERS: dict[Order, str] = {
     "oldest": "made",
     "case": "folded(title), made DESC",
 }
-"""By the order in which runs were made, which no clock can change; a sweep stands where its last run does. By case, all
+"""By the order in which runs were made, which no clock can change; an experiment stands where its last run does. By case, all
 runs of a case are one line."""
 
 
@@ -43,24 +44,15 @@ class RunLine(Strict):
     heartbeat: float | None
 
 
-class SweepLine(Strict):
-    """All runs of one sweep, as one line."""
-
-    id: str
-    title: str
-    procedure: str
-    status: str
-    created: float
-    base: str
-    runs: int
-    """Of those that the filters let through."""
-
-
 class ExperimentLine(Strict):
     """All runs of one experiment, as one line."""
 
     id: str
     title: str
+    parent: str
+    """The run whose forks they are; empty where its cases are a dataset's."""
+    procedure: str
+    """The parent's."""
     status: str
     created: float
     runs: int
@@ -78,14 +70,14 @@ class CaseLine(Strict):
     """Of those that the filters let through."""
 
 
-Line = RunLine | SweepLine | ExperimentLine | CaseLine | Unreadable
+Line = RunLine | ExperimentLine | CaseLine | Unreadable
 
 
 Whose = Literal["", "mine", "others"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class RunFilter:
     """Which runs are listed; an empty filter lets all through."""
 
     text: str = ""
@@ -99,8 +91,6 @@ class Wanted:
     starred: bool = False
     case: str = ""
     """The id of the case that was heard."""
-    sweep: str = ""
-    """The sweep whose runs are wanted, each as a line of its own."""
     experiment: str = ""
     """The experiment whose runs are wanted, each as a line of its own."""
     whose: Whose = ""
@@ -113,12 +103,12 @@ class RunList:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def count(self, wanted: Wanted, order: Order = "newest") -> int:
+    def count(self, wanted: RunFilter, order: Order = "newest") -> int:
         """How many lines there are."""
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
         return int(self._connection.execute(query, _values(wanted)).fetchone()[0])
 
-    def runs(self, wanted: Wanted, most: int) -> list[str]:
+    def runs(self, wanted: RunFilter, most: int) -> list[str]:
         """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
         rows = self._connection.execute(
             f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
@@ -126,7 +116,7 @@ class RunList:
         )
         return [str(row["id"]) for row in rows]
 
-    def newest(self, wanted: Wanted, most: int) -> list[RunLine]:
+    def newest(self, wanted: RunFilter, most: int) -> list[RunLine]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
         rows = self._connection.execute(
             f"SELECT {_OF_A_RUN} FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
@@ -147,17 +137,14 @@ class RunList:
         known = {row["id"] for row in self._connection.execute(f"SELECT id FROM runs WHERE {fits}", values)}
         return [run for run in named if run in known]
 
-    def what_is_wanted(self, wanted: Wanted) -> str:
-        """What the case, the sweep or the experiment is called whose runs are wanted; empty where it is not there."""
+    def what_is_wanted(self, wanted: RunFilter) -> str:
+        """What the case or the experiment is called whose runs are wanted; empty where it is not there."""
         if wanted.case:
             fits, values = listed("run", "runs.id")
             found = f"SELECT title FROM runs WHERE case_id = :case AND {fits} ORDER BY number DESC LIMIT 1"
-        elif wanted.sweep:
-            fits, values = listed("sweep", "sweeps.id")
-            found = f"SELECT title FROM sweeps WHERE id = :sweep AND {fits}"
         else:
             fits, values = listed("experiment", "experiments.id")
-            found = f"SELECT name FROM experiments WHERE id = :experiment AND {fits}"
+            found = f"SELECT {_TITLE} FROM experiments WHERE id = :experiment AND {fits}"
         row = self._connection.execute(found, {**_values(wanted), **values}).fetchone()
         return shown(row[0]) if row else ""
 
@@ -165,7 +152,7 @@ class RunList:
         """Whether any run goes on."""
         return self._connection.execute("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1").fetchone() is not None
 
-    def page(self, wanted: Wanted, start: int, count: int, order: Order = "newest") -> list[Line]:
+    def page(self, wanted: RunFilter, start: int, count: int, order: Order = "newest") -> list[Line]:
         """Some lines; a row that can't be read is a line that says so."""
         found = self._connection.execute(
             f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) AS lines ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
@@ -183,7 +170,7 @@ class RunList:
                 return self._experiment(number, runs)
             if kind == "case":
                 return self._case(number, runs)
-            return self._run(number) if kind == "run" else self._sweep(number, runs)
+            return self._run(number)
         except Unreadable as error:
             return error
 
@@ -197,21 +184,20 @@ class RunList:
         ).fetchone()
         return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
 
-    def _sweep(self, number: int, runs: int) -> SweepLine:
-        row = self._connection.execute(
-            "SELECT id, title, status, created, base,"
-            " coalesce((SELECT procedure FROM runs WHERE runs.id = base), '') AS procedure FROM sweeps WHERE number = ?",
-            (number,),
-        ).fetchone()
-        return read("sweep", row["id"], lambda: SweepLine.model_validate({**dict(row), "runs": runs}))
-
     def _experiment(self, number: int, runs: int) -> ExperimentLine:
         row = self._connection.execute(
-            "SELECT id, name AS title, status, created FROM experiments WHERE number = ?", (number,)
+            f"SELECT id, {_TITLE} AS title, parent, status, created,"
+            " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure FROM experiments WHERE number = ?",
+            (number,),
         ).fetchone()
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 
+_TITLE = (
+    "CASE WHEN experiments.parent <> '' AND json_valid(experiments.body) THEN json_extract(experiments.body, '$.title')"
+    " ELSE experiments.name END"
+)
+"""A what-if is called as its case is."""
 _OF_A_RUN = "id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported"
 
 
@@ -234,7 +220,7 @@ def _among(runs: Iterable[str]) -> tuple[str, dict[str, object]]:
     return f"runs.id IN ({', '.join(f':{name}' for name in each) or 'NULL'}) AND {fits}", {**values, **each}
 
 
-def _fits(wanted: Wanted) -> str:
+def _fits(wanted: RunFilter) -> str:
     """SQL for what the filters let through of `runs`."""
     tests = [listed("run", "runs.id")[0]]
     if wanted.whose and acting() is not None:
@@ -245,8 +231,6 @@ def _fits(wanted: Wanted) -> str:
         tests.append("runs.procedure = :procedure")
     if wanted.case:
         tests.append("runs.case_id = :case")
-    if wanted.sweep:
-        tests.append("runs.id IN (SELECT run FROM sweep_runs WHERE sweep = :sweep)")
     if wanted.experiment:
         tests.append("runs.id IN (SELECT run FROM experiment_cells WHERE experiment = :experiment)")
     if wanted.text:
@@ -264,7 +248,7 @@ def _fits(wanted: Wanted) -> str:
     return " AND ".join(tests)
 
 
-def _lines(wanted: Wanted, order: Order) -> str:
+def _lines(wanted: RunFilter, order: Order) -> str:
     """SQL for all lines. A column is read only where it is needed: the text of a long setup lies before the verdict."""
     fits = _fits(wanted)
     if order == "case" and not wanted.case:
@@ -273,25 +257,68 @@ def _lines(wanted: Wanted, order: Order) -> str:
             f" max(title) AS title, count(*) AS runs FROM runs WHERE {fits} GROUP BY case_id"
         )
     with_title = order == "case"
-    titles = ("runs.title", "sweeps.title", "experiments.name") if with_title else ("''", "''", "''")
+    titles = ("runs.title", _TITLE) if with_title else ("''", "''")
     single = f"SELECT 'run' AS kind, runs.number AS number, runs.number AS made, {titles[0]} AS title, 1 AS runs FROM runs WHERE {fits}"
-    if wanted.sweep or wanted.experiment:
+    if wanted.experiment:
         return single
-    within = "sweep_runs.run <> sweeps.base"  # the base was there before, and is a run by itself
     return (
-        f"{single} AND NOT EXISTS (SELECT 1 FROM sweep_runs JOIN sweeps ON sweeps.id = sweep_runs.sweep"
-        f" WHERE sweep_runs.run = runs.id AND {within})"
-        " AND NOT EXISTS (SELECT 1 FROM experiment_cells WHERE experiment_cells.run = runs.id)"
-        f" UNION ALL SELECT 'sweep', sweeps.number, max(runs.number), {titles[1]}, count(*)"
-        " FROM sweeps JOIN sweep_runs ON sweep_runs.sweep = sweeps.id JOIN runs ON runs.id = sweep_runs.run"
-        f" WHERE {within} AND {fits} GROUP BY sweeps.number"
-        f" UNION ALL SELECT 'experiment', experiments.number, max(runs.number), {titles[2]}, count(*)"
+        f"{single} AND NOT EXISTS (SELECT 1 FROM experiment_cells WHERE experiment_cells.run = runs.id)"
+        f" UNION ALL SELECT 'experiment', experiments.number, max(runs.number), {titles[1]}, count(*)"
         " FROM experiments JOIN experiment_cells ON experiment_cells.experiment = experiments.id"
         f" JOIN runs ON runs.id = experiment_cells.run WHERE {fits} GROUP BY experiments.number"
     )
 
 
-def _values(wanted: Wanted) -> dict[str, object]:
+def _values(wanted: RunFilter) -> dict[str, object]:
     person = acting()
     mine: dict[str, object] = {"me": person.id} if person else {}
     return {**asdict(wanted), "text": wanted.text.casefold(), **mine, **listed("run", "runs.id")[1]}
+
+
+MOST_SETTINGS = 12
+"""Columns for settings that are not the same in all runs."""
+LONGEST = 60
+"""Characters of a setting."""
+
+
+def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """A row for each run, in the given order.
+
+    Settings that differ have columns of their own, named by their paths as in `--set`. Votes are of the last ballot; the share
+    is that of the largest side among all seats, 0 to 1. Costs are in US dollars, times in seconds.
+    """
+    if not records:
+        return []
+    differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
+    return [
+        {**_run(record), **{one.path: _short(one.values[number]) for one in differs}, **_outcome(record)}
+        for number, record in enumerate(records)
+    ]
+
+
+def _run(record: Record) -> dict[str, Any]:
+    run = record.run
+    return {"run": run.id, "case": run.title, "procedure": run.procedure, "seed": run.seed}
+
+
+def _outcome(record: Record) -> dict[str, Any]:
+    tally = list(record.tallies.values())[-1] if record.tallies else None
+    votes = [vote for ballot in record.ballots.values() for vote in ballot.values()]
+    counts = sorted(tally.counts.items(), key=lambda item: -item[1]) if tally else []
+    return {
+        "status": record.run.status,
+        "verdict": record.run.verdict.outcome if record.run.verdict else "",
+        "votes": ", ".join(f"{name} {number}" for name, number in counts),
+        "share": tally.share if tally else None,
+        "ballots": len(record.tallies),
+        "changes of mind": sum(vote.changed for vote in votes),
+        "calls": len(record.calls),
+        "without an answer": record.failed,
+        "cost": record.cost,
+        "seconds": round(record.run.wall_s, 1),
+    }
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else "" if value is None else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

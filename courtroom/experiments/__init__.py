@@ -24,7 +24,7 @@ def frame(name: str) -> pd.DataFrame:
     """
     from courtroom.courthouse import Courthouse
 
-    house = Courthouse()
+    house = Courthouse(alone=True)
     try:
         found = house.experiments.results(name)
         return found.frame

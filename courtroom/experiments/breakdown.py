@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.datasets.packing import margin_of
 from courtroom.datasets.splitting import BANDS
-from courtroom.evaluation.bootstrap import Interval, draw
-from courtroom.evaluation.calibration import BINS, bin_of
+from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.measures import Measure, Scored
-from courtroom.experiments.measures.votes import share_and_hit
-from courtroom.experiments.table import ArmGroup, CellRow
+from courtroom.experiments.measures.votes import BINS, bin_of, share_and_hit
+from courtroom.experiments.table import ArmGroup, CellRow, case_sums, interval_of
 
 MARGINS = ("near tie", "clear margin", "large margin")
 TEXTS = {False: "clear text", True: "ambiguous text"}
@@ -71,8 +70,8 @@ class Breakdown:
                 self.title: point.label,
                 "arm": point.arm,
                 self.measure.title: point.value.value,
-                "from": point.value.low,
-                "to": point.value.high,
+                "from": point.value.low if point.value.known else "",
+                "to": point.value.high if point.value.known else "",
                 "cases": point.cases,
                 "cells": point.cells,
                 "share of cells": point.share,
@@ -82,7 +81,7 @@ class Breakdown:
 
 
 def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, feature: Feature) -> Breakdown:
-    """A measure by a feature, with the bootstrap's intervals over the cases of each class."""
+    """A measure by a feature, with intervals over the cases of each class."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     of_cases: dict[str, str] = {}
     for row in rows if feature.of_case else ():
@@ -138,15 +137,14 @@ def _points(
             if not cells:
                 continue
             group = ArmGroup(arm, label, cells)
-            (drawn,) = draw([group.sums(measure, sorted(group.by_case))], measure.finish)
-            if drawn.value == drawn.value:  # not a number where no case has a value
-                many = len(group.by_case)
-                points.append(Point(arm, label, drawn.interval, many, len(cells), len(cells) / total))
+            ((known, given),) = case_sums([group], measure)
+            if known and (found_ := interval_of(measure, given)).value == found_.value:
+                points.append(Point(arm, label, found_, len(known), len(cells), len(cells) / total))
     return tuple(points)
 
 
 def _difficulty(row: Scored) -> str | None:
-    """Of a dispute by the real jury's margin, of a text by whether the preliminary hearings of a run on it disagreed."""
+    """Of a dispute by the margin of the votes on record, of a text by whether the preliminary hearings of a run on it disagreed."""
     margin = margin_of(row.case)
     if margin is not None:
         return MARGINS[sum(margin > band for band in BANDS)]
@@ -210,7 +208,7 @@ FEATURES: Mapping[str, Feature] = {
             lambda row: str(row.outcome.rounds) if row.outcome.rounds else None,
             _numbers,
         ),
-        Feature("real-votes", "Real jury's votes, buyer to seller", "CyberJurors, figure 7 (a)", _real_votes, _numbers),
+        Feature("real-votes", "Votes on record, buyer to seller", "CyberJurors, figure 7 (a)", _real_votes, _numbers),
         Feature(
             "share",
             "Share of votes for the outcome",

@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
 from courtroom.datasets import Row
-from courtroom.engine.gathered import Gathered, each
+from courtroom.engine.batcher import Batcher, each
 from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Status
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
-from courtroom.experiments.begin import setups_of
 from courtroom.experiments.outcome import Outcome, of_record
-from courtroom.experiments.plan import Cell
-from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.plan import Cell, Phase, rows_of, setups_of
+from courtroom.experiments.spec import Cases
 from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.training import Training
 from courtroom.strict import Strict
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
 
 APART_S = 0.02
 """Seconds in which cells that end are read together."""
@@ -29,7 +31,7 @@ NEW = "new"
 """How a run stands that was put on record just now."""
 
 
-class CellEnd(Strict):
+class CellResult(Strict):
     """How the run of a cell stands when nobody drives it any more."""
 
     status: Status
@@ -44,51 +46,43 @@ class CellEnd(Strict):
     """US dollars, as far as they are known."""
 
 
-class NotDriven(CourtroomError):
+class CellPostponed(CourtroomError):
     """A cell can't be driven for a reason that is none of its own: it goes on waiting."""
 
 
-class Brings(Protocol):
-    """Brings cells of one experiment to their ends."""
+class LocalCells:
+    """Brings the cells of one experiment to their ends in this process."""
 
-    async def bring(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellEnd:
-        """Bring a cell to its end; called on the loop.
+    def __init__(self, kept: StoredExperiment, house: Hearings) -> None:
+        self._experiment, self._house = kept.experiment, house
+        setups = setups_of(kept.experiment, kept.kind, house)
+        self.training = Training(kept.experiment, setups, house)
+        self._tests: Mapping[int, Setup] = {place: self.training.tests(place) for place in setups}
+        """Setups of the runs that are tested, by the arm's place."""
+        self._making: Batcher[Cell, str] = Batcher(lambda some: asyncio.to_thread(self._made, some))
+        self._ending: Batcher[str, CellResult] = Batcher(
+            lambda runs: asyncio.to_thread(_ended, house.record, runs), apart_s=APART_S
+        )
+
+    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellResult:
+        """Bring a cell to its end; called on the loop. The run of a cell that teaches is on record already.
 
         Args:
             keys: what the person typed who has it run; see `Runner.go`.
 
         Raises:
-            NotDriven: no cell can be driven now.
-            CourtroomError: this one can't.
+            CourtroomError: it can't be brought to its end.
         """
-        ...
-
-
-class CellRuns:
-    """Brings the cells of one experiment to their ends in this process."""
-
-    def __init__(self, kept: StoredExperiment, house: ExperimentHouse) -> None:
-        self._experiment, self._house = kept.experiment, house
-        setups = setups_of(kept.experiment, house.procedures, kept.kind)
-        self.training = Training(kept.experiment, setups, house)
-        self._tests: Mapping[int, Setup] = {place: self.training.tests(place) for place in setups}
-        """Setups of the runs that are tested, by the arm's place."""
-        self._making: Gathered[Cell, str] = Gathered(lambda some: asyncio.to_thread(self._made, some))
-        self._ending: Gathered[str, CellEnd] = Gathered(
-            lambda runs: asyncio.to_thread(_ended, house.record, runs), apart_s=APART_S
-        )
-
-    async def bring(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellEnd:
-        """See `Brings`. The run of a cell that teaches is on record already."""
         status = await self._making(cell)
         if status != "done":
             await runner.finish(cell.run, keys, new=status == NEW)
         return await self._ending(cell.run)
 
-    def rows(self, ids: Collection[str]) -> list[Row]:
-        """Rows of the experiment's dataset."""
-        dataset = self._experiment.dataset
-        return list(self._house.datasets.rows(dataset.name, version=dataset.version, ids=ids))
+    def rows(self, ids: Collection[str], phase: Phase = "test") -> list[Row]:
+        """Rows of the experiment's dataset, or of the one from which it learns."""
+        dataset = (phase == "train" and self._experiment.teaches) or self._experiment.dataset
+        of = Cases(name=dataset.name, run=dataset.run, version=dataset.version, ids=tuple(ids))
+        return list(rows_of(self._house, of))
 
     def _made(self, some: Sequence[Cell]) -> list[str | BaseException]:
         """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
@@ -117,7 +111,10 @@ class CellRuns:
         if isinstance(case, BaseException):
             raise case
         arm = self._experiment.arms[cell.arm]
-        return self._house.planned_run(arm.procedure, case, self._tests[cell.arm], cell.seed, cell.run, CELL)
+        setup, heard = self._tests[cell.arm], case.without(*arm.without)
+        if parent := self._experiment.dataset.run:
+            return self._house.planned_fork(parent, setup, cell.seed, heard, cell.run)
+        return self._house.planned_run(arm.procedure, heard, setup, cell.seed, cell.run, CELL)
 
 
 def _put(put: Callable[[], str] | BaseException) -> str:
@@ -127,15 +124,15 @@ def _put(put: Callable[[], str] | BaseException) -> str:
     return NEW
 
 
-def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[CellEnd | BaseException]:
+def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[CellResult | BaseException]:
     """Runs as they stand, each with its outcome where it is done."""
 
-    def ended(run: str) -> CellEnd:
+    def ended(run: str) -> CellResult:
         found = record(run)
         took = {"asked": found.asked, "tokens": sum(found.tokens), "cost": found.cost or 0.0}
         if found.run.status == "done":
-            return CellEnd(status="done", outcome=of_record(found), **took)
-        return CellEnd(status=found.run.status, why=_why(found), **took)
+            return CellResult(status="done", outcome=of_record(found), **took)
+        return CellResult(status=found.run.status, why=_why(found), **took)
 
     return each([partial(ended, run) for run in runs])
 

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import TYPE_CHECKING
 
 from courtroom.datasets import Row
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
-from courtroom.experiments.begin import rows_of, setups_of
-from courtroom.experiments.plan import Phase
-from courtroom.experiments.ports import ExperimentHouse
+from courtroom.experiments.plan import Phase, check, is_parent, parent_of, rows_of
 from courtroom.experiments.spec import Cases, Experiment
 from courtroom.experiments.training import Training
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
 
 REHEARSED = 12
 """Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them. So too of a training."""
@@ -84,7 +86,7 @@ class _Taken:
 
 
 def estimate(
-    experiment: Experiment, kind: str, house: ExperimentHouse, progress: Callable[[int, int], None]
+    experiment: Experiment, kind: str, house: Hearings, progress: Callable[[int, int], None]
 ) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
 
@@ -93,34 +95,46 @@ def estimate(
     Args:
         progress: is called with how many cells are rehearsed, and of how many.
     """
-    setups = setups_of(experiment, house.procedures, kind)
+    setups, parent = check(experiment, kind, house), parent_of(experiment, house)
     training = Training(experiment, setups, house)
     of: dict[Phase, dict[int, Setup]] = {
         "train": {place: training.trains(place) for place in training.arms},
         "test": {place: training.rehearses(place) for place in setups},
     }
-    cases: dict[Phase, Cases] = {"train": training.cases, "test": experiment.dataset}
-    repeats: dict[Phase, int] = {"train": 1, "test": experiment.repeats}
+    cases: dict[Phase, Cases] = {"train": experiment.teaches or experiment.dataset, "test": experiment.dataset}
+    repeats: dict[Phase, dict[int, int]] = {
+        "train": dict.fromkeys(of["train"], 1),
+        "test": {place: experiment.repeats_of(place) for place in of["test"]},
+    }
     known: dict[str, Reply] = {}
     taken: dict[tuple[int, Phase], _Taken] = {}
     chosen = {phase: _chosen(cases[phase], house) for phase in of if of[phase]}
-    total = sum(len(rows) * len(of[phase]) * repeats[phase] for phase, (rows, _) in chosen.items())
+    total = sum(len(rows) * sum(repeats[phase].values()) for phase, (rows, _) in chosen.items())
     done = 0
     for phase, (rows, many) in chosen.items():
         more = many / len(rows) if rows else 0.0
-        taken |= {(place, phase): _Taken(more, many * repeats[phase]) for place in of[phase]}
-        for row, place, repeat in _each(rows, list(of[phase]), repeats[phase]):
+        taken |= {(place, phase): _Taken(more, many * repeats[phase][place]) for place in of[phase]}
+        for row, place, repeat in _each(rows, repeats[phase]):
             progress(done, total)
-            arm, one = experiment.arms[place], taken[place, phase]
+            arm, one, seed = experiment.arms[place], taken[place, phase], experiment.seed(place, repeat)
+            done += 1
+            if is_parent(arm, seed, parent):
+                continue
             began = time.perf_counter()
-            found = house.estimate(arm.procedure, row.case, of[phase][place], arm.seed + repeat, known=known)
+            found = house.estimate(
+                arm.procedure,
+                row.case.without(*arm.without),
+                of[phase][place],
+                seed,
+                experiment.dataset.run or None,
+                known,
+            )
             one.lasted.append(_lasts(found, of[phase][place], time.perf_counter() - began, experiment.at_once))
             one.asked += found.calls - found.on_record
             one.shared += found.on_record
             one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
             price = house.price(found)
             one.money = None if price is None or one.money is None else one.money + price
-            done += 1
     progress(total, total)
     arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
     prices = [arm.money for arm in arms]
@@ -157,12 +171,12 @@ def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEs
     )
 
 
-def _chosen(cases: Cases, house: ExperimentHouse) -> tuple[list[Row], int]:
+def _chosen(cases: Cases, house: Hearings) -> tuple[list[Row], int]:
     """The rows that are rehearsed, and how many there are in all."""
-    ids = [row.id for row in rows_of(house.datasets, cases)]
+    ids = [row.id for row in rows_of(house, cases)]
     some = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))
-    return [row for row in rows_of(house.datasets, cases) if row.id in some], len(ids)
+    return [row for row in rows_of(house, cases) if row.id in some], len(ids)
 
 
-def _each(rows: Sequence[Row], places: Sequence[int], repeats: int) -> Iterator[tuple[Row, int, int]]:
-    return ((row, place, repeat) for row in rows for place in places for repeat in range(repeats))
+def _each(rows: Sequence[Row], repeats: Mapping[int, int]) -> Iterator[tuple[Row, int, int]]:
+    return ((row, place, repeat) for row in rows for place, many in repeats.items() for repeat in range(many))

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,16 +25,73 @@ from typing import TYPE_CHECKING, Any
 from courtroom.datasets.packing import outcome_of
 from courtroom.datasets.packing import text_of as words_of
 from courtroom.engine.answers import AnswerStore
+from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.recorded_calls import RecordedCall, chosen, recorded_calls, spans_of, texts_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.table import ALL, CellRow
+from courtroom.models.request import Message, Reply
+from courtroom.models.spec import ModelSpec
 from courtroom.version import __version__
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalLog, EvalSample
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """One call, with its last question: those before it had no answer that could be read."""
+
+    call: Called
+    began: float
+    """Seconds since 1970; not before its stage, also where an answer on record once took longer."""
+    ended: float
+    messages: tuple[Message, ...]
+    reply: Reply | None
+    """As it came back; None where nothing did."""
+    spec: ModelSpec | None
+    """How the member's model is asked; None where the member is not known any more."""
+
+
+def recorded_calls(record: Record, answers: AnswerStore) -> Iterator[RecordedCall]:
+    """All calls of a run, in the order in which they ended. Nothing of it says where a key is, or is one."""
+    began, _ = spans_of(record)
+    for call in record.calls:
+        ended = record.times[call.path]
+        start = max(began.get(call.stage, ended - call.latency_s), ended - call.latency_s)
+        key = call.keys[-1] if call.keys else ""
+        member = record.member(call.member)
+        yield RecordedCall(
+            call,
+            min(start, ended),
+            ended,
+            answers.request(key) if key else (),
+            answers.reply(key) if key else None,
+            member.spec if member else None,
+        )
+
+
+def spans_of(record: Record) -> tuple[dict[str, float], dict[str, float]]:
+    """When each stage began, and when it ended or was last heard of, by its path."""
+    began: dict[str, float] = {}
+    ended: dict[str, float] = {}
+    for at, event in record.events:
+        if event.stage:
+            began.setdefault(event.stage, at)
+            ended[event.stage] = at
+    return began, ended
+
+
+def texts_of(message: Message) -> list[str]:
+    """The parts of a message as texts; of a picture or a video its name and description."""
+    return [part if isinstance(part, str) else f"[{part.kind} {part.id}: {part.description}]" for part in message.parts]
+
+
+def chosen(names: Sequence[str]) -> str:
+    """One name for several models, each once."""
+    return ", ".join(dict.fromkeys(filter(None, names))) or "none"
+
 
 MISSING = "Logs of Inspect need the extra `inspect`: pip install 'courtroom[inspect]'."
 MOST_NAME = 60

@@ -46,7 +46,9 @@ class Outcome(Strict):
     cost: float | None = None
     """US dollars; None where it is not known."""
     latency_s: float = 0.0
-    """Time that the calls took, added up."""
+    """Time that the calls took, added up; of an answer on record, the time that it took when it was given."""
+    assessed_s: float = 0.0
+    """Of this, an assessor's calls, which are no part of the work."""
     wall_s: float = 0.0
 
 
@@ -69,6 +71,7 @@ def of_record(record: Record) -> Outcome:
         completion_tokens=completion,
         cost=record.cost,
         latency_s=sum(call.latency_s for call in record.calls),
+        assessed_s=record.assessed_s,
         wall_s=record.run.wall_s,
     )
 

@@ -1,13 +1,30 @@
-"""The cells of an experiment: case by arm by repeat, with the id of each run. Pure: the same experiment has the same cells."""
+"""From an experiment to its cells: case by arm by repeat, with the id of each run. All is tried before anything is asked."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from courtroom.experiments.spec import Experiment
+from pydantic import ValidationError
+
+from courtroom.cases.case import Case
+from courtroom.cases.checks import explain
+from courtroom.datasets import Row
+from courtroom.engine.changes import changed
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
+from courtroom.experiments.measures import measures_of, wanted
+from courtroom.experiments.outcome import Outcome, of_record
+from courtroom.experiments.predictions import Answers, answers_of, digest
+from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.strict import Strict
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
 
 Phase = Literal["train", "test"]
 
@@ -23,7 +40,7 @@ class Cell(Strict):
     repeat: int
     seed: int
     run: str
-    """Empty where the arm is predictions made elsewhere."""
+    """Empty where there is none to make: for predictions made elsewhere, and for the run that forks are compared with."""
     phase: Phase = "test"
 
 
@@ -44,21 +61,28 @@ def cells(
     """
     number = 0
     given = answered or {}
-    most = max([experiment.repeats, *(many for arm in given.values() for many in arm.values())])
+    most = max(
+        [
+            *map(experiment.repeats_of, range(len(experiment.arms))),
+            *(many for arm in given.values() for many in arm.values()),
+        ]
+    )
     for place in sorted(learning):
         for row in trained:
             run = run_id(experiment, place, row, 0, "train")
             yield Cell(
-                number=number, arm=place, row=row, repeat=0, seed=experiment.arms[place].seed, run=run, phase="train"
+                number=number, arm=place, row=row, repeat=0, seed=experiment.seed(place, 0), run=run, phase="train"
             )
             number += 1
     for repeat in range(most):
         for row in tested:
             for place, arm in enumerate(experiment.arms):
-                if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats):
+                if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats_of(place)):
                     continue
                 run = "" if arm.predictions else run_id(experiment, place, row, repeat)
-                yield Cell(number=number, arm=place, row=row, repeat=repeat, seed=arm.seed + repeat, run=run)
+                yield Cell(
+                    number=number, arm=place, row=row, repeat=repeat, seed=experiment.seed(place, repeat), run=run
+                )
                 number += 1
 
 
@@ -71,3 +95,183 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
 def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
     """Cases that are in both."""
     return frozenset(tested) & frozenset(trained)
+
+
+def parent_of(experiment: Experiment, house: Hearings) -> Record | None:
+    """The run whose forks the arms are; None where the cases are a dataset's.
+
+    Raises:
+        CourtroomError: it is not there, or has no verdict yet.
+    """
+    run = experiment.dataset.run
+    return finished(run, house) if run else None
+
+
+def finished(run: str, house: Hearings) -> Record:
+    """A run that can be forked and compared with its forks.
+
+    Raises:
+        CourtroomError: it is not there, or has no verdict yet.
+    """
+    record = house.record(run)
+    if record.run.verdict is None:
+        raise CourtroomError("This run has no verdict yet. Run it to its end first, then ask what would change it.")
+    return record
+
+
+def rows_of(house: Hearings, cases: Cases) -> Iterator[Row]:
+    """The rows that an experiment takes of its dataset, in their order; the case of a run is the only one."""
+    if cases.run:
+        case = house.record(cases.run).case
+        return iter([Row(id=case.id, case=case)])
+    return house.datasets.rows(
+        cases.name,
+        version=cases.version,
+        split=cases.split,
+        ids=cases.ids,
+        limit=cases.limit,
+        sample=cases.sample,
+        seed=cases.seed,
+    )
+
+
+def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
+    """The experiment with the dataset's version and the digests of all predictions written out, and the kind of its cases."""
+    if parent := parent_of(experiment, house):
+        return experiment, parent.case.kind
+    info = house.datasets.info(experiment.dataset.name, experiment.dataset.version)
+    given = answers(experiment)
+    known = {row for _, row in house.datasets.columns(info.name, info.version, ("id",))} if given else set()
+    arms = tuple(
+        arm.model_copy(update={"digest": digest(given[place]), "unknown": len(given[place].keys() - known)})
+        if place in given
+        else arm
+        for place, arm in enumerate(experiment.arms)
+    )
+    # Where the file lies is no part of what it says.
+    arms = tuple(
+        arm.model_copy(update={"predictions": Path(arm.predictions).name}) if arm.predictions else arm for arm in arms
+    )
+    dataset = experiment.dataset.model_copy(update={"version": info.version})
+    rules = experiment.knowledge
+    if rules.dataset:
+        rules = rules.model_copy(update={"version": house.datasets.info(rules.dataset, rules.version).version})
+    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": arms}), info.kind
+
+
+def answers(experiment: Experiment) -> dict[int, Answers]:
+    """The predictions of the arms that have any, by the arm's place."""
+    return {
+        place: answers_of(Path(arm.predictions), arm.model)
+        for place, arm in enumerate(experiment.arms)
+        if arm.predictions
+    }
+
+
+def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
+    """Try what can be tried before a case is read; the setups of the arms, by their places.
+
+    Raises:
+        CourtroomError: a procedure is unknown or takes another kind of case, a setup does not fit, a measure is unknown.
+    """
+    if not measures_of(kind) and not experiment.dataset.run:
+        raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
+    wanted(kind, experiment.measures)
+    return setups_of(experiment, kind, house)
+
+
+def setups_of(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
+    """The setups of the arms that are procedures, by their places; see `setup_of`."""
+    parent = parent_of(experiment, house)
+    arms = enumerate(experiment.arms)
+    return {place: setup_of(arm, house.procedures, kind, parent) for place, arm in arms if arm.procedure}
+
+
+def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: Record | None = None) -> Setup:
+    """The setup of an arm: the procedure's own, or that of the run whose fork it is, with the arm's changes.
+
+    Raises:
+        CourtroomError: its procedure is unknown or takes another kind of case, or a value does not fit.
+    """
+    try:
+        chosen = procedures[arm.procedure]
+    except CourtroomError as error:
+        raise CourtroomError(f"{arm.name}: {error}") from error
+    if chosen.case_kind != kind:
+        fitting = [one.name for one in procedures.values() if one.case_kind == kind]
+        raise CourtroomError(
+            f"{arm.name}: {chosen.title} hears cases of the kind “{chosen.case_kind}”; the dataset has the kind “{kind}”. "
+            f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
+        )
+    if parent and arm.procedure != parent.run.procedure:
+        raise CourtroomError(f"{arm.name}: a fork has the procedure of its run: {parent.run.procedure}.")
+    given = {"model.id": arm.model} if arm.model else {}
+    try:
+        setup = changed(parent.setup if parent else chosen.setup(), {**given, **arm.set})
+    except ValidationError as error:
+        raise CourtroomError(f"{arm.name}: {' '.join(explain(error))}") from error
+    except CourtroomError as error:
+        raise CourtroomError(f"{arm.name}: {error}") from error
+    if refused := setup.refused():
+        raise CourtroomError(f"{arm.name}: {' '.join(refused)}")
+    return setup
+
+
+def planned(
+    experiment: Experiment, house: Hearings, given: Mapping[int, Answers], learning: Sequence[int] = ()
+) -> Iterator[tuple[Cell, Outcome | None]]:
+    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
+
+    Args:
+        learning: the places of the arms that are trained.
+
+    Raises:
+        CourtroomError: there is no case, no arm learns, an arm's predictions are of none of the cases, or a case is both trained on and tested.
+    """
+    if parent := parent_of(experiment, house):
+        for cell in cells(experiment, [parent.case.id]):
+            if is_parent(experiment.arms[cell.arm], cell.seed, parent):
+                yield cell.model_copy(update={"run": ""}), of_record(parent)
+            else:
+                yield cell, None
+        return
+    found: dict[str, Case] = {}
+    tested: list[str] = []
+    for row in rows_of(house, experiment.dataset):
+        tested.append(row.id)
+        if given:
+            found[row.id] = row.case
+    if not tested:
+        raise CourtroomError(
+            f"The dataset “{experiment.dataset.name}” has no case in what was chosen of it. Choose more."
+        )
+    for place, answered in given.items():
+        if not answered.keys() & found.keys():
+            arm = experiment.arms[place]
+            raise CourtroomError(
+                f"{arm.name}: none of the {len(answered):,} predictions is of a case of the dataset "
+                f"“{experiment.dataset.name}”. Its cases have ids such as {', '.join(tested[:3])}."
+            )
+    teaches = experiment.teaches
+    trained = [row.id for row in rows_of(house, teaches)] if teaches else []
+    if trained and not learning:
+        raise CourtroomError("No arm learns. Choose a procedure with a memory, or leave out knowledge.train.")
+    taught = {experiment.arms[place].name for place in learning}
+    if unlearned := next((arm for arm in experiment.arms if arm.memory_of and arm.memory_of not in taught), None):
+        raise CourtroomError(
+            f"{unlearned.name}: the arm “{unlearned.memory_of}”, whose memory it is to see, does not learn."
+        )
+    same = teaches is not None and teaches.name == experiment.dataset.name
+    if same and (both := overlap(tested, trained)) and not experiment.knowledge.test_on_trained:
+        raise CourtroomError(
+            f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. Choose splits that share none, "
+            "or set knowledge.test_on_trained = true."
+        )
+    many = {place: {row: len(several) for row, several in answered.items()} for place, answered in given.items()}
+    for cell in cells(experiment, tested, trained, many, learning):
+        yield cell, None if cell.run else given[cell.arm][cell.row][cell.repeat].outcome(found[cell.row])
+
+
+def is_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
+    """Whether a fork would be the run itself over again."""
+    return parent is not None and not (arm.set or arm.without or arm.model) and seed == parent.run.seed

@@ -39,25 +39,19 @@ class Recipe:
         """Which table or figure it is."""
         return self.experiment.source.partition(", ")[2] if self.paper else ""
 
-    @property
-    def splits(self) -> tuple[str, ...]:
-        """The splits that its dataset must have."""
-        wanted = (self.experiment.knowledge.train, self.experiment.dataset.split)
-        return tuple(split for split in wanted if split)
-
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
         """The kind of case that its arms hear."""
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)
         return procedures[named].case_kind
 
     def missing(self, datasets: Datasets) -> str:
-        """What of its dataset is not here, in a sentence; empty where all of it is."""
-        name = self.experiment.dataset.name
-        info = next((one for one in datasets.list() if one.name == name), None)
-        if info is None:
-            return f"Import its dataset under the name “{name}”."
-        if lacking := [split for split in self.splits if split not in info.splits]:
-            return f"The dataset “{name}” has no split “{lacking[0]}”. Split it, or import the file of that split."
+        """What of its datasets is not here, in a sentence; empty where all of it is."""
+        here = {one.name: one for one in datasets.list()}
+        for cases in filter(None, (self.experiment.teaches, self.experiment.dataset)):
+            if cases.name not in here:
+                return f"Import its dataset under the name “{cases.name}”."
+            if cases.split and cases.split not in here[cases.name].splits:
+                return f"The dataset “{cases.name}” has no split “{cases.split}”. Split it, or import the file of that split."
         return ""
 
 

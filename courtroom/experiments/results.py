@@ -3,24 +3,82 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.agreement import consistency, krippendorffs_alpha
-from courtroom.evaluation.significance import Tested
+from courtroom.evaluation.intervals import Interval
+from courtroom.evaluation.significance import Tested, consistency, krippendorffs_alpha
+from courtroom.experiments.accounts import Account
 from courtroom.experiments.breakdown import Breakdown, Feature, breakdown, differing, learning_curve
-from courtroom.experiments.comparison import Overall, Pair, over_repeats, overall, pairs
-from courtroom.experiments.frames import frame_of
+from courtroom.experiments.chance import guesses
+from courtroom.experiments.hypotheses import Finding, findings
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.table import ALL, ArmGroup, CellRow, ResultTable, grouped, of_groups
-from courtroom.experiments.words import sentence, summary
+from courtroom.experiments.table import (
+    ALL,
+    ArmGroup,
+    CellRow,
+    Overall,
+    Pair,
+    ResultTable,
+    grouped,
+    over_repeats,
+    over_runs,
+    overall,
+    pairs,
+    sentence,
+    summary,
+    table,
+    without_interval,
+)
+from courtroom.experiments.written import frame_of
+from courtroom.questions.audit import Audit, Name, shares
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@dataclass(frozen=True)
+class ArmAudits:
+    """The audited votes of one arm."""
+
+    arm: str
+    runs: int
+    """Runs of the arm in which a vote was audited."""
+    audits: tuple[Audit, ...]
+
+    @property
+    def shares(self) -> dict[Name, float]:
+        """Which share of them has which name, the largest first."""
+        return shares(self.audits)
+
+
+def arm_audits(
+    rows: Sequence[CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
+) -> list[ArmAudits]:
+    """What was found in each arm, in the order of the arms; arms without an audited vote are left out.
+
+    Args:
+        audited: runs in which something was audited.
+        audits_of: the audits of a run.
+    """
+    found: dict[str, list[tuple[Audit, ...]]] = {}
+    for row in rows:
+        if row.run in audited and (audits := tuple(audits_of(row.run))):
+            found.setdefault(row.arm, []).append(audits)
+    return [ArmAudits(arm, len(runs), tuple(one for run in runs for one in run)) for arm, runs in found.items()]
+
+
+def first_runs(rows: Sequence[CellRow], each: int) -> list[str]:
+    """The first finished runs of each arm, so many each."""
+    arms = dict.fromkeys(row.arm for row in rows)
+    done = (((row.run for row in rows if row.arm == arm and row.run and row.state == "done")) for arm in arms)
+    return [run for runs in done for run in islice(runs, each)]
+
 
 T = TypeVar("T")
 LEARNING = "learning"
@@ -37,6 +95,8 @@ class Steady:
     """Krippendorff's alpha over the members' last votes; None where nobody votes."""
     repeats: Tested | None
     """Whether any repeat is right more often than the others, by Cochran's Q; None without repeats."""
+    before: Tested | None = None
+    """Whether the first measure differs from that of the arm before, by Student's t over repeats; None without repeats."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +110,10 @@ class ExperimentResults:
     """Which columns are left out, and why."""
     trained: Sequence[CellRow] = ()
     """Cells that taught an arm's memory; they count in no table."""
+    prompts: str = ""
+    """The hash of the prompts as they are now, where hypotheses are locked."""
+    accounts: tuple[Account, ...] = ()
+    """How each arm's answers and the cases fit together."""
     _kept: dict[object, Any] = field(default_factory=dict, repr=False)
     """What was worked out for one choice of several: a page asks for it at each rerun."""
 
@@ -72,12 +136,19 @@ class ExperimentResults:
     @cached_property
     def table(self) -> ResultTable:
         """The table."""
-        return of_groups(self.groups, self.rows, self.arms, self.measures)
+        made = table(self.groups, self.rows, self.arms, self.measures)
+        return replace(made, guesses=tuple(guesses(self.groups, self.measures)))
 
     @cached_property
     def pairs(self) -> list[Pair]:
         """Every pair of arms."""
         return pairs(self.groups, self.arms, self.measures)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the results say of each hypothesis; none where none was locked."""
+        now = self.kept.experiment
+        return findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts) if now.lock else []
 
     @cached_property
     def overall(self) -> list[Overall]:
@@ -87,13 +158,25 @@ class ExperimentResults:
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
         """Consistency and agreement, by arm."""
-        return {
-            arm: _steady(
-                [row for row in self.rows if row.arm == arm],
-                over_repeats(group, self.measures) if (group := self.groups.get((arm, ALL))) else None,
-            )
-            for arm in self.arms
-        }
+        groups = [self.groups.get((arm, ALL)) for arm in self.arms]
+        found = {}
+        for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
+            rows = [row for row in self.rows if row.arm == arm]
+            one = _steady(rows, over_repeats(group, self.measures) if group else None)
+            runs = over_runs(group, before, self.measures[0]) if group and before and self.measures else None
+            found[arm] = replace(one, before=runs)
+        return found
+
+    @property
+    def repeats_told(self) -> list[str]:
+        """A sentence for each arm with repeats: P over its repeats, and T against the arm before."""
+        told = []
+        for before, (arm, one) in zip((None, *self.steady), self.steady.items(), strict=False):
+            parts = [f"P {one.repeats.p:.3g} by Cochran's Q"] if one.repeats else []
+            parts += [f"T {one.before.statistic:.3g} against {before}, p {one.before.p:.3g}"] if one.before else []
+            if parts:
+                told.append(f"Over repeats, {arm}: {'; '.join(parts)}.")
+        return told
 
     def breakdown(self, feature: str, measure: Measure, group: str = ALL) -> Breakdown:
         """A measure by a feature, of all cases or of those of one group.
@@ -149,10 +232,12 @@ class ExperimentResults:
                     "arm": line.arm,
                     "group": line.group,
                     "cases": line.cases,
-                    "values": {name: [one.value, one.low, one.high] for name, one in line.values.items()},
+                    "values": {name: _as_list(one) for name, one in line.values.items()},
+                    "counts": line.counts,
                 }
                 for line in self.table.lines
             ],
+            "guesses": [{"name": one.name, "group": one.group, "values": one.values} for one in self.table.guesses],
             "spent": {
                 arm: {"calls": one.calls, "tokens": one.tokens, "cost": one.cost, "failed": one.failed}
                 for arm, one in self.table.spent.items()
@@ -161,29 +246,43 @@ class ExperimentResults:
                 arm: {
                     "consistency": one.consistency,
                     "agreement": one.agreement,
-                    "repeats": {"q": one.repeats.statistic, "p": one.repeats.p} if one.repeats else None,
+                    "before": {"t": one.before.statistic, "p": one.before.p} if one.before else None,
+                    "repeats": {"q": one.repeats.statistic, "p": one.repeats.p, "draws": one.repeats.draws}
+                    if one.repeats
+                    else None,
                 }
                 for arm, one in self.steady.items()
             },
-            "notes": list(self.notes),
+            "notes": [*without_interval(self.table), *self.notes],
+            "hypotheses": [one.model_dump(mode="json") for one in self.findings],
+            "accounts": [one.model_dump() for one in self.accounts],
             "summary": summary(self.pairs, self.overall),
             "pairs": [
                 {
                     "measure": pair.measure.name,
                     "group": pair.group,
                     "arms": [pair.a, pair.b],
-                    "difference": [pair.difference.value, pair.difference.low, pair.difference.high],
-                    "test": pair.test,
-                    "p": pair.p,
+                    "difference": _as_list(pair.difference),
+                    "cases": pair.cases,
+                    "test": pair.tested.test,
+                    "draws": pair.tested.draws,
+                    "p": pair.tested.p,
                     "corrected": pair.corrected,
                     "holds": pair.holds,
+                    "knowable": pair.knowable,
                     "effect": pair.effect,
                     "needed": pair.needed,
+                    "others": [{"test": one.test, "statistic": one.statistic, "p": one.p} for one in pair.others],
                     "sentence": sentence(pair),
                 }
                 for pair in self.pairs
             ],
         }
+
+
+def _as_list(interval: Interval) -> list[float | None]:
+    """Value, lower and upper end; None where there is no interval."""
+    return [interval.value, *([interval.low, interval.high] if interval.known else [None, None])]
 
 
 def _steady(rows: Sequence[CellRow], repeats: Tested | None) -> Steady:

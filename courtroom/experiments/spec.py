@@ -5,21 +5,30 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
+from courtroom.experiments.hypotheses import Hypothesis, Lock
 from courtroom.strict import Strict
+
+Change = Literal["base", "knob", "rule", "member", "evidence", "grid"]
+"""What an arm of a what-if changes; `base` is nothing, `grid` several things at once."""
+
+OF_MODELS = ("model.id", "model.connection", "model.extra", "roles", "members", "embedding")
+"""Paths in a setup that say which model answers or compares texts."""
 
 
 class Cases(Strict):
-    """Which cases: a dataset at one version, and what is taken of it."""
+    """Which cases: a dataset at one version, and what is taken of it; or the case of one run."""
 
-    name: str = Field(min_length=1, max_length=120)
+    name: str = Field(default="", max_length=120)
+    run: str = Field(default="", max_length=120, description="In place of a dataset: the run whose forks the arms are.")
     version: str | None = Field(
         default=None, description="Without one, the newest; it is written out when the experiment begins."
     )
@@ -29,25 +38,56 @@ class Cases(Strict):
     sample: int | None = Field(default=None, ge=1, description="So many, drawn with `seed`.")
     seed: int = 0
 
+    @model_validator(mode="after")
+    def _one_or_the_other(self) -> Self:
+        if bool(self.name) == bool(self.run):
+            raise ValueError("name either a dataset or a run")
+        return self
 
-class Arm(Strict):
+
+class Variant(Strict):
+    """Something changed: values by their paths in the setup, parts of the case left out."""
+
+    name: str = Field(min_length=1, max_length=400)
+    kind: Change | None = None
+    set: dict[str, Any] = Field(default_factory=dict, description="Values of the setup by their paths.")
+    without: tuple[str, ...] = Field(default=(), description="Parts of the case that are left out, by their names.")
+
+
+class Arm(Variant):
     """One row of the table: a procedure with a setup, or predictions made elsewhere."""
 
-    name: str = Field(min_length=1, max_length=120)
     procedure: str = ""
     model: str = Field(
         default="", description="`offline`, any LiteLLM model id, or which model's lines of the predictions."
     )
     set: dict[str, JsonValue] = Field(default_factory=dict, description="Values of the setup by their paths.")
     seed: int = Field(default=0, ge=0, description="Of the first repeat; each further one has the next.")
+    repeats: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000,
+        description="How often each case runs under this arm, in place of the experiment's repeats.",
+        exclude_if=lambda repeats: repeats is None,
+    )
     predictions: str = Field(default="", description="A file of answers by case.")
     digest: str = Field(default="", description="Of the predictions; written out when the experiment begins.")
+    unknown: int = Field(
+        default=0,
+        description="Cases of the predictions that the dataset does not have; written out when the experiment begins.",
+        exclude_if=lambda number: not number,
+    )
+    memory_of: str = Field(
+        default="",
+        description="The arm whose memory it sees, for one that does not learn itself.",
+        exclude_if=lambda name: not name,
+    )
 
     @model_validator(mode="after")
     def _one_or_the_other(self) -> Self:
         if bool(self.procedure) == bool(self.predictions):
             raise ValueError("an arm names either a procedure or a file of predictions")
-        if self.predictions and self.set:
+        if self.predictions and (self.set or self.without):
             raise ValueError("predictions made elsewhere have no setup")
         return self
 
@@ -59,7 +99,22 @@ class KnowledgeRules(Strict):
         default=None,
         description="A split from which each arm that can learns first, one case after the other, in the order of the dataset.",
     )
+    dataset: str = Field(
+        default="",
+        max_length=120,
+        description="The dataset that has this split; empty: the one that is tested.",
+        exclude_if=lambda name: not name,
+    )
+    version: str | None = Field(
+        default=None,
+        description="Of that dataset; without one, the newest, which is written out when the experiment begins.",
+        exclude_if=lambda version: version is None,
+    )
     test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
+
+
+PRESENTED = {"title", "source", "measures", "by_category", "gain_over", "at_once", "budget", "hypotheses", "lock"}
+"""What decides nothing of what is asked."""
 
 
 class Experiment(Strict):
@@ -70,23 +125,50 @@ class Experiment(Strict):
     source: str = Field(default="", max_length=400, description="Which table or figure of which paper it is.")
     dataset: Cases
     repeats: int = Field(default=1, ge=1, le=1_000)
+    seeds: tuple[int, ...] = Field(
+        default=(), description="Of the repeats under every arm, in place of each arm's own seed and those after it."
+    )
     measures: tuple[str, ...] = Field(
         default=(), description="By their names; without any, the usual ones of the kind of case."
     )
     by_category: bool = Field(default=False, description="A table for each category of cases.")
+    gain_over: dict[str, str] = Field(
+        default_factory=dict,
+        description="By an arm's name, the arm of a single model whose right answers its gain is over.",
+    )
     at_once: int = Field(
         default=64, ge=1, le=1_000, description="Cells under way at once, within each model's own limits."
     )
     budget: Budget = Field(default_factory=Budget, description="Of the whole experiment.")
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
-    arms: tuple[Arm, ...] = Field(min_length=1, max_length=200)
+    arms: tuple[Arm, ...] = Field(min_length=1, max_length=2_000)
+    hypotheses: tuple[Hypothesis, ...] = Field(default=(), max_length=200)
+    lock: Lock | None = Field(default=None, description="The hypotheses as they were before the first answer.")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
+        if self.seeds and len(self.seeds) != self.repeats:
+            raise ValueError(f"{self.repeats} repeats need as many seeds; there are {len(self.seeds)}")
+        if self.seeds and any(arm.repeats for arm in self.arms):
+            raise ValueError("an arm with repeats of its own needs seeds of its own: leave out `seeds`")
+        if self.dataset.run and (self.knowledge.train or any(arm.predictions for arm in self.arms)):
+            raise ValueError("forks of a run neither train nor are predictions made elsewhere")
         names = [arm.name for arm in self.arms]
         if doubled := {name for name in names if names.count(name) > 1}:
             raise ValueError(f"each arm has a name of its own; used more than once: {', '.join(sorted(doubled))}")
-        if self.knowledge.train and self.knowledge.train == self.dataset.split and not self.knowledge.test_on_trained:
+        if unknown := {*self.gain_over, *self.gain_over.values()} - {*names}:
+            raise ValueError(f"gain_over names what is no arm: {', '.join(sorted(unknown))}")
+        compared = {name for one in self.hypotheses for name in (one.arm, one.than)}
+        if unknown := compared - {*names}:
+            raise ValueError(f"a hypothesis names what is no arm: {', '.join(sorted(unknown))}")
+        learned = [arm.memory_of for arm in self.arms if arm.memory_of]
+        if missing := next((name for name in learned if name not in names), ""):
+            raise ValueError(f"no arm has the name “{missing}”, whose memory another arm is to see")
+        if learned and not self.knowledge.train:
+            raise ValueError("arms that see another arm's memory need knowledge.train, from which that arm learns")
+        train, tested = self.teaches, self.dataset
+        same = train is not None and (train.name, train.split) == (tested.name, tested.split)
+        if same and not self.knowledge.test_on_trained:
             raise ValueError(
                 f"the split “{self.dataset.split}” would be tested on what was learned from it; test another split, or set "
                 "knowledge.test_on_trained = true"
@@ -94,15 +176,33 @@ class Experiment(Strict):
         return self
 
     @property
+    def teaches(self) -> Cases | None:
+        """What arms learn from; None where they learn nothing."""
+        rules, tested = self.knowledge, self.dataset
+        if rules.train is None:
+            return None
+        if rules.dataset:
+            return Cases(name=rules.dataset, version=rules.version, split=rules.train)
+        return Cases(name=tested.name, run=tested.run, version=tested.version, split=rules.train)
+
+    @property
     def digest(self) -> str:
         """SHA-256 of all that decides what is asked; how much may be spent, and how fast, is no part of it."""
-        decides = self.model_dump_json(exclude={"title", "source", "measures", "by_category", "at_once", "budget"})
+        decides = self.model_dump_json(exclude=PRESENTED)
         return hashlib.sha256(decides.encode()).hexdigest()
 
     @property
     def id(self) -> str:
         """Under which it is kept."""
         return f"{self.name}-{self.digest[:8]}"
+
+    def seed(self, arm: int, repeat: int) -> int:
+        """The seed of a repeat under an arm."""
+        return self.seeds[repeat] if self.seeds else self.arms[arm].seed + repeat
+
+    def repeats_of(self, arm: int) -> int:
+        """How often each case runs under an arm."""
+        return self.arms[arm].repeats or self.repeats
 
     @property
     def procedures(self) -> frozenset[str]:
@@ -121,6 +221,7 @@ def read_toml(path: Path) -> Experiment:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourtroomError(f"{path} can't be read as an experiment: {error}.") from error
     values["arms"] = [_beside(arm, path.parent) for arm in values.pop("arm", [])]
+    values["hypotheses"] = values.pop("hypothesis", [])
     if isinstance(values.get("dataset"), str):
         values["dataset"] = {"name": values["dataset"]}
     return parsed(values, path.name)
@@ -140,14 +241,19 @@ def parsed(values: Any, what: str) -> Experiment:
 
 def as_toml(experiment: Experiment) -> str:
     """The file of an experiment, without what is only known once it has begun."""
-    values = experiment.model_dump(mode="json", exclude_defaults=True)
-    arms = values.pop("arms")
+    values = experiment.model_dump(mode="json", exclude_defaults=True, exclude={"lock"})
+    several = {"hypothesis": values.pop("hypotheses", []), "arm": values.pop("arms")}
     tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
     lines = [f"{name} = {_value(value)}" for name, value in values.items()]
     for name, table in tables.items():
-        lines += ["", f"[{name}]", *(f"{key} = {_value(value)}" for key, value in table.items() if value is not None)]
-    for arm in arms:
-        lines += ["", "[[arm]]", *(f"{key} = {_value(value)}" for key, value in arm.items())]
+        lines += [
+            "",
+            f"[{name}]",
+            *(f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None),
+        ]
+    for name, rows in several.items():
+        for row in rows:
+            lines += ["", f"[[{name}]]", *(f"{key} = {_value(value)}" for key, value in row.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -180,3 +286,60 @@ def _quoted(text: str) -> str:
 
 def _escaped(sign: str) -> str:
     return sign if sign >= " " and sign != "\x7f" else f"\\u{ord(sign):04x}"
+
+
+def adapted(
+    experiment: Experiment,
+    *,
+    dataset: str | None = None,
+    split: str | None = None,
+    sample: int | None = None,
+    repeats: int | None = None,
+    model: str | None = None,
+    values: Mapping[str, Any] | None = None,
+    arms: Collection[str] | None = None,
+) -> Experiment:
+    """The experiment with what is given in place of what its file says; its arms and measures stay.
+
+    Args:
+        dataset: another dataset to test on, in its newest version. Cases that the file names by their ids are of the file's
+            dataset, so they are not chosen any more. A dataset that the file names for learning stays.
+        split: another split to test on; an empty one is all cases.
+        sample: so many cases, drawn with the dataset's seed.
+        repeats: how often each case runs under each arm.
+        model: the model of every member of every procedure. What an arm says of single roles, of members or of the embedding
+            is left out. Predictions made elsewhere stay.
+        values: values of the setup of every procedure by their paths, such as `jury_size`.
+        arms: the names of the arms that are wanted; None is all of them.
+
+    Raises:
+        CourtroomError: a value does not fit.
+    """
+    cases: dict[str, Any] = {"name": dataset, "version": None, "ids": None} if dataset else {}
+    cases |= {"split": split or None} if split is not None else {}
+    cases |= {"sample": sample, "limit": None} if sample is not None else {}
+    given = experiment.model_dump(mode="json")
+    given["dataset"] |= cases
+    given["repeats"] = experiment.repeats if repeats is None else repeats
+    wanted = [arm for arm in experiment.arms if arms is None or arm.name in arms]
+    if repeats is not None:
+        wanted = [arm.model_copy(update={"repeats": None}) for arm in wanted]
+    given["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in wanted]
+    names = {arm.name for arm in wanted}
+    given |= {
+        "lock": None,
+        "hypotheses": [one for one in given["hypotheses"] if {one["arm"], one["than"]} <= {arm.name for arm in wanted}],
+    }
+    given["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
+    return parsed(given, experiment.name)
+
+
+def _arm(arm: Arm, model: str | None, values: Mapping[str, Any]) -> Arm:
+    if not arm.procedure:
+        return arm
+    kept = {path: value for path, value in arm.set.items() if not (model and _is_of_models(path))}
+    return arm.model_copy(update={"model": model or arm.model, "set": {**kept, **values}})
+
+
+def _is_of_models(path: str) -> bool:
+    return any(path == known or path.startswith(f"{known}.") for known in OF_MODELS)

@@ -8,23 +8,21 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
 from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access.acting import acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
 from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import give_up, listed, may_see, mine, take
-from courtroom.store.connection import StoredRow
+from courtroom.sharing.rules import follow, give_up, listed, may_see, take
+from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
-from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 NAMING = (
     ("runs", "setup"),
     ("experiments", "body"),
-    ("sweeps", "plan"),
     ("interventions", "body"),
     ("setups", "body"),
 )
@@ -77,12 +75,28 @@ class ExperimentStore:
         """
         with self._database.transaction() as db:
             fresh = db.execute(
-                "INSERT INTO experiments (id, name, body, kind, status, created) VALUES (?, ?, ?, ?, 'paused', ?)"
+                "INSERT INTO experiments (id, name, parent, body, kind, status, created) VALUES (?, ?, ?, ?, ?, 'paused', ?)"
                 " ON CONFLICT DO NOTHING",
-                (experiment.id, experiment.name, experiment.model_dump_json(), kind, time.time()),
+                (
+                    experiment.id,
+                    experiment.name,
+                    experiment.dataset.run,
+                    experiment.model_dump_json(),
+                    kind,
+                    time.time(),
+                ),
             ).rowcount
             if fresh:
-                take(self._database, _named(experiment.id))
+                if parent := experiment.dataset.run:  # who sees a run sees what would have changed it
+                    person = acting()
+                    follow(
+                        self._database,
+                        _named(experiment.id),
+                        Resource(kind="run", id=parent),
+                        person.id if person else None,
+                    )
+                else:
+                    take(self._database, _named(experiment.id))
                 note(self._database, "make", _named(experiment.id))
                 db.executemany(
                     "INSERT INTO experiment_cells (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
@@ -131,10 +145,6 @@ class ExperimentStore:
         """
         changing(self._database, action, _named(experiment))
 
-    def mine(self) -> frozenset[str]:
-        """The ids of the experiments that belong to the person who acts."""
-        return mine(self._database, "experiment")
-
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name.
 
@@ -149,22 +159,28 @@ class ExperimentStore:
             raise NoSuchExperiment(f"There is no experiment “{name}” here; it may have been deleted.")
         return _kept(row)
 
-    def experiments(self) -> list[StoredExperiment]:
+    def experiments(self, what_ifs: bool | None = None) -> list[StoredExperiment]:
         """All experiments that can be read, newest first."""
-        return self.page(0, self.number())[0]
+        return self.page(0, self.number(what_ifs), what_ifs)[0]
 
-    def page(self, start: int, count: int) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        """Some experiments, newest first: those that can be read, and the others."""
-        fits, values = listed("experiment", "experiments.id")
+    def page(
+        self, start: int, count: int, what_ifs: bool | None = None
+    ) -> tuple[list[StoredExperiment], list[Unreadable]]:
+        """Some experiments, newest first: those that can be read, and the others.
+
+        Args:
+            what_ifs: only those whose arms are forks of a run, or only the others; None is all.
+        """
+        fits, values = _listed(what_ifs)
         rows = self._database.connection.execute(
             f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
             {**values, "count": count, "start": start},
         )
         return read_all(rows, _kept)
 
-    def number(self) -> int:
-        """How many experiments there are."""
-        fits, values = listed("experiment", "experiments.id")
+    def number(self, what_ifs: bool | None = None) -> int:
+        """How many experiments there are; see `page`."""
+        fits, values = _listed(what_ifs)
         found = self._database.connection.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
         return int(found.fetchone()[0])
 
@@ -179,6 +195,14 @@ class ExperimentStore:
             {"experiment": experiment, "state": state, "arm": arm, "phase": phase},
         )
         return (_cell(row) for row in rows.fetchall())
+
+    def lines(self, experiment: str) -> Iterator[str]:
+        """Each cell as it stands, in a line: where one differs, results may."""
+        rows = self._database.connection.execute(
+            "SELECT number, state, reason, outcome FROM experiment_cells WHERE experiment = ? ORDER BY number",
+            (experiment,),
+        )
+        return (f"{row['number']} {row['state']} {row['reason']} {row['outcome']}\n" for row in rows)
 
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
@@ -249,7 +273,7 @@ class ExperimentStore:
             give_up(self._database, _named(experiment))
 
     def names_snapshot(self, name: str) -> bool:
-        """Whether a run, an experiment, a sweep, an intervention or a saved setup names a snapshot of the memory."""
+        """Whether a run, an experiment, an intervention or a saved setup names a snapshot of the memory."""
         where = " UNION ALL ".join(f"SELECT {column} AS content FROM {table}" for table, column in NAMING)
         found = self._database.connection.execute(
             f"SELECT EXISTS (SELECT 1 FROM ({where}) AS named WHERE instr(content, ?) > 0) AS found",
@@ -264,12 +288,20 @@ class ExperimentStore:
         )
 
 
+def _listed(what_ifs: bool | None) -> tuple[str, dict[str, object]]:
+    """SQL, with its values, for the experiments that are listed."""
+    fits, values = listed("experiment", "experiments.id")
+    if what_ifs is None:
+        return fits, values
+    return f"{fits} AND (CASE WHEN parent = '' THEN 0 ELSE 1 END) = :what_ifs", {**values, "what_ifs": int(what_ifs)}
+
+
 def _named(experiment: str) -> Resource:
     return Resource(kind="experiment", id=experiment)
 
 
 def _kept(row: StoredRow) -> StoredExperiment:
-    fields = {name: value for name, value in dict(row).items() if name != "number"}
+    fields = {name: value for name, value in dict(row).items() if name not in ("number", "parent")}
 
     def parsed() -> StoredExperiment:
         experiment = Experiment.model_validate_json(fields.pop("body"))

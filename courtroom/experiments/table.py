@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from itertools import combinations
 
 from courtroom.cases.case import Case
-from courtroom.evaluation.bootstrap import Drawn, Interval, draw
+from courtroom.evaluation.intervals import FEWEST, Bounds, CaseSums, Interval, of_difference, of_measure
+from courtroom.evaluation.significance import (
+    Tested,
+    cases_needed,
+    cases_needed_mcnemar,
+    cochran,
+    cohens_d,
+    cohens_g,
+    fewest_cases,
+    holm,
+    mcnemar,
+    paired_t,
+    permutation,
+    wilcoxon,
+)
 from courtroom.experiments.measures import Measure, Scored
 from courtroom.experiments.outcome import Outcome
-
-if TYPE_CHECKING:
-    from courtroom.evaluation.bootstrap import Sums
 
 ALL = "all cases"
 
@@ -37,11 +48,13 @@ class CellRow:
     outcome: Outcome | None
     relevance: Mapping[str, int] = field(default_factory=dict)
     """How relevant other rows are to the case, by their ids."""
+    single: Outcome | None = None
+    """What the single model came to that its arm's gain is over."""
 
     @property
     def scored(self) -> Scored | None:
         """What measures read; None where there is no outcome."""
-        return Scored(self.case, self.category, self.outcome, self.relevance) if self.outcome else None
+        return Scored(self.case, self.category, self.outcome, self.relevance, self.single) if self.outcome else None
 
 
 @dataclass(frozen=True)
@@ -65,7 +78,6 @@ class ArmGroup:
     arm: str
     group: str
     rows: Sequence[CellRow]
-    _drawn: dict[tuple[str, frozenset[str]], Drawn] = field(default_factory=dict)
     _values: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     @cached_property
@@ -76,15 +88,6 @@ class ArmGroup:
             if scored := row.scored:
                 found.setdefault(row.row, []).append(scored)
         return found
-
-    def sums(self, measure: Measure, cases: Sequence[str]) -> Sums:
-        """What each case adds to a measure, its repeats together, shape (cases, parts)."""
-        import numpy as np
-
-        several = [self.by_case[case] for case in cases]
-        parts = measure.parts([one for repeats in several for one in repeats])
-        ends = np.cumsum([len(repeats) for repeats in several])
-        return np.stack([chunk.sum(axis=0) for chunk in np.split(parts, ends[:-1])])
 
     def values(self, measure: Measure, cases: Sequence[str]) -> list[float | None]:
         """Each case's own value, the mean over its repeats; None where the measure leaves it out."""
@@ -100,8 +103,19 @@ class TableRow:
     arm: str
     group: str
     cases: int
-    values: Mapping[str, Interval]
+    values: dict[str, Interval]
     """By the measure's name; a measure that no case has a value for is left out."""
+    counts: dict[str, int]
+    """How many of the cases have a value, by the measure's name."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What guessing reaches on the cases of a group, by the measure's name."""
+
+    name: str
+    group: str
+    values: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -113,6 +127,15 @@ class ResultTable:
     groups: tuple[str, ...]
     lines: tuple[TableRow, ...]
     spent: Mapping[str, ArmSpending]
+    guesses: tuple[Guess, ...] = ()
+
+    def below(self, line: TableRow | None, measure: Measure) -> bool:
+        """Whether an arm's value is worse than a guess on the same cases."""
+        one = line.values.get(measure.name) if line else None
+        if line is None or one is None:
+            return False
+        known = [of.values[measure.name] for of in self.guesses if of.group == line.group and measure.name in of.values]
+        return any(one.value < guess if measure.better == "higher" else one.value > guess for guess in known)
 
     def line(self, arm: str, group: str) -> TableRow | None:
         """One line, where the arm has done any case of the group."""
@@ -128,44 +151,53 @@ def grouped(rows: Iterable[CellRow], by_category: bool) -> dict[tuple[str, str],
     return {(arm, group): ArmGroup(arm, group, cells) for (arm, group), cells in found.items()}
 
 
-def drawn_together(groups: Sequence[ArmGroup], measure: Measure, cases: Sequence[str]) -> list[Drawn]:
-    """A measure of several arms on the same cases; what was drawn before is not drawn again."""
-    key = (measure.name, frozenset(cases))
-    missing = [group for group in groups if key not in group._drawn]
-    if missing:
-        fresh = draw([group.sums(measure, cases) for group in missing], measure.finish)
-        for group, one in zip(missing, fresh, strict=True):
-            group._drawn[key] = one
-    return [group._drawn[key] for group in groups]
+def case_sums(groups: Sequence[ArmGroup], measure: Measure) -> list[tuple[list[str], CaseSums]]:
+    """For each arm its cases that have a value, in order, and what each adds to a measure; parts mean the same in all arms."""
+    import numpy as np
+
+    cells = [(group.by_case[case], case) for group in groups for case in sorted(group.by_case)]
+    parts = measure.parts([one for repeats, _ in cells for one in repeats])
+    many = np.array([len(repeats) for repeats, _ in cells])
+    sums = np.add.reduceat(parts, np.cumsum(many) - many, axis=0)
+    binary = np.minimum.reduceat(np.isin(parts, (0.0, 1.0)).all(axis=1), np.cumsum(many) - many)
+    found, at = [], 0
+    for group in groups:
+        here = slice(at, at := at + len(group.by_case))
+        known = np.arange(here.start, here.stop)[sums[here].any(axis=1)]
+        right_or_wrong = measure.ratio and measure.each is not None and bool(binary[known].all())
+        of_arm = CaseSums(sums[known], many[known].astype(float), right_or_wrong)
+        found.append(([cells[place][1] for place in known], of_arm))
+    return found
+
+
+def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
+    """Between what a measure lies; one that has no bounds, but is right or wrong on many cases, is a share here."""
+    return (0.0, 1.0) if measure.bounds is None and binary and cases >= FEWEST else measure.bounds
+
+
+def interval_of(measure: Measure, given: CaseSums) -> Interval:
+    """A measure of one arm with its interval."""
+    bounds = bounds_of(measure, given.binary, len(given.sums))
+    return of_measure(given, measure.finish, bounds, measure.ratio)
 
 
 def table(
-    rows: Sequence[CellRow], arms: Sequence[str], measures: Sequence[Measure], by_category: bool = False
-) -> ResultTable:
-    """The table of these cells."""
-    return of_groups(grouped(rows, by_category), rows, arms, measures)
-
-
-def of_groups(
     groups: Mapping[tuple[str, str], ArmGroup],
     rows: Sequence[CellRow],
     arms: Sequence[str],
     measures: Sequence[Measure],
 ) -> ResultTable:
-    """The table of cells that are grouped already."""
+    """The table of these cells, which `grouped` has grouped."""
     names = tuple(sorted({group for _, group in groups}))
     lines = []
     for name in names:
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
-        for group in here:
-            cases = sorted(group.by_case)
-            same = [other for other in here if other.by_case.keys() == group.by_case.keys()]
-            values = {}
-            for measure in measures:
-                drawn = drawn_together(same, measure, cases)[same.index(group)]
-                if drawn.value == drawn.value:  # not a number where no case has a value
-                    values[measure.name] = drawn.interval
-            lines.append(TableRow(group.arm, name, len(cases), values))
+        rows_ = [TableRow(group.arm, name, len(group.by_case), {}, {}) for group in here]
+        for measure in measures:
+            for row, (cases, given) in zip(rows_, case_sums(here, measure), strict=True):
+                if cases and (found := interval_of(measure, given)).value == found.value:
+                    row.values[measure.name], row.counts[measure.name] = found, len(cases)
+        lines += rows_
     return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
 
 
@@ -190,3 +222,324 @@ def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         seconds=sum(one.latency_s for one in done),
     )
+
+
+ALPHA = 0.05
+TESTS = {"permutation": "a permutation test", "McNemar": "McNemar's exact test"}
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two arms on one measure and group."""
+
+    measure: Measure
+    group: str
+    a: str
+    b: str
+    of_a: float
+    of_b: float
+    difference: Interval
+    """First less second, with its interval over cases."""
+    tested: Tested
+    """By McNemar's exact test where each case is right or wrong, else by swapping the two arms' answers case by case."""
+    corrected: float
+    """After Holm's correction over all pairs of this measure and group."""
+    cases: int
+    pairs: int
+    """How many pairs the correction is for."""
+    values: tuple[list[float], list[float]] | None = field(default=None, repr=False)
+    """Each case's own value under the first arm, and under the second; None where a measure has no value a case."""
+
+    @cached_property
+    def others(self) -> tuple[Tested, ...]:
+        """Further tests, uncorrected, where cases are not right or wrong: Student's on pairs, and Wilcoxon's."""
+        if self.values is None or self.cases < 2 or self.tested.test == "McNemar":
+            return ()
+        return paired_t(*self.values), wilcoxon(*self.values)
+
+    @cached_property
+    def effect(self) -> float | None:
+        """Cohen's g where each case is right or wrong, else Cohen's d of the pairs; None where a measure has no value a case."""
+        if self.values is None:
+            return None
+        return cohens_g(*self._right) if self.tested.test == "McNemar" else cohens_d(*self.values)
+
+    @cached_property
+    def needed(self) -> int | None:
+        """Cases that would show a difference of this size with a power of 80 %, uncorrected."""
+        if self.values is None:
+            return None
+        return cases_needed_mcnemar(*self._right) if self.tested.test == "McNemar" else cases_needed(*self.values)
+
+    @property
+    def _right(self) -> tuple[list[bool], list[bool]]:
+        a, b = self.values or ((), ())
+        return [*map(bool, a)], [*map(bool, b)]
+
+    @property
+    def knowable(self) -> bool:
+        """Whether there are cases enough to show any difference, however large."""
+        return self.cases >= fewest_cases(ALPHA, self.pairs)
+
+    @property
+    def holds(self) -> bool:
+        """Whether the corrected p-value is below 0.05."""
+        return self.corrected < ALPHA
+
+    @property
+    def better(self) -> str:
+        """The arm with the better value."""
+        ahead = self.difference.value > 0 if self.measure.better == "higher" else self.difference.value < 0
+        return self.a if ahead else self.b
+
+    @property
+    def worse(self) -> str:
+        """The other arm."""
+        return self.b if self.better == self.a else self.a
+
+
+@dataclass(frozen=True)
+class Overall:
+    """Whether any arm differs from the others, of one measure and group, by Cochran's Q."""
+
+    measure: Measure
+    group: str
+    tested: Tested
+    majority: bool = False
+    """Whether a case counts as right where most of its repeats are; without repeats each stands for itself."""
+
+
+def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]) -> list[Pair]:
+    """Every pair of arms, for each measure and group; pairs that share no case with a value are left out."""
+    found: list[Pair] = []
+    for name in sorted({group for _, group in groups}):
+        here = [groups[arm, name] for arm in arms if (arm, name) in groups]
+        for measure in measures:
+            given = [
+                _each_once(measure, group, *one) for group, one in zip(here, case_sums(here, measure), strict=True)
+            ]
+            two = len(here) * (len(here) - 1) // 2
+            both = combinations(zip(here, given, strict=True), 2)
+            tested = [one for a, b in both if (one := _pair(measure, name, a, b, two)) is not None]
+            corrected = holm([one.tested.p for one in tested])
+            found += [replace(pair, corrected=p, pairs=len(tested)) for pair, p in zip(tested, corrected, strict=True)]
+    return found
+
+
+def overall(
+    groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
+) -> list[Overall]:
+    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more.
+
+    The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong.
+    """
+    found = []
+    for name in sorted({group for _, group in groups}):
+        here = [groups[arm, name] for arm in arms if (arm, name) in groups]
+        for measure in measures:
+            if len(here) < 3 or measure.each is None:
+                continue
+            cases = sorted(frozenset.intersection(*(frozenset(group.by_case) for group in here)))
+            several = [[_known(measure, group.by_case[case]) for group in here] for case in cases]
+            kept = [row for row in several if all(row)]
+            if kept and all(value in (0.0, 1.0) for row in kept for repeats in row for value in repeats):
+                tested = cochran(
+                    [[2 * sum(repeats) > len(repeats) for repeats in arm] for arm in zip(*kept, strict=True)]
+                )
+                found.append(Overall(measure, name, tested, any(len(repeats) > 1 for row in kept for repeats in row)))
+    return found
+
+
+def _known(measure: Measure, several: Sequence[Scored]) -> list[float]:
+    """The values of a case's repeats that have one."""
+    assert measure.each is not None
+    return [value for one in several if (value := measure.each(one)) is not None]
+
+
+def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
+    """A measure over all cases, for each repeat by itself; repeats that not all cases have are left out."""
+    several = list(group.by_case.values())
+    parts = [
+        measure.parts([repeats[n] for repeats in several]).sum(axis=0, keepdims=True)
+        for n in range(min(map(len, several), default=0))
+    ]
+    return [float(measure.finish(one)[0]) for one in parts]
+
+
+def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
+    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T).
+
+    Each repeat is one pair. None where there are fewer than two repeats, or the cases are not the same.
+    """
+    mine, other = by_repeat(group, measure), by_repeat(before, measure)
+    if len(mine) < 2 or len(mine) != len(other) or group.by_case.keys() != before.by_case.keys():
+        return None
+    return paired_t(mine, other)
+
+
+def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
+    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them.
+
+    By the first measure that says right or wrong of each; None where there is none, or no repeats.
+    """
+    most = max(map(len, group.by_case.values()), default=0)
+    whole = [several for several in group.by_case.values() if len(several) == most]
+    for measure in measures:
+        if most < 2 or measure.each is None:
+            continue
+        each = measure.each
+        kept = [row for several in whole if None not in (row := [each(one) for one in several])]
+        if kept and all(value in (0.0, 1.0) for row in kept for value in row):
+            return cochran([[bool(value) for value in column] for column in zip(*kept, strict=True)])
+    return None
+
+
+def _each_once(
+    measure: Measure, group: ArmGroup, cases: Sequence[str], given: CaseSums
+) -> tuple[dict[str, int], CaseSums]:
+    """The places of an arm's cases, and their sums by case, so that each counts once: arms may have repeats of different number."""
+    import numpy as np
+
+    if measure.each is None:
+        sums = given.sums / given.cells[:, None]
+    else:
+        sums = np.array([(value or 0.0, 1.0) for value in group.values(measure, cases)]).reshape(-1, 2)
+    return {case: place for place, case in enumerate(cases)}, replace(given, sums=sums)
+
+
+def _pair(
+    measure: Measure,
+    name: str,
+    one: tuple[ArmGroup, tuple[dict[str, int], CaseSums]],
+    other: tuple[ArmGroup, tuple[dict[str, int], CaseSums]],
+    pairs: int,
+) -> Pair | None:
+    import numpy as np
+
+    (first, (of_first, x)), (second, (of_second, y)) = one, other
+    shared = [case for case in of_first if case in of_second]
+    if not shared:
+        return None
+    x = _of_cases(x, [of_first[case] for case in shared])
+    y = _of_cases(y, [of_second[case] for case in shared])
+    of_a, of_b = map(float, measure.finish(np.stack([x.sums.sum(axis=0), y.sums.sum(axis=0)])))
+    if of_a != of_a or of_b != of_b:
+        return None
+    bounds = bounds_of(measure, x.binary and y.binary, len(shared))
+    gap = of_difference(x, y, measure.finish, bounds, measure.ratio, measure.each is not None)
+    values = (x.sums[:, 0].tolist(), y.sums[:, 0].tolist()) if measure.each is not None else None
+    if values and all(value in (0.0, 1.0) for side in values for value in side):
+        tested = mcnemar(*([*map(bool, side)] for side in values))
+    else:
+        tested = permutation(x.sums, y.sums, measure.finish, pairs)
+    return Pair(*(measure, name, first.arm, second.arm, of_a, of_b, gap, tested, tested.p, len(shared), 1, values))
+
+
+def _of_cases(given: CaseSums, places: Sequence[int]) -> CaseSums:
+    return replace(given, sums=given.sums[places], cells=given.cells[places])
+
+
+def sentence(pair: Pair) -> str:
+    """One pair: which arm is better, by how much, and whether that holds."""
+    first, second = (pair.of_a, pair.of_b) if pair.better == pair.a else (pair.of_b, pair.of_a)
+    where = "" if pair.group == ALL else f" on {pair.group}"
+    corrected = f"p {p_value(pair.corrected)} by {TESTS[pair.tested.test]}"
+    corrected += f" with Holm's correction for {pair.pairs} pairs" if pair.pairs > 1 else ""
+    if pair.holds:
+        values = f"{number(first, pair.measure)} against {number(second, pair.measure)}"
+        return (
+            f"{pair.measure.title}{where}: {pair.better} is better than {pair.worse} ({values}; difference "
+            f"{gap(abs(pair.difference.value), pair.measure)}{_between(pair)}; {corrected}; {pair.cases:,} cases)."
+        )
+    values = f"{number(pair.of_a, pair.measure)} against {number(pair.of_b, pair.measure)}"
+    if not pair.knowable:
+        least = fewest_cases(ALPHA, pair.pairs)
+        return (
+            f"{pair.measure.title}{where}: whether {pair.a} and {pair.b} differ can't be known from so few cases "
+            f"({values}; {pair.cases:,} cases; at least {least} are needed)."
+        )
+    needed = (
+        f" About {pair.needed:,} cases would show a difference of this size (power 80 %, without correction)."
+        if pair.needed
+        else ""
+    )
+    return (
+        f"{pair.measure.title}{where}: no difference between {pair.a} and {pair.b} is shown "
+        f"({values}{_between(pair)}; {corrected}; {pair.cases:,} cases).{needed}"
+    )
+
+
+def _between(pair: Pair) -> str:
+    """The interval of the difference, as of the better arm less the other where that holds; empty where there is none."""
+    if not pair.difference.known:
+        return ""
+    ends = (pair.difference.low, pair.difference.high)
+    low, high = (-ends[1], -ends[0]) if pair.holds and pair.difference.value < 0 else ends
+    return f", 95 % interval {gap(low, pair.measure)} to {gap(high, pair.measure)}"
+
+
+def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]:
+    """For each measure and group: how many differences hold, and which arms nothing is shown to be better than."""
+    found = []
+    for measure, group in dict.fromkeys((pair.measure, pair.group) for pair in pairs):
+        mine = [pair for pair in pairs if (pair.measure, pair.group) == (measure, group)]
+        held = [pair for pair in mine if pair.holds]
+        arms = list(dict.fromkeys(arm for pair in mine for arm in (pair.a, pair.b)))
+        beaten = {pair.worse for pair in held}
+        best = [arm for arm in arms if arm not in beaten]
+        where = "" if group == ALL else f" on {group}"
+        q = next((one for one in overall if (one.measure, one.group) == (measure, group)), None)
+        how = ", each case by the majority of its repeats" if q and q.majority else ""
+        asked = f" Cochran's Q over all arms{how}: {q.tested.statistic:.1f}, p {p_value(q.tested.p)}." if q else ""
+        if not any(pair.knowable for pair in mine):
+            count = "there are too few cases to know of any difference"
+        elif len(mine) > 1:
+            count = f"{len(held)} of {len(mine)} differences between arms hold"
+        else:
+            count = "the difference holds" if held else "no difference is shown"
+        shown = f" No arm is shown to be better than {_listed(best)}." if held and best else ""
+        found.append(f"{measure.title}{where}: {count}.{shown}{asked}")
+    return found
+
+
+def without_interval(table: ResultTable) -> list[str]:
+    """For measures that have no interval in some line, why."""
+    found = []
+    for measure in table.measures:
+        bare = [one for line in table.lines if (one := line.values.get(measure.name)) and not one.known]
+        if bare and measure.ratio:
+            found.append(
+                f"{measure.title} has no interval on fewer than {FEWEST} cases, or where too few of them differ: none would hold."
+            )
+        elif bare:
+            found.append(f"{measure.title} has no interval: chance alone pushes it up.")
+    return found
+
+
+def printed(interval: Interval | None, measure: Measure, counted: str = "") -> str:
+    """A value with its interval as it is printed."""
+    if interval is None:
+        return "–"
+    if not interval.known:
+        return number(interval.value, measure) + (f" ({counted})" if counted else "")
+    low, high = (number(end, measure).removesuffix(" %") for end in (interval.low, interval.high))
+    return f"{number(interval.value, measure)} ({low} to {high}{counted and f'; {counted}'})"
+
+
+def number(value: float, measure: Measure) -> str:
+    """A value of a measure as it is printed."""
+    return f"{100 * value:.1f} %" if measure.percent else f"{value:.3g}"
+
+
+def gap(value: float, measure: Measure) -> str:
+    """A difference of two values of a measure as it is printed: of shares, in percentage points."""
+    return f"{100 * value:.1f} points" if measure.percent else f"{value:.3g}"
+
+
+def p_value(p: float) -> str:
+    """A p-value as it is quoted, with its sign."""
+    return "below 0.001" if p < 0.001 else f"= {p:.3f}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"

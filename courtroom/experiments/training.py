@@ -6,13 +6,16 @@ A store has one memory. It is kept under a name before the first arm trains, and
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from courtroom.engine.changes import changed, value_at
 from courtroom.engine.procedure import Learns, Procedure
 from courtroom.engine.setup import Setup
-from courtroom.experiments.ports import ExperimentHouse
-from courtroom.experiments.spec import Cases, Experiment
+from courtroom.experiments.spec import Experiment
 from courtroom.knowledge.snapshots import NOTHING
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
 
 PLACE = "before"
 
@@ -24,14 +27,14 @@ class Training:
         setups: of its arms that are procedures, by their places.
     """
 
-    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: ExperimentHouse) -> None:
+    def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
         self._learns = {place: _learns(experiment, place, house.procedures) for place in setups}
 
     @property
     def arms(self) -> tuple[int, ...]:
         """The places of the arms that learn, in the order in which they do."""
-        if self._experiment.knowledge.train is None:
+        if self._experiment.teaches is None:
             return ()
         return tuple(
             place for place, learns in sorted(self._learns.items()) if learns and learns.can(self._setups[place])
@@ -50,25 +53,23 @@ class Training:
     def tests(self, arm: int) -> Setup:
         """The setup of a run that is tested, with the name of the frozen memory that it sees.
 
-        An arm that does not learn, and names no snapshot, sees the memory as it was before the training.
+        An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the memory
+        as it was before the training.
         """
         setup, learns = self._setups[arm], self._learns[arm]
         if learns is None or not self.arms:
             return setup
         if arm in self.arms:
             return changed(setup, {learns.on: False, learns.sees: self.snapshot(arm)})
+        if other := self._experiment.arms[arm].memory_of:
+            place = next(place for place, one in enumerate(self._experiment.arms) if one.name == other)
+            return changed(setup, {learns.sees: self.snapshot(place)})
         return setup if value_at(setup, learns.sees) else changed(setup, {learns.sees: self._named(PLACE)})
 
     def rehearses(self, arm: int) -> Setup:
         """The setup in which an estimate rehearses a tested run: what an arm will have learned has no name yet."""
         setup, learns = self._setups[arm], self._learns[arm]
         return changed(setup, {learns.on: False}) if learns and arm in self.arms else setup
-
-    @property
-    def cases(self) -> Cases:
-        """What arms learn from."""
-        dataset = self._experiment.dataset
-        return Cases(name=dataset.name, version=dataset.version, split=self._experiment.knowledge.train)
 
     def begin(self, arm: int) -> None:
         """Bring the memory to where an arm's training begins: the snapshot that the arm names, else nothing learned yet.

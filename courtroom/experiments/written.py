@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from courtroom.evaluation.bootstrap import Interval
-from courtroom.experiments.comparison import Overall, Pair
+from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import ALL, ResultTable
-from courtroom.experiments.words import number, sentence, summary
+from courtroom.experiments.table import (
+    ALL,
+    ALPHA,
+    TESTS,
+    CellRow,
+    Guess,
+    Overall,
+    Pair,
+    ResultTable,
+    number,
+    printed,
+    sentence,
+    summary,
+    without_interval,
+)
+from courtroom.text.files import write_csv
 
-MARK = "*"
+if TYPE_CHECKING:
+    import pandas as pd
+
+
 _LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
-          "^": r"\textasciicircum{}", "\\": r"\textbackslash{}"}  # fmt: skip
+          "^": r"\textasciicircum{}", "\\": r"\textbackslash{}", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # fmt: skip
 _ESCAPED = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 
@@ -22,8 +40,7 @@ def marks(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], int]:
     found: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
         if pair.holds:
-            ahead = pair.difference.value > 0 if pair.measure.better == "higher" else pair.difference.value < 0
-            key = (pair.measure.name, pair.group, pair.a if ahead else pair.b)
+            key = (pair.measure.name, pair.group, pair.better)
             found[key] = found.get(key, 0) + 1
     return found
 
@@ -31,7 +48,16 @@ def marks(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], int]:
 def cells_of(table: ResultTable, group: str, arm: str) -> list[str]:
     """The values of a line as they are printed, one for each measure."""
     line = table.line(arm, group)
-    return [_value(line.values.get(measure.name) if line else None, measure) for measure in table.measures]
+    if line is None:
+        return ["–"] * len(table.measures)
+    counts = [line.counts.get(measure.name, line.cases) for measure in table.measures]
+    told = ["" if many == line.cases else f"n = {many:,}" for many in counts]
+    return [printed(line.values.get(one.name), one, n) for one, n in zip(table.measures, told, strict=True)]
+
+
+def guessed(table: ResultTable, guess: Guess) -> list[str]:
+    """The values of a guess as they are printed, one for each measure; empty where it has none."""
+    return [number(guess.values[one.name], one) if one.name in guess.values else "" for one in table.measures]
 
 
 def markdown(
@@ -47,54 +73,89 @@ def markdown(
             if (line := table.line(arm, group)) is None:
                 continue
             values = [
-                text + (f" >{more}" if (more := better.get((measure.name, group, arm), 0)) else "")
+                text
+                + (f" >{more}" if (more := better.get((measure.name, group, arm), 0)) else "")
+                + (" ↓" if table.below(line, measure) else "")
                 for text, measure in zip(cells_of(table, group, arm), table.measures, strict=True)
             ]
             spent = table.spent[arm]
             took = [f"{spent.tokens:,}" if spent.calls else "–", "–" if spent.cost is None else f"{spent.cost:.4g}"]
             lines.append(_row([_inert(arm), *values, f"{line.cases:,}", *took]))
-    notes = ["Values are followed by their 95 % intervals over cases.", *left_out]
-    if better:
-        notes.append("A number after > says than how many other arms this one is shown to be better.")
+        lines += [
+            _row([guess.name, *guessed(table, guess), *[""] * 3]) for guess in table.guesses if guess.group == group
+        ]
+    notes = explained(table, pairs, left_out)
+    if any(table.below(line, measure) for line in table.lines for measure in table.measures):
+        notes.append("A ↓ marks a value below that of a guess on the same cases.")
     said = [*summary(pairs, overall), *(sentence(pair) for pair in pairs)]
     return "\n".join([*lines, "", " ".join(notes), *(["", *(f"- {_inert(one)}" for one in said)] if said else []), ""])
 
 
-def latex(table: ResultTable, pairs: Sequence[Pair] = ()) -> str:
-    """A `tabular` (package booktabs) for each group; the best value is bold, a star marks one better than another arm's."""
+def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_out: Sequence[str] = ()) -> str:
+    """A `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold.
+
+    Beneath it stands what its marks mean.
+    """
     better = marks(pairs)
-    found = []
+    groups = []
     for group in table.groups:
-        best = best_of(table, group)
-        heads = " & ".join(
-            [
-                "Arm",
-                *(
-                    _tex(f"{m.title}") + (r" $\uparrow$" if m.better == "higher" else r" $\downarrow$")
-                    for m in table.measures
-                ),
-            ]
-        )
-        lines = [
-            f"% {group}",
-            rf"\begin{{tabular}}{{l{'r' * len(table.measures)}}}",
-            r"\toprule",
-            heads + r" \\",
-            r"\midrule",
-        ]
+        best, lines = best_of(table, group), []
         for arm in table.arms:
             if (line := table.line(arm, group)) is None:
                 continue
-            values = []
-            for measure in table.measures:
-                interval = line.values.get(measure.name)
-                text = "--" if interval is None else _tex(number(interval.value, measure))
-                if interval is not None and interval.value == best[measure.name]:
-                    text = rf"\textbf{{{text}}}"
-                values.append(text + ("$^{*}$" if better.get((measure.name, group, arm)) else ""))
-            lines.append(" & ".join([_tex(arm), *values]) + r" \\")
-        found.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]))
-    return "\n\n".join(found) + "\n"
+            cells = [
+                {
+                    "text": text,
+                    "best": (one := line.values.get(measure.name)) is not None and one.value == best[measure.name],
+                    "beats": better.get((measure.name, group, arm), 0),
+                }
+                for text, measure in zip(cells_of(table, group, arm), table.measures, strict=True)
+            ]
+            lines.append({"arm": arm, "cells": cells, "cases": f"{line.cases:,}"})
+        for guess in table.guesses:
+            if guess.group == group:
+                cells = [{"text": text, "best": False, "beats": 0} for text in guessed(table, guess)]
+                lines.append({"arm": guess.name, "cells": cells, "cases": ""})
+        groups.append({"name": "" if group == ALL else group, "lines": lines})
+    notes = [*explained(table, pairs, left_out), "The best value of each column is bold."]
+    return rendered("table.tex.j2", groups=groups, measures=table.measures, notes=notes, title=title or "Results")
+
+
+def explained(table: ResultTable, pairs: Sequence[Pair], left_out: Sequence[str]) -> list[str]:
+    """What stands beneath a table: what its values and marks are, and what it leaves out."""
+    notes = [
+        "Values are followed by their 95 % intervals over cases, and by n where not all cases have a value.",
+        *without_interval(table),
+        *left_out,
+    ]
+    if any(pair.holds for pair in pairs):
+        notes.append(
+            "A number after > says than how many other arms this one is shown to be better: p below "
+            f"{ALPHA} by {_listed(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
+        )
+    return notes
+
+
+def tests_of(pairs: Sequence[Pair]) -> list[str]:
+    """The tests by which pairs were compared, each once."""
+    return list(dict.fromkeys(TESTS.get(pair.tested.test, pair.tested.test) for pair in pairs))
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " or ".join(names)
+
+
+def rendered(template: str, **given: object) -> str:
+    """A file for a paper from its template. Its signs are << >> and <% %>, as LaTeX and Markdown have braces of their own."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # slow to import
+
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True, variable_start_string="<<", variable_end_string=">>", block_start_string="<%",
+        block_end_string="%>", keep_trailing_newline=True,
+    )  # fmt: skip
+    made.filters.update(tex=_tex, inert=_inert)
+    return made.get_template(template).render(given)
 
 
 def best_of(table: ResultTable, group: str) -> Mapping[str, float | None]:
@@ -109,13 +170,6 @@ def _best(table: ResultTable, group: str, measure: Measure) -> float | None:
         if line.group == group and measure.name in line.values
     ]  # fmt: skip
     return (max if measure.better == "higher" else min)(values, default=None)
-
-
-def _value(interval: Interval | None, measure: Measure) -> str:
-    if interval is None:
-        return "–"
-    low, high = number(interval.low, measure), number(interval.high, measure)
-    return f"{number(interval.value, measure)} ({low.removesuffix(' %')} to {high.removesuffix(' %')})"
 
 
 def _arrow(measure: Measure) -> str:
@@ -133,3 +187,59 @@ def _inert(text: str) -> str:
 
 def _tex(text: str) -> str:
     return _ESCAPED.sub(lambda found: _LATEX[found[0]], text)
+
+
+TOOK = ("calls", "asked", "prompt_tokens", "completion_tokens", "cost", "latency_s", "wall_s", "rounds")
+FORMS = (".csv", ".parquet", ".jsonl", ".md", ".tex")
+
+
+def frame_of(rows: Sequence[CellRow], measures: Sequence[Measure]) -> pd.DataFrame:
+    """A line a cell: arm, case, repeat, run, how it stands, outcome, gold, each case's own measures, votes by choice, and what it took."""
+    import pandas as pd  # slow to import
+
+    return pd.DataFrame([_line(row, measures) for row in rows])
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """Write a frame as its file's ending says: .csv, .parquet or .jsonl.
+
+    Raises:
+        CourtroomError: the ending is none of these, or the file can't be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".csv":
+            path.write_text(csv_of(frame), encoding="utf-8", newline="")
+        elif path.suffix == ".parquet":
+            frame.to_parquet(path, index=False)
+        elif path.suffix == ".jsonl":
+            frame.to_json(path, orient="records", lines=True, force_ascii=False)
+        else:
+            raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
+    except OSError as error:
+        raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
+
+
+def csv_of(frame: pd.DataFrame) -> str:
+    """A frame as CSV."""
+    return write_csv(frame.columns, frame.itertuples(index=False, name=None))
+
+
+def _line(row: CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
+    outcome, scored = row.outcome, row.scored
+    line: dict[str, Any] = {
+        "arm": row.arm,
+        "case": row.row,
+        "category": row.category,
+        "repeat": row.repeat,
+        "run": row.run,
+        "state": row.state,
+        "reason": row.reason,
+        "outcome": outcome.outcome if outcome else None,
+        "gold": row.case.real_outcome(),
+    }
+    for measure in measures:
+        if measure.each is not None:
+            line[measure.name] = measure.each(scored) if scored else None
+    votes = {f"votes_{choice}": many for choice, many in outcome.counts.items()} if outcome else {}
+    return line | votes | {name: getattr(outcome, name) if outcome else None for name in TOOK}

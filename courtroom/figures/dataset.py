@@ -1,4 +1,4 @@
-"""A dataset's figures: categories, outcomes, lengths, and by how much real juries' winners are ahead."""
+"""A dataset's figures: categories, outcomes, lengths, and by how much the winners on record are ahead."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from courtroom.datasets.statistics import ALL, LENGTHS, SplitCounts, Statistics
-from courtroom.figures.layout import framed
-from courtroom.figures.palette import NEUTRAL, tone
-from courtroom.figures.plain import plain
+from courtroom.figures.layout import NEUTRAL, framed, plain, short, tone
 from courtroom.language import _
 
 MOST_BARS = 20
@@ -44,11 +42,11 @@ def draw_lengths(statistics: Statistics, theme: str = "light") -> go.Figure:
 
 
 def draw_margins(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows by the real jury's margin, a colour a split."""
+    """Rows by the margin on record, a colour a split."""
     names = list(statistics.counts[ALL].margins)
     values = {split: [counts.margins.get(name, 0) for name in names] for split, counts in _drawn(statistics).items()}
     figure = _columns(names, values, theme)
-    figure.update_xaxes(title_text=_("margin of the real jury's winner"), type="category")
+    figure.update_xaxes(title_text=_("margin of the winner on record"), type="category")
     return _finished(figure, theme, 320)
 
 
@@ -75,7 +73,7 @@ def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
         found: dict[str, int] = getattr(counts, field)
         rest = sum(count for name, count in found.items() if name not in names)
         values = [found.get(name, 0) for name in names] + ([rest] if len(whole) > MOST_BARS else [])
-        shown = [plain(_short(name)) for name in names] + ([_(OTHERS)] if len(whole) > MOST_BARS else [])
+        shown = [plain(short(name, 40)) for name in names] + ([_(OTHERS)] if len(whole) > MOST_BARS else [])
         figure.add_bar(
             y=shown,
             x=values,
@@ -113,7 +111,3 @@ def _finished(figure: go.Figure, theme: str, height: int) -> go.Figure:
 
 def _colour(split: str, number: int, theme: str) -> str:
     return NEUTRAL[theme] if split == ALL else tone(number, theme)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= 40 else f"{name[:39]}…"

@@ -6,15 +6,22 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from courtroom.evaluation.intervals import Interval
+from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.table import ArmGroup, CellRow, ResultTable
-from courtroom.figures.layout import framed
-from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
-from courtroom.figures.plain import plain
+from courtroom.figures.layout import INK, LINE, NEUTRAL, error_bars, framed, plain, short, tone
 from courtroom.language import _
 
 ROW = 34
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star", "hexagon", "cross")
+
+
+def _told(one: Interval) -> str:
+    """An interval as a hover text has it."""
+    if not one.known:
+        return _("no interval")
+    return _("95 % interval {low} to {high}", low=f"{one.low:.3f}", high=f"{one.high:.3f}")
 
 
 def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "light") -> go.Figure:
@@ -30,15 +37,9 @@ def draw_values(table: ResultTable, group: str, measure: Measure, theme: str = "
             y=[plain(arm) for arm, _ in lines],
             mode="markers",
             marker={"size": 11, "color": tone(0, theme)},
-            error_x={
-                "type": "data",
-                "array": [one.high - one.value for _, one in lines],
-                "arrayminus": [one.value - one.low for _, one in lines],
-                "color": NEUTRAL[theme],
-                "thickness": 1.5,
-            },
-            customdata=[[one.low, one.high] for _, one in lines],
-            hovertemplate="%{y}<br>%{x:.3f}, 95 % interval %{customdata[0]:.3f} to %{customdata[1]:.3f}<extra></extra>",
+            error_x=error_bars([one for _, one in lines], NEUTRAL[theme], 1.5),
+            customdata=[_told(one) for _, one in lines],
+            hovertemplate="%{y}<br>%{x:.3f}, %{customdata}<extra></extra>",
         )
     )
     figure.update_yaxes(autorange="reversed", type="category", tickfont={"color": INK[theme]}, automargin=True)
@@ -133,13 +134,7 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
             mode="markers",
             name=plain(arm),
             marker={"size": 13, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]},
-            error_y={
-                "type": "data",
-                "array": [one.high - one.value],
-                "arrayminus": [one.value - one.low],
-                "color": tone(number, theme),
-                "thickness": 1,
-            },
+            error_y=error_bars([one], tone(number, theme)),
             hovertemplate=f"{plain(arm)}<br>%{{y:.3f}} for %{{x:.4g}} a case<extra></extra>",
         )
     figure.update_xaxes(
@@ -163,3 +158,44 @@ def frontier(points: Sequence[tuple[float, float]]) -> list[int]:
 def run_of(rows: Sequence[CellRow], arm: str, case: str) -> str:
     """The run behind a mark of the matrix; empty for a prediction made elsewhere."""
     return next((row.run for row in rows if (row.arm, row.row) == (arm, case)), "")
+
+
+MOST_CHARACTERS = 24
+"""Of a class's name below the axis."""
+
+
+def draw_breakdown(found: Breakdown, theme: str = "light") -> go.Figure:
+    """A measure of every arm in every class, with 95 % intervals over cases; a line joins classes whose order means something.
+
+    Below the name of a class stands how many cases it has, of the arm that has most.
+    """
+    figure = go.Figure()
+    for number, arm in enumerate(dict.fromkeys(point.arm for point in found.points)):
+        mine = {point.label: point for point in found.points if point.arm == arm}
+        shown = [mine[label] for label in found.labels if label in mine]
+        figure.add_scatter(
+            x=[found.labels.index(point.label) for point in shown],
+            y=[point.value.value for point in shown],
+            mode="lines+markers" if found.ordered else "markers",
+            name=plain(arm),
+            line={"color": tone(number, theme), "width": 1.5},
+            marker={"size": 10, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]},
+            error_y=error_bars([point.value for point in shown], tone(number, theme)),
+            customdata=[[plain(point.label), _told(point.value), point.cells] for point in shown],
+            hovertemplate="%{customdata[0]}: %{y:.3f}, %{customdata[1]}, %{customdata[2]} cells<extra>"
+            + plain(arm)
+            + "</extra>",
+        )
+    cases = {label: max((one.cases for one in found.points if one.label == label), default=0) for label in found.labels}
+    figure.update_xaxes(
+        title_text=plain(found.title),
+        tickvals=list(range(len(found.labels))),
+        ticktext=[f"{plain(short(label, MOST_CHARACTERS))}<br>n = {cases[label]:,}" for label in found.labels],
+        range=[-0.5, len(found.labels) - 0.5],
+        automargin=True,
+        showgrid=False,
+        zeroline=False,
+    )
+    figure.update_yaxes(title_text=plain(found.measure.title), tickformat=".0%" if found.measure.percent else None)
+    figure.update_layout(scattermode="group", scattergap=0.6, showlegend=True)
+    return framed(figure, theme, 440)

@@ -10,9 +10,7 @@ import plotly.graph_objects as go
 
 from courtroom.engine.blocks import Graph
 from courtroom.engine.procedure import Choice
-from courtroom.figures.layout import framed
-from courtroom.figures.palette import INK, LINE, NEUTRAL, tone
-from courtroom.figures.plain import plain
+from courtroom.figures.layout import INK, LINE, NEUTRAL, framed, plain, tone
 from courtroom.language import _
 
 TIP = 0.82

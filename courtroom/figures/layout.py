@@ -2,17 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import plotly.graph_objects as go
 
-from courtroom.figures.palette import INK, LINE
+from courtroom.evaluation.intervals import Interval
+from courtroom.language import translated
+
+LIGHT = ("#0072B2", "#B85000", "#00795A", "#A84F82", "#8A6D00", "#5B5EA6")
+DARK = ("#56B4E9", "#F0893B", "#2FC79A", "#E3A3C7", "#E0C341", "#9EA1E8")
+NEUTRAL = {"light": "#8A8F98", "dark": "#9AA0AA"}
+INK = {"light": "#1F2430", "dark": "#E8EAF0"}
+LINE = {"light": "#D5D9E0", "dark": "#3A4150"}
 
 
-def framed(figure: go.Figure, theme: str, height: int, title: str = "") -> go.Figure:
-    """Our margins, type and colours on a transparent ground."""
+def tone(index: int | None, theme: str = "light") -> str:
+    """The colour of a choice by its tone; None is an abstention. `theme`: `light` or `dark`."""
+    if index is None:
+        return NEUTRAL[theme]
+    colours = DARK if theme == "dark" else LIGHT
+    return colours[index % len(colours)]
+
+
+def plain(text: str) -> str:
+    """Text for a figure's labels, names, titles and hover texts, in which Plotly reads links, styles and templates; in the reader's language."""
+    return translated(text).replace("&", "&amp;").replace("<", "&lt;").replace("%{", "%&#123;")
+
+
+def short(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def error_bars(values: Sequence[Interval], colour: str, thickness: float = 1.0) -> dict[str, Any]:
+    """The intervals of values."""
+    array, arrayminus = [one.high - one.value for one in values], [one.value - one.low for one in values]
+    return {"type": "data", "array": array, "arrayminus": arrayminus, "color": colour, "thickness": thickness}
+
+
+def framed(figure: go.Figure, theme: str, height: int) -> go.Figure:
     figure.update_layout(
         height=height,
-        margin={"l": 12, "r": 12, "t": 44 if title else 24, "b": 12},
-        title={"text": title, "font": {"size": 16}} if title else None,
+        margin={"l": 12, "r": 12, "t": 24, "b": 12},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": INK[theme], "size": 14},

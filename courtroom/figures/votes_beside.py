@@ -8,20 +8,14 @@ import plotly.graph_objects as go
 
 from courtroom.engine.procedure import Choice
 from courtroom.evaluation.comparison import BallotComparison
-from courtroom.figures.layout import framed
-from courtroom.figures.palette import INK, tone
-from courtroom.figures.plain import plain
+from courtroom.figures.layout import INK, framed, plain, tone
 from courtroom.language import _
 
 
 def draw_votes_beside(
     ballots: Sequence[BallotComparison], runs: Sequence[str], choices: Sequence[Choice], theme: str = "light"
 ) -> go.Figure:
-    """One bar a run in each ballot that it came to, as shares of those who had a vote in it.
-
-    Args:
-        runs: what each run is called.
-    """
+    """One bar a run in each ballot that it came to, as shares of those who had a vote in it. `runs`: what each run is called."""
     bars = [
         (ballot, place)
         for ballot in ballots

@@ -6,8 +6,20 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from courtroom.law.article_numbers import ArticleNumber
-from courtroom.law.judgment import LONGEST, Judgment, Term
+from courtroom.cases.criminal import CriminalCase
+from courtroom.law.judgment import LONGEST, ArticleNumber, Judgment, Term
+from courtroom.media.medium import Medium
+from courtroom.models.task import Label, Longest
+
+
+class OfFacts(BaseModel):
+    """For tasks whose role reads the facts: key frames come along."""
+
+    case: CriminalCase
+
+    def media(self) -> tuple[Medium, ...]:
+        """The key frames."""
+        return self.case.frames
 
 
 def _term(death: bool, life: bool, months: dict[str, Any]) -> dict[str, Any]:
@@ -24,6 +36,10 @@ OneTerm = Annotated[
 """A term whose schema says that only one of the three can be set."""
 
 
+MOST_ASKED = 6
+"""Articles or charges. A judgment of one defendant seldom has more; one that has is read all the same."""
+
+
 def _several(value: Any) -> Any:
     return value if isinstance(value, list | tuple) else [value]
 
@@ -34,13 +50,21 @@ def _names(value: Any) -> Any:
 
 Articles = Annotated[
     tuple[ArticleNumber, ...],
-    Field(min_length=1, max_length=12, description="Numbers of articles of the Criminal Law, weightiest first."),
+    Field(
+        min_length=1, max_length=12, description="Which articles of the Criminal Law, by number, the weightiest first?"
+    ),
     BeforeValidator(_several),
+    Longest(MOST_ASKED),
 ]
 Charges = Annotated[
-    tuple[str, ...],
-    Field(min_length=1, max_length=12, description="Names of charges without the word for crime, weightiest first."),
+    tuple[Label, ...],
+    Field(
+        min_length=1,
+        max_length=12,
+        description="Which charges, by name without the word for crime, the weightiest first?",
+    ),
     BeforeValidator(_names),
+    Longest(MOST_ASKED),
 ]
 TERM = (
     "`imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a suspended one "

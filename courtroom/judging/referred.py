@@ -6,14 +6,12 @@ from collections.abc import Iterable
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
-from courtroom.law.charge import Charge
-from courtroom.law.judgment import Decided
-from courtroom.law.statute import Statute
+from courtroom.law.judgment import Decided, Judgment, same_matter
+from courtroom.law.statute import Charge, Statute
 from courtroom.strict import Strict
-from courtroom.text.words import sentences
 
-SAME = 0.8
-"""Share of the shorter text's letters; two cases of one court share no more than its set phrases."""
+Labels = dict[str, list[int] | list[str]]
+"""Articles and charges under the names that a judgment has for them."""
 
 
 class Referred(Strict):
@@ -51,6 +49,18 @@ def scores_of(hits: Iterable[Hit]) -> tuple[float, ...]:
     return tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in hits)
 
 
+def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, drafted: Iterable[int] = ()) -> Labels:
+    """What was judged, then what else came into question, best first: drafted articles, then those that were found.
+
+    The charges are those of the judgment, then those of these articles.
+    """
+    found = list(statutes)
+    articles = list(dict.fromkeys((*judgment.relevant_articles, *drafted, *(one.number for one in found))))
+    of = sorted(found, key=lambda statute: articles.index(statute.number))
+    named = (charge.in_language(language) for statute in of for charge in statute.charges)
+    return {"relevant_articles": articles, "charges": list(dict.fromkeys((*judgment.charges, *named)))}
+
+
 def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:
     """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out."""
     found = []
@@ -60,17 +70,3 @@ def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Refe
         if decided != Decided() and precedent.id != case.id and not same_matter(precedent.facts, case.facts):
             found.append(Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity))
     return tuple(found[:k])
-
-
-def same_matter(one: str, other: str) -> bool:
-    """Whether two texts are about one case, even where one has sentences more, or other spaces and stops.
-
-    They do where sentences of both make up most of the shorter one.
-    """
-    a, b = _sentences(one), _sentences(other)
-    shorter = min(sum(map(len, a)), sum(map(len, b)))
-    return 0 < SAME * shorter <= sum(map(len, a & b))
-
-
-def _sentences(text: str) -> frozenset[str]:
-    return frozenset(filter(None, ("".join(filter(str.isalnum, part)).casefold() for part in sentences(text))))

@@ -74,7 +74,7 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
             row.append(known or "not known")
             same = compared_by(real) == compared_by(last)
             row.append(("same" if same else "different") if known else "")
-        titles += ["Real judgment", "Compared"]
+        titles += [case.judgment_title, "Compared"]
     return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
 
 

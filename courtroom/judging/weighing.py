@@ -7,12 +7,10 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from courtroom.judging.commonest import commonest
-from courtroom.judging.facts import sums_in
+from courtroom.judging.facts import commonest, sums_in
 from courtroom.judging.referred import CaseInformation, Referred
-from courtroom.law.charge import Charge
 from courtroom.law.judgment import Judgment, Term
-from courtroom.law.statute import Band, Statute
+from courtroom.law.statute import Band, Charge, Statute
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)

@@ -5,22 +5,97 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Generic, Literal, Protocol, Self, TypeVar
 
 from courtroom.errors import Unreadable
-from courtroom.knowledge import old_words
-from courtroom.knowledge.changes import FEW, Changed, ChangedWords
 from courtroom.knowledge.embedding import Embedding, Vectors
-from courtroom.knowledge.facets import ALL, Filter, facets_of
-from courtroom.knowledge.fusion import EQUAL, Weights
-from courtroom.knowledge.index import OTHER, Progress, VectorIndex, index_name
-from courtroom.knowledge.ranking import Found, Mode, Scores, ranked
+from courtroom.knowledge.indexed_records import ALL, FEW, Changed, ChangedWords, Filter, facets_of
+from courtroom.knowledge.vector_index import OTHER, Progress, VectorIndex, index_name
 from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
-from courtroom.store.connection import StoredRow
+from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
-from courtroom.store.rows import read, read_all
+from courtroom.strict import Strict
+
+DAMPING = 60
+"""k of the paper: how little the first ranks outweigh the next."""
+Weights = tuple[float, float]
+"""Of the ranking by meaning (dense) and of the one by words (BM25)."""
+EQUAL: Weights = (1.0, 1.0)
+
+
+def fuse(rankings: Sequence[Sequence[str]], weights: Sequence[float]) -> dict[str, float]:
+    """Fused scores by id, best first: the sum over the rankings of weight / (60 + rank), ranks from 1.
+
+    A ranking of weight 0 adds nothing: what only it found is left out.
+    """
+    scores: dict[str, float] = {}
+    for ranking, weight in zip(rankings, weights, strict=True):
+        for rank, name in enumerate(ranking if weight else (), start=1):
+            scores[name] = scores.get(name, 0.0) + weight / (DAMPING + rank)
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+
+Mode = Literal["dense", "bm25", "hybrid"]
+Ranking = Sequence[tuple[str, float]]
+"""Ids with scores, best first."""
+
+
+class Storable(Protocol):
+    """What a record must offer; pydantic models with an `id` do."""
+
+    @property
+    def id(self) -> str: ...
+
+    def model_dump_json(self) -> str: ...
+
+    @classmethod
+    def model_validate_json(cls, json_data: str, /) -> Self: ...
+
+
+R = TypeVar("R", bound=Storable)
+
+
+class Scores(Strict):
+    """Where a record stood in each ranking; None where it was not among the first 100."""
+
+    similarity: float | None = None
+    """Cosine, at most 1."""
+    dense_rank: int | None = None
+    bm25: float | None = None
+    bm25_rank: int | None = None
+    fused: float | None = None
+    """Reciprocal rank fusion of both."""
+
+
+@dataclass(frozen=True)
+class Found(Generic[R]):
+    """A record with how it was found."""
+
+    record: R
+    scores: Scores
+
+
+def ranked(dense: Ranking, by_words: Ranking, mode: Mode, weights: Weights = EQUAL) -> dict[str, Scores]:
+    """What two rankings found, in the order of one of them or of both fused, each with all its scores."""
+    cosines, bm25 = dict(dense), dict(by_words)
+    fused = fuse((list(cosines), list(bm25)), weights)
+    order = {"dense": cosines, "bm25": bm25, "hybrid": fused}[mode]
+    dense_ranks = {name: rank for rank, name in enumerate(cosines, 1)}
+    word_ranks = {name: rank for rank, name in enumerate(bm25, 1)}
+    return {
+        name: Scores(
+            similarity=cosines.get(name),
+            dense_rank=dense_ranks.get(name),
+            bm25=bm25.get(name),
+            bm25_rank=word_ranks.get(name),
+            fused=round(fused.get(name, 0.0), 6),
+        )
+        for name in order
+    }
+
 
 Name = Literal["precedents", "statutes", "charges", "cases", "standards", "directives", "buffer", "examples"]
 Ready = tuple[str, str, str]
@@ -29,27 +104,6 @@ ALL_OF_THEM = 2**62
 """More records than there can be."""
 DEPTH = 100
 """How far down each ranking is read before both are fused."""
-
-
-class Storable(Protocol):
-    """What a record must offer; pydantic models with an `id` do."""
-
-    @property
-    def id(self) -> str:
-        """Unique in its collection."""
-        ...
-
-    def model_dump_json(self) -> str:
-        """As JSON."""
-        ...
-
-    @classmethod
-    def model_validate_json(cls, json_data: str, /) -> Self:
-        """Back from JSON."""
-        ...
-
-
-R = TypeVar("R", bound=Storable)
 
 
 class Collection(Generic[R]):
@@ -79,8 +133,7 @@ class Collection(Generic[R]):
         self._index = VectorIndex(settings, self.index_name, embedding, few)
         self._words = WordIndex(settings.words / name, few)
         self._small: dict[tuple[str, int], tuple[list[str], Vectors]] = {}
-        database.connection.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
-        old_words.take_over(database, name, self._line_of)
+        database.execute("INSERT INTO collections (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
 
     # --- records --------------------------------------------------------------------------------------------
 
@@ -97,29 +150,22 @@ class Collection(Generic[R]):
         return self._page(start, count)[1]
 
     def _page(self, start: int, count: int) -> tuple[list[R], list[Unreadable]]:
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT id, body FROM knowledge WHERE collection = ? ORDER BY added, seq LIMIT ? OFFSET ?",
             (self.name, count, start),
         )
         return read_all(rows, self._record)
 
     def __len__(self) -> int:
-        row = self._database.connection.execute("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))
+        row = self._database.execute("SELECT count(*) FROM knowledge WHERE collection = ?", (self.name,))
         return int(row.fetchone()[0])
 
     def get(self, name: str) -> R | None:
-        """One record.
-
-        Raises:
-            Unreadable: its row is damaged.
-        """
-        row = self._database.connection.execute(
-            "SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
-        ).fetchone()
+        row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
         return self._record(row) if row else None
 
     def _readable(self, name: str) -> R | None:
-        row = self._database.connection.execute(
+        row = self._database.execute(
             "SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
         )
         return next(iter(read_all(row, self._record)[0]), None)
@@ -128,14 +174,13 @@ class Collection(Generic[R]):
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
 
     def parse(self, body: str) -> R:
-        """A record from JSON."""
         return self._kind.model_validate_json(body)
 
-    def add(self, records: Iterable[R], *, added: float | None = None) -> None:
+    def add(self, records: Iterable[R]) -> None:
         """Add, or put in place of what has the same id; all or none."""
         ready = self.ready(records)
         with self._database.transaction():
-            self.write(ready, added=added)
+            self.write(ready)
 
     def put(self, records: Iterable[R], *, added: float | None = None) -> None:
         """As `add`, within a transaction of the caller's."""
@@ -157,7 +202,7 @@ class Collection(Generic[R]):
             )
 
     def remove(self, names: Iterable[str]) -> None:
-        """Forget records. `add` brings them back."""
+        """Delete records. `add` brings them back."""
         with self._database.transaction():
             self.take_out(names)
 
@@ -184,14 +229,14 @@ class Collection(Generic[R]):
 
     def version(self) -> int:
         """Grows as soon as a record has changed."""
-        row = self._database.connection.execute("SELECT changes FROM collections WHERE name = ?", (self.name,))
+        row = self._database.execute("SELECT changes FROM collections WHERE name = ?", (self.name,))
         return int(row.fetchone()["changes"])
 
     count = __len__
 
     def changed(self, since: int) -> Changed:
-        """What was written or taken out after a version, for the index of meanings."""
-        rows = self._database.connection.execute(
+        """What was written or deleted after a version, for the vector index."""
+        rows = self._database.execute(
             "SELECT id, body, added FROM knowledge WHERE collection = ? AND version > ? ORDER BY seq",
             (self.name, since),
         )
@@ -204,8 +249,8 @@ class Collection(Generic[R]):
         return Changed(self._removed(since) | {record.id for record, _ in records}, texts, facets)
 
     def changed_words(self, since: int) -> ChangedWords:
-        """The same for the index of words; a damaged row is not in it."""
-        rows = self._database.connection.execute(
+        """The same for the word index; a damaged row is not in it."""
+        rows = self._database.execute(
             "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?", (self.name, since)
         )
         lines = dict(
@@ -214,7 +259,7 @@ class Collection(Generic[R]):
         return ChangedWords(self._removed(since) | lines.keys(), lines)
 
     def _removed(self, since: int) -> frozenset[str]:
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?", (self.name, since)
         )
         return frozenset(row["id"] for row in rows)
@@ -242,7 +287,6 @@ class Collection(Generic[R]):
         if under:
             return await self._nearest_under(under, text, k, exclude)
         depth = max(DEPTH, k)
-        await self._index.wake(self)
         dense, by_words = await asyncio.gather(
             self.nearest(text, depth, exclude, only),
             asyncio.to_thread(self.closest, text, depth + len(exclude), only),
@@ -287,7 +331,7 @@ class Collection(Generic[R]):
 
     def names_under(self, under: str) -> list[str]:
         """Ids that begin with a text, in the order in which their records came."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT id FROM knowledge WHERE collection = ? AND substr(id, 1, ?) = ? ORDER BY seq",
             (self.name, len(under), under),
         )
@@ -323,16 +367,15 @@ class Collection(Generic[R]):
         await asyncio.to_thread(self.closest, "warm", 1)
 
     def faults(self) -> tuple[str, str]:
-        """What is wrong with the files of the index of words and of that of meanings; empty where nothing is."""
+        """What is wrong with the files of the word index and of the vector index; empty where nothing is."""
         return self._words.fault(self), self._index.fault(self)
 
     def discard_indexes(self) -> None:
-        """Make both indexes anew at the next look-up."""
+        """Delete both indexes; the next look-up builds them again."""
         self._words.discard()
         self._index.discard()
 
     def close(self) -> None:
-        """Let go of the indexes; a search opens them again."""
         self._index.close()
         self._words.close()
 
@@ -343,15 +386,10 @@ class Collection(Generic[R]):
         text = self._text_of(record)
         return (text,) if isinstance(text, str) else text
 
-    def _line_of(self, row: StoredRow) -> str | None:
-        """The words of a row's record; None where the row is damaged."""
-        records = read_all([row], self._record)[0]
-        return line("\n".join(self.texts_of(records[0]))) if records else None
-
     def _next_version(self) -> int:
         """Count one change. Versions are moments: a store that was put back from a backup never comes to an old one again."""
         now = time.time_ns() // 1000
-        row = self._database.connection.execute(
+        row = self._database.execute(
             "UPDATE collections SET changes = CASE WHEN changes < ? THEN ? ELSE changes + 1 END WHERE name = ? RETURNING changes",
             (now, now, self.name),
         )

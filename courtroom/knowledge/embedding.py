@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import logging
 import math
 import re
+import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from courtroom.models.errors import ModelError
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.store.database import Database, marks
 from courtroom.text.words import is_chinese, words
 
 if TYPE_CHECKING:
@@ -18,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
+    HalfPrecision = np.ndarray[tuple[int], np.dtype[np.float16]]
 else:
     Vectors = Any  # numpy is slow to import: only where vectors are worked with
 DIMENSIONS = 2048
@@ -156,3 +165,190 @@ def _unit(vector: Any) -> Vectors:
 
     length = float(np.linalg.norm(vector))
     return np.asarray(vector / length if length else vector, np.float32)
+
+
+class CachedEmbedding:
+    """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice."""
+
+    def __init__(self, embedding: Embedding, database: Database) -> None:
+        self._embedding, self._database = embedding, database
+
+    @property
+    def name(self) -> str:
+        return self._embedding.name
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, shape (texts, dimensions)."""
+        import numpy as np
+
+        if not texts:
+            return await self._embedding.embed(texts)
+        digests = [hashlib.sha256(text.encode()).digest() for text in texts]
+        vectors = await asyncio.to_thread(self._read, digests)
+        new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in vectors}
+        if new:
+            rows = (await self._embedding.embed(list(new.values()))).astype(np.float16)
+            await asyncio.to_thread(self._write, list(new), rows)
+            vectors.update(zip(new, rows, strict=True))
+        return await asyncio.to_thread(lambda: np.stack([vectors[digest] for digest in digests]).astype(np.float32))
+
+    def _read(self, digests: Sequence[bytes]) -> dict[bytes, HalfPrecision]:
+        import numpy as np
+
+        vectors = {}
+        for start in range(0, len(digests), 500):
+            batch = digests[start : start + 500]
+            rows = self._database.execute(
+                f"SELECT digest, vector FROM vectors WHERE embedding = ? AND digest IN ({marks(batch)})",
+                (self.name, *batch),
+            )
+            vectors.update({row["digest"]: np.frombuffer(row["vector"], np.float16) for row in rows})
+        return vectors
+
+    def _write(self, digests: Sequence[bytes], rows: NDArray[np.float16]) -> None:
+        with self._database.transaction() as db:
+            db.executemany(
+                "INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+                [(self.name, digest, vector.tobytes()) for digest, vector in zip(digests, rows, strict=True)],
+            )
+
+
+log = logging.getLogger(__name__)
+
+BATCH = 8
+"""Texts in one batch: long ones take much memory."""
+MISSING = "It needs the extra `embeddings`: pip install 'courtroom[embeddings]'."
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """One encoder that can be chosen."""
+
+    library: Literal["sentence_transformers", "spacy"]
+    model: str
+    """As its library names it."""
+    of: str
+
+
+LOCAL: Mapping[str, Encoder] = {
+    "local/longformer": Encoder(
+        "sentence_transformers", "allenai/longformer-base-4096", "CyberJurors' encoder; reads 4,096 tokens"
+    ),
+    "local/qwen3-embedding-8b": Encoder(
+        "sentence_transformers", "Qwen/Qwen3-Embedding-8B", "VERDICT's encoder; needs a GPU; reads 32,768 tokens"
+    ),
+    "local/qwen3-embedding-0.6b": Encoder(
+        "sentence_transformers", "Qwen/Qwen3-Embedding-0.6B", "the small one of VERDICT's family; reads 32,768 tokens"
+    ),
+    "local/en-core-web-sm": Encoder("spacy", "en_core_web_sm", "Courtroom-LLM's encoder; English; reads whole texts"),
+}
+"""By the name under which it is chosen."""
+
+Encode = Callable[[list[str]], Any]
+
+
+class LocalEncoder:
+    """An encoder of the list. A text that is longer than it reads is cut at its end, by its own tokenizer."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._lock = threading.Lock()
+        self._encode: Encode | None = None
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        """Vectors of length 1, shape (texts, dimensions)."""
+        return await asyncio.to_thread(self._embed, list(texts))
+
+    def _embed(self, texts: list[str]) -> Vectors:
+        import numpy as np
+
+        known = LOCAL[self.name]
+        with self._lock:
+            try:
+                if self._encode is None:
+                    self._encode = {"spacy": by_spacy, "sentence_transformers": by_transformer}[known.library](
+                        known.model
+                    )
+                vectors = np.asarray(self._encode(texts), np.float32)
+            except ModuleNotFoundError as error:
+                raise ModelError(f"The encoder {self.name} can't be loaded. {MISSING}") from error
+            except Exception as error:
+                log.warning("%s: %r", self.name, error)
+                raise ModelError(
+                    f"The encoder {self.name} gave no vectors. Check that its model {known.model} is downloaded and fits into "
+                    "memory, then try again; the log has the rest."
+                ) from error
+        return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
+
+
+def by_transformer(model: str) -> Encode:
+    """An encoder of sentence-transformers; it reads as many tokens as its model takes."""
+    from sentence_transformers import SentenceTransformer
+
+    loaded = SentenceTransformer(model, local_files_only=True)
+    return lambda texts: loaded.encode(texts, batch_size=BATCH, show_progress_bar=False)
+
+
+def by_spacy(model: str) -> Encode:
+    """An encoder of spaCy: the mean of its words' vectors."""
+    import spacy
+
+    loaded = spacy.load(model)
+    return lambda texts: [loaded(text[: loaded.max_length]).vector for text in texts]
+
+
+def installed(name: str) -> bool:
+    """Whether the library of a local encoder is there; nothing is loaded for that."""
+    return find_spec(LOCAL[name].library) is not None
+
+
+REMOTE = (
+    "openai/text-embedding-3-small",
+    "openai/text-embedding-3-large",
+    "gemini/gemini-embedding-001",
+    "mistral/mistral-embed",
+    "ollama/nomic-embed-text",
+)
+"""LiteLLM ids that pages offer; any other can be written."""
+BY_WORDS = (
+    "Texts are compared by their words, not by their meaning: two texts that say the same in other words, or in another language, count "
+    "as unlike. Personas and norms, for example, share so few words that which norms are chosen is close to chance. Choose an embedding "
+    "model where the choice matters."
+)
+"""What it means where something is selected by the default embedding."""
+
+
+def embedding_of(name: str) -> Embedding:
+    """The embedding of a name: the default, a local encoder, or a LiteLLM model id."""
+    if name == DEFAULT:
+        return HashedNgrams()
+    if name in LOCAL:
+        return LocalEncoder(name)
+    from courtroom.knowledge.litellm_embedding import (
+        LiteLLMEmbedding,  # with what retries calls: most commands ask none
+    )
+
+    return LiteLLMEmbedding(name)
+
+
+def embedding_problem(name: str) -> str:
+    """Why this can't be chosen, in words that fit into a sentence; empty where it can."""
+    if name in ("", DEFAULT, *LOCAL):
+        return ""
+    if name.startswith("local/"):
+        return f"the local encoders are {', '.join(LOCAL)}"
+    if name in (OFFLINE, PERSON):
+        return f"“{name}” is no embedding; the one that needs no model is `{DEFAULT}`"
+    return ModelSpec.model_construct(id=name).problem()
+
+
+def about_embedding(name: str) -> str:
+    """What a person should know of an embedding, in sentences."""
+    if name == DEFAULT:
+        return BY_WORDS
+    if name in LOCAL:
+        return f"{name} runs on this machine: {LOCAL[name].of}. What is longer is cut at its end."
+    return (
+        f"{name} is asked through LiteLLM, with the key that is set on the server. A text that is longer than the model takes is cut at its "
+        "end, at 3 ASCII characters a token, or 2 other characters for 3 tokens."
+    )

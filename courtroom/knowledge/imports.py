@@ -1,222 +1,157 @@
-"""Files of statutes, charges or referred precedents, taken into a knowledge base whole or not at all, and gone on with after a kill."""
+"""Files of statutes, charges or referred precedents are imported into a knowledge base whole or not at all."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-import secrets
+import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
-from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
+from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.explain import explain
 from courtroom.cases.files import read_upload
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.bases import BUNDLED, IMPORTED, BaseName, How, Kind, kept_as
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, BaseName, How, Kind
 from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
-from courtroom.law.article_numbers import article_number
-from courtroom.law.charge import Charge, charges_of
-from courtroom.law.judgment import Decided
-from courtroom.law.statute import Both, Statute
+from courtroom.law.judgment import Decided, article_number
+from courtroom.law.statute import Both, Charge, Statute, charges_of
 from courtroom.store.database import Database
-from courtroom.store.failures import FAILURES
-from courtroom.store.rows import read, read_all
 from courtroom.store.writer import plainly
-from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
 
 Progress = Callable[[str, int, int], None]
-"""What is being done, how many records of how many."""
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 _BASE = TypeAdapter(BaseName)
 BATCH = 200
 MARKS = {"之一": 1, "之二": 2, "之三": 3, "之四": 4, "之五": 5, "之六": 6, "之七": 7, "之八": 8}
 
 
-class PendingImport(Strict):
-    """An import under way, or interrupted."""
+@dataclass(frozen=True)
+class CheckedFile:
+    """A file whose records all fit, so that it can be imported."""
 
-    digest: str
     collection: Kind
     name: str
-    total: int
-    done: int
-    began: float
     base: str
-    """The knowledge base into which it goes."""
     how: How
-    """Whether its records are put beside those of the base, or in their place."""
+    """Whether its records are added to those of the base, or replace them."""
+    digest: str
+    records: tuple[Any, ...] = field(repr=False)
+
+    @property
+    def total(self) -> int:
+        return len(self.records)
+
+
+@dataclass
+class ImportJob:
+    """How far an import is."""
+
+    name: str
+    total: int
+    done: int = 0
+    what: str = "Taking in"
+    error: str = ""
+    running: bool = True
 
 
 class Imports:
-    """Imports into one knowledge base.
+    """Imports into one knowledge base. A file is first checked to its end; all its records go in by one transaction."""
 
-    A file is first checked to its end and set aside; then its records go in by batches, each with the count of what is
-    done in one transaction. A killed process leaves whole batches, and going on takes in the rest.
-
-    Args:
-        folder: where checked files wait.
-    """
-
-    def __init__(self, database: Database, knowledge: Knowledge, folder: Path) -> None:
-        self._database, self._knowledge, self._folder = database, knowledge, folder
+    def __init__(self, database: Database, knowledge: Knowledge) -> None:
+        self._database, self._knowledge = database, knowledge
 
     @needs(Access.RUN)
-    def begin(self, into: Kind, name: str, data: bytes, base: str = IMPORTED, how: How = "add") -> str:
-        """Check a whole file and set its records aside; the import's digest.
+    def check(self, into: Kind, name: str, data: bytes, base: str = IMPORTED, how: How = "add") -> CheckedFile:
+        """Check a whole file.
 
         Args:
             base: the knowledge base into which it goes; it comes into being with its first record.
-            how: `add` puts the records beside those of the base (of two with one id the new one stays), `replace` in their place.
+            how: `add` adds the records to those of the base (of two with one id the new one stays), `replace` replaces them.
 
         Raises:
-            CourtroomError: the base can't be imported into, a record does not fit, or the disk takes no more; the sentence
-                says what, and nothing is taken in.
+            CourtroomError: the base can't be imported into, or a record does not fit; the sentence says what.
         """
         _check_base(base)
-        part = self._folder / f"{secrets.token_hex(8)}.part"
-        with plainly("then take the file in again"):
-            self._folder.mkdir(parents=True, exist_ok=True)
-            try:
-                digest, total = _set_aside(into, f"{into}\n{base}\n{how}\n", name, data, part)
-                part.replace(self._folder / f"{digest}.jsonl")
-            finally:
-                part.unlink(missing_ok=True)
-            try:
-                self._database.connection.execute(
-                    "INSERT INTO imports (digest, collection, name, total, done, began, base, how)"
-                    " VALUES (?, ?, ?, ?, 0, ?, ?, ?) ON CONFLICT (digest) DO NOTHING",
-                    (digest, into, name, total, time.time(), base, how),
-                )
-            except FAILURES:
-                if all(job.digest != digest for job in self.pending()):
-                    (self._folder / f"{digest}.jsonl").unlink(missing_ok=True)
-                raise
-        return digest
-
-    def pending(self) -> list[PendingImport]:
-        """Imports that have not come to their end, oldest first."""
-        rows = self._database.connection.execute("SELECT * FROM imports ORDER BY began")
-        return read_all(rows, lambda row: read("import", row["name"], lambda: PendingImport.model_validate(dict(row))))[
-            0
-        ]
+        digest = hashlib.sha256(f"{into}\n{base}\n{how}\n".encode())
+        records = tuple(_READ[into](name, data))
+        if not records:
+            raise CourtroomError(f"{name} holds no records. Choose a file with one JSON object on each line.")
+        for record in records:
+            digest.update(f"{record.model_dump_json()}\n".encode())
+        return CheckedFile(into, name, base, how, digest.hexdigest(), records)
 
     @needs(Access.RUN)
-    async def go_on(self, digest: str, progress: Progress = lambda what, done, total: None) -> PendingImport:
-        """Take in what is still to be taken in, then bring the index up to date.
+    async def run(self, file: CheckedFile, progress: Progress = lambda what, done, total: None) -> None:
+        """Import a checked file, then bring the index up to date."""
+        with plainly("then import the file again"):
+            collections = await asyncio.to_thread(self._write, file, progress)
+            for collection in collections:
+                await collection.warm(partial(progress, "Building the index"))
 
-        Raises:
-            CourtroomError: the disk takes no more; what is in stays in, and going on takes in the rest.
-        """
-        with plainly("then go on with the import. What is in stays in"):
-            return await self._go_on(digest, progress)
+    async def run_job(self, file: CheckedFile, job: ImportJob) -> None:
+        """Import a checked file, and note in `job` how far it is and what stopped it."""
 
-    async def _go_on(self, digest: str, progress: Progress) -> PendingImport:
-        row = self._database.connection.execute("SELECT * FROM imports WHERE digest = ?", (digest,)).fetchone()
-        if row is None:
-            raise CourtroomError("This import is done or was given up. Choose the file again to repeat it.")
-        job = PendingImport.model_validate(dict(row))
-        path = self._folder / f"{digest}.jsonl"
-        if not path.exists():
-            self.give_up(digest)
-            raise CourtroomError(f"The checked copy of {job.name} is gone. Choose the file again.")
-        collections = await asyncio.to_thread(self._collections, job)
-        await asyncio.to_thread(self._take_in, job, path, progress)
-        await self._index(collections, progress)
-        self.give_up(digest)
-        return job
+        def progress(what: str, done: int, total: int) -> None:
+            job.what, job.done, job.total = what, done, total
 
-    def _take_in(self, job: PendingImport, path: Path, progress: Progress) -> None:
-        with path.open(encoding="utf-8", newline="\n") as lines:
-            rest = islice(lines, job.done, job.total)
-            done = job.done
-            while batch := list(islice(rest, BATCH)):
-                if replaced := self._replaced(job, path) if not done else []:
-                    progress("Replacing", done, job.total)
-                done += len(batch)
-                ready = self._ready(job, batch, new=replaced)
-                with self._database.transaction() as db:
-                    for collection in replaced:
-                        collection.take_out([record.id for record in collection.all()])
-                        db.execute("DELETE FROM origins WHERE collection = ?", (collection.name,))
-                    for collection, rows in ready:
-                        collection.write(rows)
-                    db.execute("UPDATE imports SET done = ? WHERE digest = ?", (done, job.digest))
-                    if done == job.total:
-                        self._remember(job)
-                progress("Taking in", done, job.total)
-
-    def _replaced(self, job: PendingImport, path: Path) -> list[Collection[Any]]:
-        """What an import puts its records in place of. Statutes that name no charges leave the list of charges as it is."""
-        if job.how == "add":
-            return []
-        found = [self._knowledge.of(job.collection, job.base)]
-        if job.collection == "statutes":
-            with path.open(encoding="utf-8", newline="\n") as lines:
-                if any(Statute.model_validate_json(line).charges for line in lines):
-                    found.append(self._knowledge.of("charges", job.base))
-        return found
-
-    def _remember(self, job: PendingImport) -> None:
-        self._database.connection.execute(
-            "INSERT INTO origins (collection, file, digest, records, how, at) VALUES (?, ?, ?, ?, ?, ?)",
-            (kept_as(job.collection, job.base), job.name, job.digest, job.total, job.how, time.time()),
-        )
-
-    @needs(Access.RUN)
-    def give_up(self, digest: str) -> None:
-        """Forget an import; what it has taken in so far stays."""
-        self._database.connection.execute("DELETE FROM imports WHERE digest = ?", (digest,))
-        (self._folder / f"{digest}.jsonl").unlink(missing_ok=True)
+        try:
+            await self.run(file, progress)
+            job.done = job.total = file.total  # the last steps counted all that is indexed
+        except CourtroomError as error:
+            job.error = str(error)
+        except Exception:
+            job.error = "The import stopped; the log says why. Import the file again."
+            log.exception("import of %s", file.name)
+        finally:
+            job.running = False
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _ready(
-        self, job: PendingImport, lines: Iterable[str], new: list[Collection[Any]]
-    ) -> list[tuple[Collection[Any], list[Ready]]]:
-        """What is to be written of some records, worked out before the store is locked for it.
+    def _write(self, file: CheckedFile, progress: Progress) -> list[Collection[Any]]:
+        """Write all records; the collections that have changed. What is written is worked out before the store is locked."""
+        main, charges = self._knowledge.of(file.collection, file.base), self._knowledge.of("charges", file.base)
+        ready: list[Ready] = []
+        for start in range(0, file.total, BATCH):
+            ready += main.ready(file.records[start : start + BATCH])
+            progress("Taking in", len(ready), file.total)
+        rows = [(main, ready)]
+        replaced = [main] if file.how == "replace" else []
+        if file.collection == "statutes":
+            named = charges_of(file.records)
+            if replaced and named:  # a statute book that names no charges leaves the list of charges as it is
+                replaced.append(charges)
+            rows.append(
+                (charges, charges.ready(named if charges in replaced else map(partial(_joined, charges), named)))
+            )
+        with self._database.transaction() as db:
+            for collection in replaced:
+                collection.take_out([record.id for record in collection.all()])
+                db.execute("DELETE FROM origins WHERE collection = ?", (collection.name,))
+            for collection, lines in rows:
+                collection.write(lines)
+            db.execute(
+                "INSERT INTO origins (collection, file, digest, records, how, at) VALUES (?, ?, ?, ?, ?, ?)",
+                (main.name, file.name, file.digest, file.total, file.how, time.time()),
+            )
+        return [collection for collection, _ in rows]
 
-        Args:
-            new: collections that are emptied before; nothing that they hold counts.
-        """
-        main = self._knowledge.of(job.collection, job.base)
-        records = [main.parse(line) for line in lines]
-        ready = [(main, main.ready(records))]
-        if job.collection == "statutes":
-            charges = self._knowledge.of("charges", job.base)
-            named = charges_of(record for record in records if isinstance(record, Statute))
-            ready.append((charges, charges.ready(named if charges in new else map(self._joined(charges), named))))
-        return ready
 
-    @staticmethod
-    def _joined(charges: Collection[Charge]) -> Callable[[Charge], Charge]:
-        """A charge with the articles under which the base has it already."""
-
-        def joined(charge: Charge) -> Charge:
-            known = charges.get(charge.id)
-            articles = dict.fromkeys((*(known.articles if known else ()), *charge.articles))
-            return charge.model_copy(update={"articles": tuple(articles)})
-
-        return joined
-
-    def _collections(self, job: PendingImport) -> list[Collection[Any]]:
-        """What an import changes."""
-        kinds: tuple[Kind, ...] = ("statutes", "charges") if job.collection == "statutes" else (job.collection,)
-        return [self._knowledge.of(kind, job.base) for kind in kinds]
-
-    async def _index(self, collections: list[Collection[Any]], progress: Progress) -> None:
-        for collection in collections:
-            await collection.warm(partial(progress, "Building the index"))
+def _joined(charges: Collection[Charge], charge: Charge) -> Charge:
+    stored = charges.get(charge.id)
+    articles = dict.fromkeys((*(stored.articles if stored else ()), *charge.articles))
+    return charge.model_copy(update={"articles": tuple(articles)})
 
 
 def _check_base(base: str) -> None:
@@ -230,20 +165,6 @@ def _check_base(base: str) -> None:
         raise CourtroomError(
             f"“{base[:60]}” can't be the name of a knowledge base. Use small letters, digits and hyphens, 40 at most."
         ) from error
-
-
-def _set_aside(into: Kind, head: str, name: str, data: bytes, part: Path) -> tuple[str, int]:
-    """Write all records to a file; the digest of all, and how many there are."""
-    digest, total = hashlib.sha256(head.encode()), 0
-    with part.open("wb") as file:
-        for record in _READ[into](name, data):
-            line = f"{record.model_dump_json()}\n".encode()
-            file.write(line)
-            digest.update(line)
-            total += 1
-    if not total:
-        raise CourtroomError(f"{name} holds no records. Choose a file with one JSON object on each line.")
-    return digest.hexdigest(), total
 
 
 def _entries(name: str, data: bytes, read: Callable[[Any], T]) -> Iterator[T]:
@@ -321,7 +242,6 @@ def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:
 
 
 def _rows(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
-    """What stands on each line, or in each entry of one JSON document."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
@@ -12,21 +12,19 @@ from pydantic import Field, TypeAdapter
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.knowledge.collection import Collection, Name
+from courtroom.knowledge.collection import Collection
+from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
-from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 Phase = Literal["norms", "archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning", "restore"]
-State = dict[tuple[str, str], dict[str, Any]]
-"""Records by collection and id."""
 
 
 class Put(Strict):
     """Add a record, or put it in place of the one with its id."""
 
     op: Literal["put"] = "put"
-    collection: Name
+    collection: str = Field(description="Under which name its records are kept: `precedents`, `precedents.mine` ...")
     record: dict[str, Any]
 
 
@@ -34,7 +32,7 @@ class Remove(Strict):
     """Take a record out."""
 
     op: Literal["remove"] = "remove"
-    collection: Name
+    collection: str
     id: str
 
 
@@ -58,7 +56,7 @@ class Lesson(Strict):
 class RecordChange(Strict):
     """What a lesson did to one record; None where there was, or is, none."""
 
-    collection: Name
+    collection: str
     id: str
     before: dict[str, Any] | None
     after: dict[str, Any] | None
@@ -75,21 +73,16 @@ class Taught(Strict):
     why: str
     changes: tuple[RecordChange, ...]
     undone: float | None = None
-    """When it was undone; None where it holds."""
 
 
 _CHANGES: TypeAdapter[tuple[RecordChange, ...]] = TypeAdapter(tuple[RecordChange, ...])
 
 
 class Lessons:
-    """All lessons, in order.
+    """All lessons, in order. `collection`: what is kept under a name."""
 
-    Args:
-        collections: what can be taught; several may be absent where a part of the knowledge base is used alone.
-    """
-
-    def __init__(self, database: Database, collections: Mapping[Name, Collection[Any]]) -> None:
-        self._database, self._collections = database, collections
+    def __init__(self, database: Database, collection: Callable[[str], Collection[Any]]) -> None:
+        self._database, self._collection = database, collection
 
     @needs(Access.OWN)
     def teach(self, run: str, path: str, lesson: Lesson) -> Taught:
@@ -111,11 +104,10 @@ class Lessons:
         return self._read_all()[0]
 
     def unreadable(self) -> list[Unreadable]:
-        """The lessons whose row is damaged."""
         return self._read_all()[1]
 
     def _read_all(self) -> tuple[list[Taught], list[Unreadable]]:
-        return read_all(self._database.connection.execute("SELECT * FROM lessons ORDER BY seq"), taught)
+        return read_all(self._database.execute("SELECT * FROM lessons ORDER BY seq"), taught)
 
     def of(self, record: str) -> list[Taught]:
         """The life of one record: the lessons that touched it, or in which another one took its place."""
@@ -123,11 +115,7 @@ class Lessons:
 
     @needs(Access.OWN)
     def undo(self, seq: int) -> None:
-        """Put back what a lesson changed.
-
-        Raises:
-            CourtroomError: there is none, it is undone already, or a later lesson built on what this one changed.
-        """
+        """Put back what a lesson changed."""
         with self._database.transaction() as db:
             lessons = self.all()
             taught = next((lesson for lesson in lessons if lesson.seq == seq), None)
@@ -153,18 +141,6 @@ class Lessons:
                 self._set(change.collection, change.id, change.before)
             db.execute("UPDATE lessons SET undone = ? WHERE seq = ?", (time.time(), seq))
 
-    def replayed(self) -> State:
-        """What the lessons alone give, from nothing: what was put in by hand or bundled is not among it."""
-        state: State = {}
-        for taught in self.all():
-            if taught.undone is None:
-                for change in taught.changes:
-                    if change.after is None:
-                        state.pop((change.collection, change.id), None)
-                    else:
-                        state[change.collection, change.id] = change.after
-        return state
-
     # --- within a transaction -------------------------------------------------------------------------------
 
     def _apply(self, op: Put | Remove | Adjust) -> RecordChange | None:
@@ -184,12 +160,12 @@ class Lessons:
         self._set(collection, name, after)
         return RecordChange(collection=collection, id=name, before=before, after=self._get(collection, name))
 
-    def _get(self, collection: Name, name: str) -> dict[str, Any] | None:
-        record = self._collections[collection].get(name)
+    def _get(self, collection: str, name: str) -> dict[str, Any] | None:
+        record = self._collection(collection).get(name)
         return None if record is None else json.loads(record.model_dump_json())
 
-    def _set(self, collection: Name, name: str, body: dict[str, Any] | None) -> None:
-        known = self._collections[collection]
+    def _set(self, collection: str, name: str, body: dict[str, Any] | None) -> None:
+        known = self._collection(collection)
         if body is None:
             known.take_out([name])
         else:
@@ -197,11 +173,6 @@ class Lessons:
 
 
 def taught(row: Any) -> Taught:
-    """A lesson from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
     fields = dict(row)
     known = {k: v for k, v in fields.items() if k != "body"}
     return read("lesson", row["seq"], lambda: Taught.model_validate({**known, **json.loads(fields["body"])}))

@@ -6,10 +6,10 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
-from courtroom.knowledge.embedding import Vectors
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
@@ -18,10 +18,13 @@ from courtroom.models.keys import scrubbed
 from courtroom.models.route import route
 from courtroom.models.spec import ModelSpec
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
 log = logging.getLogger(__name__)
 
 AT_ONCE = 100  # texts in one call: providers limit them
-KEPT = 20_000  # vectors kept in memory
 NOTHING = "-"
 """Is sent for a text without a word: providers refuse an empty one."""
 LONGEST = 8_000
@@ -35,20 +38,15 @@ class LiteLLMEmbedding:
 
     def __init__(self, model: str) -> None:
         self.name = model
-        self._known: dict[str, Vectors] = {}
 
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        """Vectors of length 1; a text that was asked for lately is not asked for again.
-
-        Raises:
-            ModelError: no vectors could be had.
-        """
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Vectors of length 1; a text that stands there twice is asked for once."""
         import numpy as np
 
         limit = await asyncio.to_thread(longest, self.name)
         texts = [beginning(text, limit) if text.strip() else NOTHING for text in texts]
-        known = {text: self._known[text] for text in texts if text in self._known}
-        new = list(dict.fromkeys(text for text in texts if text not in known))
+        known: dict[str, NDArray[np.float32]] = {}
+        new = list(dict.fromkeys(texts))
         for start in range(0, len(new), AT_ONCE):
             batch = new[start : start + AT_ONCE]
             try:
@@ -59,9 +57,6 @@ class LiteLLMEmbedding:
                     f"The embedding model {self.name} gave no vectors. Check its id, its key and its server, then try again."
                 ) from None  # the cause may hold a key, and a log would print it
             known.update(zip(batch, vectors, strict=True))
-        self._known.update(known)
-        for text in list(self._known)[:-KEPT]:
-            del self._known[text]
         return np.stack([known[text] for text in texts])
 
     @retry(
@@ -70,7 +65,7 @@ class LiteLLMEmbedding:
         wait=wait_exponential_jitter(multiplier=0.5, max=20),
         reraise=True,
     )
-    async def _ask(self, texts: list[str]) -> Vectors:
+    async def _ask(self, texts: list[str]) -> NDArray[np.float32]:
         import numpy as np
 
         litellm = await asyncio.to_thread(load)

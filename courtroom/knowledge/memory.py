@@ -1,9 +1,9 @@
-"""The hybrid jurisprudential memory: recall from standards and directives, and what is due to be learned (VERDICT, 3.4)."""
+"""The hybrid jurisprudential memory (VERDICT, section 3.4 and appendix D): its units, its equations, recall, and what is due to be learned."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -12,23 +12,174 @@ from pydantic import Field
 
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Vectors
-from courtroom.knowledge.jurisprudence import Directive, Standard, Tags
-from courtroom.knowledge.recall import (
-    WEIGHTS,
-    Weights,
-    activated,
-    cosine,
-    cosines,
-    iou,
-    score,
-    standards_graph,
-    topo,
-)
-from courtroom.knowledge.states import States
+from courtroom.knowledge.snapshots import States
+from courtroom.law.judgment import Decided, Judgment, same_matter, term_class
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     import networkx as nx
+    import numpy as np
+    from numpy.typing import NDArray
+
+Tags = frozenset[str]
+
+
+def tags_of(articles: tuple[int, ...], charges: tuple[str, ...] = ()) -> Tags:
+    """Statute and charge tags: `article:264`, `charge:theft`."""
+    return frozenset({*(f"article:{number}" for number in articles), *(f"charge:{charge}" for charge in charges)})
+
+
+class Standard(Strict):
+    """A standard precedent v = <text, vector, labels, c>: facts, verified reasoning and verdict of one trajectory.
+
+    In the buffer, where `verdict` is not what the real judgment says, the labels are still the real ones. `c` is not
+    explained in the paper and left out.
+    """
+
+    id: str
+    case: str = Field(description="Id of the case.")
+    title: str = ""
+    language: str = "en"
+    facts: str = Field(description="The facts of the case.")
+    reasoning: str = Field(
+        description="The basis of the draft that the supervisor saw last (tau), with the final judgment's thought at its end."
+    )
+    verdict: Judgment
+    gold: Decided
+    induced: str = Field(
+        default="", description="The directive that was induced from it; empty while it counts as new."
+    )
+
+    @property
+    def labels(self) -> Tags:
+        return tags_of(self.gold.relevant_articles, self.gold.charges)
+
+    @property
+    def correct(self) -> bool:
+        """y = l_gt: whether its verdict has the articles, the charges and the class of term of the real judgment (Eq. 7)."""
+        term = self.gold.term_of_imprisonment
+        same_term = term is None or term_class(term) == term_class(self.verdict.term_of_imprisonment)
+        return same_term and self.verdict.same_labels(self.gold)
+
+    @property
+    def text(self) -> str:
+        """u + tau + y, what is embedded: facts, thought and judgment (Eq. 7)."""
+        return f"{self.facts}\n{self.reasoning}\n{self.verdict}"
+
+
+class Directive(Strict):
+    """A micro-directive m = <text, confidence, supporting and contrasting precedents, anchor statute>."""
+
+    id: str
+    text: str = Field(min_length=1)
+    language: str = "en"
+    confidence: float = Field(
+        default=0.5, ge=0, le=1, description="Where it starts is a knob; the paper gives no value."
+    )
+    supporting: tuple[str, ...] = Field(default=(), description="Ids of standards.")
+    contrasting: tuple[str, ...] = Field(default=(), description="Ids of standards, or of trajectories in the buffer.")
+    anchor: int = Field(ge=1, le=452, description="Number of the article that it interprets.")
+    charges: tuple[str, ...] = ()
+
+    @property
+    def tags(self) -> Tags:
+        return tags_of((self.anchor,), self.charges)
+
+    def born_of(self, trajectories: Container[str]) -> bool:
+        """Whether one of these trajectories has made it, or made it more precise."""
+        return any(name in trajectories for name in (*self.supporting, *self.contrasting))
+
+
+Vector = Sequence[float]
+Weights = tuple[float, float, float]
+WEIGHTS: Weights = (0.4, 0.3, 0.3)
+"""Alpha, beta and gamma (appendix C)."""
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """Cosine of two vectors; 0 where one of them is zero (Eq. 11)."""
+    import numpy as np
+
+    a, b = np.asarray(one, float), np.asarray(other, float)
+    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / lengths if lengths else 0.0
+
+
+def cosines(rows: Sequence[Vector], other: Vector) -> NDArray[np.float64]:
+    """Cosine of each row with a vector; shape (rows,)."""
+    import numpy as np
+
+    many, one = np.asarray(rows, float).reshape(len(rows), -1), np.asarray(other, float)
+    lengths = np.linalg.norm(many, axis=1) * np.linalg.norm(one)
+    near: NDArray[np.float64] = np.divide(many @ one, lengths, out=np.zeros(len(rows)), where=lengths > 0)
+    return near
+
+
+def iou(tags: Tags, candidates: Tags) -> float:
+    """Overlap of a unit's tags with those of the candidate statutes, 0 to 1 (Eq. 9); 0 where both are empty."""
+    union = tags | candidates
+    return len(tags & candidates) / len(union) if union else 0.0
+
+
+def standards_graph(labels: Mapping[str, Tags], vectors: Mapping[str, Vector], tau: float) -> nx.Graph:
+    """Standards, linked where their vectors' cosine is at least tau and their labels are identical (section 3.4.1)."""
+    import networkx as nx  # slow to import: only when there is a graph
+    import numpy as np
+
+    graph = nx.Graph()
+    graph.add_nodes_from(labels)
+    groups: dict[Tags, list[str]] = {}
+    for name, tags in labels.items():
+        groups.setdefault(tags, []).append(name)
+    for group in groups.values():
+        rows = [vectors[name] for name in group]
+        for i, row in enumerate(rows[:-1]):
+            near = cosines(rows[i + 1 :], row) >= tau
+            graph.add_edges_from((group[i], group[i + 1 + j]) for j in np.flatnonzero(near))
+    return graph
+
+
+def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
+    """What is reached from the seeds in at most `hops` steps, the seeds included (appendix D, diffusion)."""
+    import networkx as nx
+
+    reached: set[str] = set()
+    for seed in seeds:
+        if seed in graph:
+            reached |= set(nx.single_source_shortest_path_length(graph, seed, cutoff=hops))
+    return reached
+
+
+def topo(linked: Iterable[str], active: Iterable[str]) -> int:
+    """How many activated standards are associated with a unit (Eq. 10).
+
+    Args:
+        linked: the standards associated with the unit: itself and its neighbours for a standard, its supporting
+            precedents for a directive.
+    """
+    return len(set(linked) & set(active))
+
+
+def score(
+    overlap: float,
+    co_activation: float,
+    similarity: float,
+    weights: Weights = WEIGHTS,
+) -> float:
+    """Score = alpha IoU + beta Topo + gamma SemSim (section 3.4.1; weights of appendix C).
+
+    Args:
+        co_activation: Topo, or by default Topo over the number of activated standards, so that all parts lie between 0 and 1.
+        similarity: cosine, negative values counting 0.
+    """
+    alpha, beta, gamma = weights
+    return alpha * overlap + beta * co_activation + gamma * max(0.0, similarity)
+
+
+def merged_confidence(confidences: Iterable[float], most: float = 1.0) -> float:
+    """Confidences summed, clipped at `most` (Eq. 8)."""
+    return min(most, sum(confidences))
+
 
 Unit = Standard | Directive
 
@@ -47,9 +198,16 @@ class Recall(Strict):
     weights: Weights = Field(
         default=WEIGHTS, description="Alpha, beta, gamma.", exclude_if=lambda weights: weights == WEIGHTS
     )
+    topo: Literal["share", "count"] = Field(
+        default="share",
+        description="Of the activated standards those associated with a unit: their share, or their number.",
+        exclude_if=lambda topo: topo == "share",
+    )
     exclude: tuple[str, ...] = Field(default=(), description="Trajectories that must not be seen: the case's own.")
     exclude_facts: str = Field(
-        default="", description="Nor any with these facts, under whatever id.", exclude_if=lambda facts: not facts
+        default="",
+        description="Nor any with these facts, under whatever id and in whatever writing.",
+        exclude_if=lambda facts: not facts,
     )
     at: int | None = Field(
         default=None, description="The state that is searched; None is the newest.", exclude_if=lambda at: at is None
@@ -96,7 +254,6 @@ class Searched:
     graphs: dict[float, nx.Graph] = field(default_factory=dict)
 
     def graph(self, tau: float) -> nx.Graph:
-        """The standards archive as a graph."""
         if tau not in self.graphs:
             self.graphs[tau] = standards_graph({one.id: one.labels for one in self.standards}, self.vectors, tau)
         return self.graphs[tau]
@@ -117,7 +274,6 @@ class Memory:
         self._searched: dict[int, Searched] = {}
 
     async def graph(self, tau: float) -> nx.Graph:
-        """The standards archive as a graph, as it is now."""
         searched = await self._state(None)
         return await asyncio.to_thread(searched.graph, tau)
 
@@ -128,7 +284,7 @@ class Memory:
         directive that it has made, nor its links in the graph.
         """
         known = await self._state(query.at)
-        own = {one.id for one in (*known.standards, *known.wrong) if _is_own(one, query)} | set(query.exclude)
+        own = await asyncio.to_thread(_own, known, query)
         standards = [one for one in known.standards if one.id not in own]
         directives = [one for one in known.directives if not one.born_of(own)]
         units: Sequence[Unit] = standards if query.collection == "standards" else directives
@@ -143,7 +299,7 @@ class Memory:
         scored = []
         for unit, similarity in zip(units, map(float, similar), strict=True):
             linked = unit.supporting if isinstance(unit, Directive) else (unit.id, *graph.neighbors(unit.id))
-            parts = _parts(_tags(unit), candidates, linked, active, similarity, query.weights)
+            parts = _parts(_tags(unit), candidates, linked, active, similarity, query)
             if parts.score > 0:
                 scored.append((unit, parts))
         scored.sort(key=lambda pair: (-pair[1].score, pair[0].id))
@@ -165,7 +321,6 @@ class Memory:
     # --- within ---------------------------------------------------------------------------------------------
 
     async def _state(self, at: int | None) -> Searched:
-        """A state of the memory, kept for the runs that see the same one."""
         number = await asyncio.to_thread(self._states.now) if at is None else at
         if number not in self._searched:
             records = await asyncio.to_thread(self._states.records, number)
@@ -221,8 +376,11 @@ class Memory:
         return [directive for directive in known if directive.id in cluster]
 
 
-def _is_own(trajectory: Standard, query: Recall) -> bool:
-    return trajectory.id in query.exclude or (trajectory.facts == query.exclude_facts != "")
+def _own(known: Searched, query: Recall) -> set[str]:
+    """Ids of the trajectories of the case itself, also where it was heard under another id or in another writing."""
+    facts = query.exclude_facts
+    same = {one.id for one in (*known.standards, *known.wrong) if facts and same_matter(one.facts, facts)}
+    return same | set(query.exclude)
 
 
 def _tags(unit: Unit) -> Tags:
@@ -240,13 +398,14 @@ def _nearest(
 
 
 def _parts(
-    tags: Tags, candidates: Tags, linked: Sequence[str], active: set[str], similarity: float, weights: Weights
+    tags: Tags, candidates: Tags, linked: Sequence[str], active: set[str], similarity: float, query: Recall
 ) -> Parts:
     overlap = iou(tags, candidates)
-    reached = topo(linked, active) / len(active) if active else 0.0
+    many = 1 if query.topo == "count" else max(1, len(active))
+    reached = topo(linked, active) / many
     return Parts(
         iou=round(overlap, 6),
         topo=round(reached, 6),
         semsim=round(similarity, 6),
-        score=round(score(overlap, reached, similarity, weights), 6),
+        score=round(score(overlap, reached, similarity, query.weights), 6),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,10 @@ from pydantic import ValidationError
 
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
-from courtroom.cases.dispute import Dispute
+from courtroom.cases.dispute import Dispute, Precedent
 from courtroom.cases.files import explain
-from courtroom.cases.precedent import Precedent
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embedding import Embedding
-from courtroom.settings import DATA, Settings
-from courtroom.store.database import Database
+from courtroom.settings import DATA
 
 BUNDLED = DATA / "precedents.jsonl"
 
@@ -32,23 +29,19 @@ class ImportReport:
 
 
 class PrecedentBase:
-    """Precedents of disputes: a collection, and how files of them are taken in."""
+    """Precedents of disputes: a collection, and how files of them are imported."""
 
-    def __init__(self, database: Database, settings: Settings, embedding: Embedding) -> None:
-        self.collection = Collection(database, settings, embedding, "precedents", Precedent, _searched)
-        self.collection.seed(_bundled)
+    def __init__(self, collection: Collection[Precedent]) -> None:
+        self.collection = collection
 
     def all(self) -> list[Precedent]:
-        """All precedents, in the order in which they came."""
         return self.collection.all()
 
     def get(self, precedent: str) -> Precedent | None:
-        """One precedent."""
         return self.collection.get(precedent)
 
     @needs(Access.RUN)
     def add(self, precedents: Iterable[Precedent]) -> None:
-        """Add, or put in place of what has the same id."""
         self.collection.add(precedents)
 
     @needs(Access.OWN)
@@ -77,28 +70,19 @@ class PrecedentBase:
         self.add(taken)
         return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
 
-    async def search(self, text: str, k: int, exclude: Sequence[str] = ()) -> list[tuple[Precedent, float]]:
-        """The k precedents most similar to a dispute's text, with their similarity."""
-        found = await self.collection.search(text, k, "dense", exclude)
-        return [(one.record, one.scores.similarity or 0.0) for one in found]
 
-    async def warm(self) -> None:
-        """Open the index and bring it up to date."""
-        await self.collection.warm()
+def searched_text(precedent: Precedent) -> str:
+    return precedent.dispute
 
 
-def _searched(precedent: Precedent) -> str:
-    return f"{precedent.category}\n{precedent.title}\n{precedent.dispute}"
-
-
-def _bundled() -> list[Precedent]:
+def bundled_precedents() -> list[Precedent]:
     return [Precedent.model_validate_json(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()]
 
 
 def from_dispute(case: Dispute) -> Precedent:
-    """A precedent from a dispute whose real jury is known; its norms are still to be distilled."""
+    """A precedent from a dispute with votes on record; its norms are still to be distilled."""
     if case.jury is None:
-        raise ValueError("only a dispute with a real jury record can become a precedent")
+        raise ValueError("only a dispute with votes on record can become a precedent")
     return Precedent(
         id=precedent_id(case),
         title=case.title,
@@ -113,7 +97,6 @@ def from_dispute(case: Dispute) -> Precedent:
 
 
 def precedent_id(case: Dispute) -> str:
-    """The id of the precedent that is made from a dispute."""
     return f"case-{case.id}"
 
 
@@ -137,7 +120,6 @@ class _Unreadable:
 
 
 def _rows(text: str) -> list[tuple[str, Any]]:
-    """Places in a file with the value that stands there, or with why it can't be read."""
     if text.lstrip().startswith("["):
         items = _value(text, "Mend it, or check that the file is whole.")
         if isinstance(items, _Unreadable):

@@ -1,4 +1,4 @@
-"""BM25 by tantivy: in memory over few records, else on disk; made anew from the words on record where it is not whole."""
+"""BM25 by tantivy: in memory over few records, else on disk. It is built again from the database where its files are damaged."""
 
 from __future__ import annotations
 
@@ -7,15 +7,25 @@ import re
 import shutil
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.changes import FEW, NOTHING, Records
-from courtroom.knowledge.facets import ALL, Filter
-from courtroom.knowledge.sealed import Seal, files_of, read_seal, whole, write_seal
+from courtroom.knowledge.indexed_records import (
+    ALL,
+    FACETS,
+    FEW,
+    NOTHING,
+    Filter,
+    Records,
+    Seal,
+    files_of,
+    read_seal,
+    whole,
+    write_seal,
+)
 from courtroom.text.words import words
 
 log = logging.getLogger(__name__)
@@ -36,7 +46,6 @@ def terms(text: str) -> list[str]:
 
 
 def line(text: str) -> str:
-    """A text as it is indexed."""
     return " ".join(terms(text))
 
 
@@ -54,14 +63,9 @@ class WordIndex:
         self._on_disk = False
         self._version = NOTHING
         self._names: set[str] = set()
-        """The records of an index in memory."""
 
     def closest(self, records: Records, text: str, k: int, only: Filter = ALL) -> list[tuple[str, float]]:
-        """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first.
-
-        Raises:
-            CourtroomError: the index can't be written.
-        """
+        """The k best records by BM25 (k1 = 1.2, b = 0.75), ids with scores above 0, best first."""
         asked = list(dict.fromkeys(terms(text)))
         if not asked:
             return []
@@ -84,13 +88,11 @@ class WordIndex:
         return "It is from after the records." if seal.version > records.version() else ""
 
     def discard(self) -> None:
-        """Make it anew at the next search."""
         with self._lock:
             self._index, self._version, self._names = None, NOTHING, set()
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def close(self) -> None:
-        """Let go of it; a search opens it again."""
         with self._lock:
             self._index, self._version, self._names = None, NOTHING, set()
 
@@ -113,14 +115,14 @@ class WordIndex:
         on_disk = records.count() > self._few
         if self._index is None or on_disk != self._on_disk:
             self._index, self._version, self._names, self._on_disk = None, NOTHING, set(), on_disk
-        with self._locked() if on_disk else _unlocked():
+        with self._locked() if on_disk else nullcontext():
             if on_disk:
                 self._open(version)
             elif self._index is None:
                 self._index = _new()
             changed = records.changed_words(self._version)
             if not on_disk and not changed.touched.isdisjoint(self._names):
-                # What is taken out counts for how rare a word is until tantivy merges. Few records are indexed anew.
+                # Deleted records count for how rare a word is until tantivy merges. Few records are indexed again.
                 self._index, self._version, self._names = _new(), NOTHING, set()
                 changed = records.changed_words(NOTHING)
             self._names |= set() if on_disk else changed.lines.keys()
@@ -171,11 +173,6 @@ class WordIndex:
             yield
 
 
-@contextmanager
-def _unlocked() -> Iterator[None]:
-    yield
-
-
 @cache
 def _schema() -> Any:
     import tantivy  # only when something is looked up
@@ -198,7 +195,7 @@ def _new(folder: Path | None = None) -> Any:
 def _made_with() -> str:
     from importlib.metadata import version as installed
 
-    return f"tantivy {installed('tantivy')}; words and pairs, 1"
+    return f"tantivy {installed('tantivy')}; words and pairs, 1; {FACETS}"
 
 
 def _narrowed(query: Any, only: Filter) -> Any:

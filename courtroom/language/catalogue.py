@@ -21,6 +21,10 @@ BETWEEN = (re.compile(r"(\n+)"), re.compile(r"( · )"), SENTENCES)
 """What stands between several texts of the engine: lines, parts of a line, sentences."""
 NOTED = re.compile(r"(\S.*?) *\(([\w -]+)\)")
 """A text with a word about it in brackets."""
+NAMED = re.compile(r"([A-Z][^:]{1,60}): (\S.{0,60})")
+"""A setting and its value, both of the engine's words, such as `Follow-graph: small world`."""
+COUNTED = re.compile(r"(\d+) ([a-z-]+)")
+"""How many of a thing that has a title, such as `18 jurors`."""
 TAIL = re.compile(r"(\S(?:.{0,90}\S)?) ((?:must|is|may|holds|has|lacks) .*)")
 """What is wrong with a field, after its name."""
 
@@ -107,6 +111,10 @@ class Catalogue:
             if len(parts) > 1:
                 told = [part if number % 2 else self.recognised(part) for number, part in enumerate(parts)]
                 return "".join(told) if between is not SENTENCES else _run_on(parts, told)
+        if (named := NAMED.fullmatch(text)) and named[1] in self._texts and self._knows(named[2]):
+            return f"{self.recognised(named[1])}：{self.recognised(named[2])}"
+        if (counted := COUNTED.fullmatch(text)) and (things := self._texts.get(counted[2].capitalize())):
+            return f"{things}：{counted[1]}"
         if (noted := NOTED.fullmatch(text)) and noted[2] in self._texts:
             return f"{self.recognised(noted[1])}（{self._texts[noted[2]]}）"
         if (tail := TAIL.fullmatch(text)) and (said := self._whole(tail[2])) is not None:
@@ -123,6 +131,9 @@ class Catalogue:
                 if sentence.sure or all(self._fits(value) for value in values.values()):
                     return sentence.text.format(**{name: self.recognised(value) for name, value in values.items()})
         return None
+
+    def _knows(self, value: str) -> bool:
+        return value in self._texts or self._fits(value)
 
     def _fits(self, value: str) -> bool:
         return not LETTER.search(value) or len(value) <= SHORT and self.recognised(value) != value

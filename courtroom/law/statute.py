@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pydantic import Field, model_validator
 
 from courtroom.law.judgment import LONGEST, Term
@@ -63,3 +65,36 @@ class Statute(Strict):
     def id(self) -> str:
         """`264`, or `264-1` for the first article put in after it."""
         return f"{self.number}-{self.suffix}" if self.suffix else str(self.number)
+
+
+class Charge(Strict):
+    """One entry of the list of charges (JurisAgents, section 3.2)."""
+
+    id: str = Field(min_length=1, description="The Chinese name where there is one.")
+    name: Both
+    articles: tuple[str, ...] = Field(description="Ids of articles, e.g. `264` or `133-1`.")
+    text: Both = Both()
+    """What the articles say of it."""
+    cues: Both = Both()
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Its articles as a judgment names them, by the number alone: `133 (133-1)`."""
+        return tuple(f"{one.partition('-')[0]} ({one})" if "-" in one else one for one in self.articles)
+
+    def called(self, language: str) -> str:
+        return self.name.in_language(language)
+
+
+def charges_of(statutes: Iterable[Statute]) -> list[Charge]:
+    """The list of charges that a statute book names, in the order of its articles."""
+    found: dict[str, Charge] = {}
+    for statute in statutes:
+        for name in statute.charges:
+            key = name.zh or name.en
+            before = found.get(key)
+            if before is None:
+                found[key] = Charge(id=key, name=name, articles=(statute.id,), text=statute.text, cues=statute.cues)
+            elif statute.id not in before.articles:
+                found[key] = before.model_copy(update={"articles": (*before.articles, statute.id)})
+    return list(found.values())

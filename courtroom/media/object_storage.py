@@ -11,32 +11,22 @@ from courtroom.errors import MediaError
 
 
 class ObjectStorage:
-    """Files in one place of an object storage. Keys and addresses are those that the storage's own library reads.
+    """Files in one place of an object storage, such as `s3://bucket/folder`. Keys and addresses are those that its own library reads.
 
-    Args:
-        url: such as `s3://bucket/folder`.
+    Its methods raise `MediaError` where the storage does not answer.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
 
     def names(self) -> list[str]:
-        """The names of all files.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
         files, root = self._files
         with self._answering():
             found = files.ls(root, detail=True) if files.exists(root) else []
         return sorted(str(one["name"]).rsplit("/", 1)[-1] for one in found if one["type"] == "file")
 
     def size(self, name: str) -> int | None:
-        """Bytes of a file; None where it isn't there.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
+        """Bytes of a file; None where it isn't there."""
         files, root = self._files
         with self._answering():
             try:
@@ -45,11 +35,7 @@ class ObjectStorage:
                 return None
 
     def read(self, name: str) -> bytes | None:
-        """A file; None where it isn't there.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
+        """A file; None where it isn't there."""
         files, root = self._files
         with self._answering():
             try:
@@ -58,21 +44,13 @@ class ObjectStorage:
                 return None
 
     def put(self, name: str, data: bytes) -> None:
-        """Write a file, in place of one of this name. Object storage shows it when all of it is there.
-
-        Raises:
-            MediaError: the storage does not take it.
-        """
+        """Write a file, in place of one of this name. Object storage shows it when all of it is there."""
         files, root = self._files
         with self._answering():
             files.pipe_file(f"{root}/{name}", data)
 
     def delete(self, name: str) -> None:
-        """Take a file out; one that isn't there does no harm.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
+        """Take a file out; one that isn't there does no harm."""
         files, root = self._files
         with self._answering():
             if files.exists(f"{root}/{name}"):

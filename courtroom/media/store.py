@@ -16,22 +16,17 @@ from pathlib import Path
 from courtroom.errors import MediaError
 from courtroom.media.medium import MediumKind
 from courtroom.media.object_storage import ObjectStorage
-from courtroom.media.pictures import ImageFacts, inspect_image, small_jpeg
-from courtroom.media.types import ENDINGS, sniff
-from courtroom.media.videos import MAX_FRAMES, Frame, VideoFacts, clock, inspect_video, sample_frames
+from courtroom.media.pictures import ENDINGS, inspect_image, small_jpeg, sniff
+from courtroom.media.videos import MAX_FRAMES, Frame, clock, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
 
 __all__ = [
     "MAX_FRAMES",
     "Frame",
-    "ImageFacts",
     "MediaStore",
-    "VideoFacts",
     "check_medium",
     "clock",
-    "inspect_image",
-    "inspect_video",
     "media_of",
 ]
 
@@ -43,6 +38,8 @@ _PICTURE, _VIDEO = threading.Lock(), threading.Lock()
 
 class MediaStore:
     """Media files under their SHA-256, with the ending of what they really are.
+
+    What is not there, can't be read or isn't what it is listed as raises `MediaError`.
 
     Args:
         folder: where they are kept.
@@ -57,13 +54,7 @@ class MediaStore:
 
     @contextmanager
     def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, str]]:
-        """Keep all files or none, each whole; the same content is kept once. Gives their SHA-256, by the files' names.
-
-        They are there while the block is worked on; where it fails, those that were not there before are gone again.
-
-        Raises:
-            MediaError: a file is neither a picture nor a video.
-        """
+        """Keep all files or none, each whole; the same content is kept once. Gives their SHA-256, by the files' names."""
         targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
         contents = {target: files[name] for name, target in targets.items()}
         placed: list[Path] = []
@@ -123,11 +114,7 @@ class MediaStore:
         return self.folder / f"{hashlib.sha256(data).hexdigest()}{ENDINGS[found[1]][0]}"
 
     def path(self, sha256: str) -> Path:
-        """Where a file is on this machine; it is copied there from the storage, if there is one.
-
-        Raises:
-            MediaError: it isn't there, is damaged, or the storage does not answer.
-        """
+        """Where a file is on this machine; it is copied there from the storage, if there is one."""
         names = [f"{sha256}{endings[0]}" for endings in ENDINGS.values()]
         for name in names:
             if (path := self.folder / name).is_file() and self._whole(path, sha256):
@@ -153,32 +140,20 @@ class MediaStore:
         return True
 
     def names(self) -> list[str]:
-        """The names of all files that are kept, also of damaged ones.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
+        """The names of all files that are kept, also of damaged ones."""
         if self.storage is not None:
             return self.storage.names()
         return sorted(path.name for path in self.folder.glob("*") if path.is_file())
 
     def read(self, name: str) -> bytes | None:
-        """A file as it is kept, whole or not; None where it isn't there.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
+        """A file as it is kept, whole or not; None where it isn't there."""
         if self.storage is not None:
             return self.storage.read(name)
         path = self.folder / name
         return path.read_bytes() if path.is_file() else None
 
     def set_aside(self, name: str, under: str) -> None:
-        """Give a kept file another name, so that it is not used.
-
-        Raises:
-            MediaError: the storage does not answer.
-        """
+        """Give a kept file another name, so that it is not used."""
         if self.storage is None:
             (self.folder / name).rename(self.folder / under)
         elif (data := self.storage.read(name)) is not None:
@@ -187,45 +162,28 @@ class MediaStore:
             self._stored.discard(name)
 
     def check(self, kind: MediumKind, sha256: str, name: str) -> None:
-        """Check a kept file; decoded once, as its content never changes.
-
-        Raises:
-            MediaError: a sentence that names the file and the mend.
-        """
+        """Check a kept file; decoded once, as its content never changes."""
         if problem := _problem(kind, _Media(sha256, self.path(sha256)), name):
             raise MediaError(problem)
 
     def image(self, sha256: str, max_side: int = 1024) -> bytes:
-        """A picture as JPEG, upright (EXIF orientation), RGB, no side longer than `max_side` pixels.
-
-        Raises:
-            MediaError: it isn't there, or can't be read.
-        """
+        """A picture as JPEG, upright (EXIF orientation), RGB, no side longer than `max_side` pixels."""
         with _PICTURE:
             return _image(_Media(sha256, self.path(sha256)), max_side)
 
     def frames(self, sha256: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:
-        """At most 30 frames spread evenly over a video, each with its time.
-
-        Raises:
-            MediaError: it isn't there, or can't be read.
-        """
+        """At most 30 frames spread evenly over a video, each with its time."""
         with _VIDEO:
             return _frames(_Media(sha256, self.path(sha256)), count)
 
 
 def media_of(settings: Settings) -> MediaStore:
-    """Where the settings keep media."""
     url = settings.media_storage
     return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 
 def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> None:
-    """Check a picture or a video, from a file or from memory.
-
-    Raises:
-        MediaError: a sentence that names the file and the mend.
-    """
+    """Check a picture or a video, from a file or from memory."""
     if kind == "image":
         inspect_image(source, name)
     elif isinstance(source, Path):

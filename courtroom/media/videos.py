@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.pictures import MAX_PIXELS
-from courtroom.media.types import expect
+from courtroom.media.pictures import MAX_PIXELS, expect
 
 MAX_VIDEO_BYTES = 200 * 2**20
 MAX_VIDEO_FRAMES = 108_000
@@ -32,28 +31,13 @@ class Frame:
     jpeg: bytes
 
 
-@dataclass(frozen=True)
-class VideoFacts:
-    """What is known of a video after reading it through; `duration_s` is when its last frame is shown."""
-
-    duration_s: float
-    fps: float
-    width: int
-    height: int
-    frames: int
-
-
 def clock(seconds: float) -> str:
     """A point in a video as mm:ss."""
     return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
 
 
-def inspect_video(path: Path, name: str) -> VideoFacts:
-    """Read a video through once.
-
-    Raises:
-        MediaError: too large, empty, no video, cut off, or of another type than its name says.
-    """
+def inspect_video(path: Path, name: str) -> None:
+    """Read a video through once; one that can't be used is refused with the reason."""
     size = path.stat().st_size
     if size == 0:
         raise MediaError(f"{name} is empty. Export the video again.")
@@ -65,12 +49,10 @@ def inspect_video(path: Path, name: str) -> VideoFacts:
     times = _times(path, name)
     with _captured(path) as (cv2, capture):
         announced, fps = int(capture.get(cv2.CAP_PROP_FRAME_COUNT)), float(capture.get(cv2.CAP_PROP_FPS))
-        width, height = int(capture.get(cv2.CAP_PROP_FRAME_WIDTH)), int(capture.get(cv2.CAP_PROP_FRAME_HEIGHT))
     # With a varying frame rate the announced number may be a guess, so the length has to fall short too.
     if fps > 0 and len(times) < WHOLE * announced and times[-1] < WHOLE * announced / fps - 1 / fps:
         ends, says = clock(times[-1]), clock(announced / fps)
         raise MediaError(f"{name} is cut off: it ends at {ends} but says it lasts {says}. Export the video again.")
-    return VideoFacts(times[-1], fps, width, height, len(times))
 
 
 def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ class Bound:
 
     max_tokens: int
     streams: bool
+    heard: Callable[[], None]
+    """Called whenever a part of the reply comes."""
 
     @property
     def characters(self) -> int:

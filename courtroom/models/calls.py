@@ -81,8 +81,10 @@ def _used(model: str, usage: Any) -> Reply:
     return Reply(text="", usage=counted, cost=_cost(model, usage))
 
 
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and 0 <= value <= MOST_TOKENS else 0
+def _count(value: Any) -> int:
+    """A whole number of tokens, also where it is written as 11.0; 0 for anything else."""
+    is_number = isinstance(value, (int, float)) and 0 <= value <= MOST_TOKENS
+    return int(value) if is_number and value == int(value) else 0
 
 
 def _cost(model: str, usage: Any) -> float | None:

@@ -3,25 +3,64 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from courtroom.models.card import card
 from courtroom.models.connections import Connections
 from courtroom.models.route import address
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import LOCAL, OFFLINE, PERSON, ModelSpec
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 
+VISION = "vision"
+"""The name under which it is kept whether a model takes pictures."""
+SCHEMA = "schema"
+"""Whether it takes a JSON schema for its answer."""
+LENGTHS = "lengths"
+"""Whether that schema may say how long texts are."""
+SYSTEM = "system"
+"""Whether it takes a system message."""
+CONTEXT = "context"
+"""How many tokens its prompt and its answer may have together."""
+
+
+class Findings:
+    """What was found out about a model at the place where it is asked. All calls to it in this process share this object."""
+
+    def __init__(self, values: dict[str, int], keep: Callable[[str, int], None]) -> None:
+        self._values, self._keep = values, keep
+        self.first_picture = asyncio.Lock()
+        """Held while a picture is sent to a model of which nobody knows whether it can see."""
+        self.tried_picture = VISION in values
+        self.tokens_an_estimate = 1.0
+        """How many tokens the server counts where we estimate one."""
+
+    def get(self, name: str) -> int | None:
+        """What was found out; None where nothing was."""
+        return self._values.get(name)
+
+    def lacks(self, name: str) -> bool:
+        """Whether it was found out that the model can't do this."""
+        return self._values.get(name) == 0
+
+    def remember(self, name: str, value: int) -> None:
+        """Keep what was found out."""
+        if self._values.get(name) != value:
+            self._values[name] = value
+            self._keep(name, value)
+
 
 class Capabilities:
-    """Remembers on disk what was found out about a model, at the place where it is asked."""
+    """Remembers what was found out about models: on disk where a database is given, else until the process ends."""
 
-    def __init__(self, database: Database, writer: Writer, connections: Connections | None = None) -> None:
+    def __init__(
+        self, database: Database | None = None, writer: Writer | None = None, connections: Connections | None = None
+    ) -> None:
         self._database, self._writer = database, writer
         self._connections = connections or Connections()
-        self._known: dict[tuple[str, str], bool | None] = {}
-        """What was found out; None where nothing is on record, which only `remember` changes while this process lives."""
+        self._findings: dict[str, Findings] = {}
 
     async def sees(self, spec: ModelSpec) -> bool:
         """Whether pictures may be sent: as set, as found out, as the model's card says, else they are tried once."""
@@ -29,9 +68,11 @@ class Capabilities:
             return spec.id == PERSON
         if spec.vision != "auto":
             return spec.vision == "yes"
-        found = await self.recall(spec, "vision")
+        if spec.id.startswith(LOCAL):
+            return False
+        found = (await self.of(spec)).get(VISION)
         if found is not None:
-            return found
+            return bool(found)
         entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
         return True if entry is None else bool(entry.get("supports_vision"))
 
@@ -39,29 +80,27 @@ class Capabilities:
         """Where a model is asked, without any credentials; empty for its provider's own address."""
         return await address(spec, self._connections)
 
-    async def remember(self, spec: ModelSpec, name: str, value: bool) -> None:
-        """Keep what was found out."""
-        model = await self._placed(spec)
-        self._known[model, name] = value
-        self._writer.put(partial(self._keep, model, name, value))
+    async def of(self, spec: ModelSpec) -> Findings:
+        """What was found out about a model, at its connection and address where it is not asked at its provider's own."""
+        at = await self.address(spec)
+        model = f"{spec.id} at {spec.connection} {at}" if spec.connection or at else spec.id
+        if model not in self._findings:
+            self._findings[model] = Findings(self._read(model), partial(self._keep, model))
+        return self._findings[model]
 
-    def _keep(self, model: str, name: str, value: bool) -> None:
+    def _read(self, model: str) -> dict[str, int]:
+        if self._database is None:
+            return {}
+        rows = self._database.connection.execute("SELECT name, value FROM capabilities WHERE model = ?", (model,))
+        return {row["name"]: row["value"] for row in rows}
+
+    def _keep(self, model: str, name: str, value: int) -> None:
+        if self._writer is not None:
+            self._writer.put(partial(self._write, model, name, value))
+
+    def _write(self, model: str, name: str, value: int) -> None:
+        assert self._database is not None
         self._database.connection.execute(
             "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value",
             (model, name, value),
         )
-
-    async def recall(self, spec: ModelSpec, name: str) -> bool | None:
-        """What was found out; None where nothing was."""
-        model = await self._placed(spec)
-        if (model, name) not in self._known:
-            row = self._database.connection.execute(
-                "SELECT value FROM capabilities WHERE model = ? AND name = ?", (model, name)
-            ).fetchone()
-            self._known[model, name] = bool(row["value"]) if row else None
-        return self._known[model, name]
-
-    async def _placed(self, spec: ModelSpec) -> str:
-        """The model's id, with its connection and address where it is not asked at its provider's own."""
-        at = await self.address(spec)
-        return f"{spec.id} at {spec.connection} {at}" if spec.connection or at else spec.id

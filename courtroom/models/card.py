@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from functools import cache, wraps
 from typing import Any
 
+from courtroom.settings import from_environment
+
 
 @cache
 def load() -> Any:
@@ -22,6 +24,8 @@ def load() -> Any:
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
+    litellm.callbacks = [name for name in from_environment().callbacks.split(",") if name]
+    litellm.turn_off_message_logging = True  # what a callback sends elsewhere holds no prompt and no answer
     _send_nothing_on(litellm)
     _ask_once()
     return litellm

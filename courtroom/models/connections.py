@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.errors import CourtroomError
 from courtroom.models.keys import hide
 from courtroom.models.providers import PROVIDERS

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 
 from tenacity import RetryCallState, wait_exponential_jitter
+from tenacity.stop import stop_base
 
 from courtroom.models.bounds import Overlong
+from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM
 from courtroom.models.card import provider
 from courtroom.models.errors import (
     BrokenOff,
@@ -35,12 +37,33 @@ log = logging.getLogger(__name__)
 
 LONGEST_WAIT_S = 60.0
 _backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
+LONGEST_LOADING_S = 120.0
+"""How long a server is waited for that is still loading its model."""
+LOADING_PAUSE_S = 2.0
 _PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal", re.IGNORECASE)
+_BLIND = re.compile(
+    r"missing data required for image input|mmproj|at most 0 image"
+    r"|(image|vision|multi-?modal)[^.\n]{0,40}(not|n't|never) (be )?(support|enabl|available)"
+    r"|(not|n't|cannot|no) (a |an )?(support|accept|take|see|allow|vision|multi-?modal)[^.\n]{0,40}(image|picture|vision|model)",
+    re.IGNORECASE,
+)
 _KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
 _TOO_LONG = re.compile(r"context (length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
+_CONTEXT = re.compile(r"maximum context length (?:is|of) (\d{2,9})", re.IGNORECASE)
+_PROMPT = re.compile(
+    r"(\d{1,9}) (?:tokens? )?(?:in the (?:messages|prompt)|(?:text |prompt )?input tokens)", re.IGNORECASE
+)
 _FORM = re.compile(
     r"response_format|json.?schema|response_schema|structured.?output|guided.?decoding|grammar", re.IGNORECASE
 )
+_LENGTHS = re.compile(r"(max|min)_?length", re.IGNORECASE)
+_TURNS = re.compile(
+    r"roles must alternate|system (role|message)s? (is|are) not supported|system role not supported"
+    r"|only user(,| and|,? or) assistant|only support[^.\n]{0,20} user and assistant",
+    re.IGNORECASE,
+)
+_MEMORY = re.compile(r"requires more (system |gpu )?memory", re.IGNORECASE)
+_LOADING = re.compile(r"loading model|model is (still |currently )?loading|is currently loading", re.IGNORECASE)
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 _FILTER = re.compile(
     r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation",
@@ -85,12 +108,69 @@ def may_pass(error: BaseException) -> bool:
     if isinstance(error, (TimeoutError, json.JSONDecodeError, ConnectionError, Incomplete)):
         return True
     status = getattr(error, "status_code", None)
-    return isinstance(status, int) and (status in (408, 409, 425, 429) or status >= 500)
+    if not isinstance(status, int) or _says(error, _TOO_LONG, _MEMORY):
+        return False
+    return status in (408, 409, 425, 429) or status >= 500
 
 
-def refuses_form(error: BaseException) -> bool:
-    """Whether a provider refuses to be given the answer's JSON schema."""
-    return isinstance(error, Unwilling) or (status_of(error) in (400, 422) and bool(_FORM.search(str(error))))
+def is_loading(error: BaseException | None) -> bool:
+    """Whether a server has not loaded its model yet."""
+    return error is not None and (status_of(error) or 0) >= 500 and bool(_LOADING.search(str(error)))
+
+
+def cannot_see(error: BaseException) -> bool:
+    """Whether a server says that its model takes no pictures, and leaves no doubt."""
+    return _says(error, _BLIND)
+
+
+def refused(error: BaseException) -> tuple[str, int] | None:
+    """What a server says that its model can't do, by its name among the `capabilities`; None where it says nothing of it."""
+    if isinstance(error, Unwilling):
+        return SCHEMA, 0
+    if _says(error, _TURNS):
+        return SYSTEM, 0
+    if _says(error, _LENGTHS):
+        return LENGTHS, 0
+    if _says(error, _FORM):
+        return SCHEMA, 0
+    if _says(error, _CONTEXT):
+        return CONTEXT, int(_CONTEXT.findall(str(error))[0])
+    return None
+
+
+def prompt_tokens(error: BaseException) -> int | None:
+    """How many tokens the prompt has, where a refusal says it."""
+    counts = _PROMPT.findall(str(error))
+    return int(counts[0]) if counts else None
+
+
+def _says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
+    """Whether a server refuses a call with such words. It may do so with a 500: not all tell their faults from ours."""
+    in_stream = any((type(link).__module__, type(link).__name__) == ("openai", "APIError") for link in _chain(error))
+    status = 500 if in_stream else status_of(error) or 0
+    return (status in (400, 422) or status >= 500) and any(pattern.search(str(error)) for pattern in patterns)
+
+
+class Enough(stop_base):
+    """Ends the attempts at one call when so many have failed. A server that is loading its model has not failed yet."""
+
+    def __init__(self, attempts: int) -> None:
+        self._attempts = attempts
+        self._loading = 0
+        self._loading_since = 0.0
+
+    def __call__(self, state: RetryCallState) -> bool:
+        """See tenacity's `stop`."""
+        if not is_loading(state.outcome.exception() if state.outcome else None):
+            return state.attempt_number - self._loading >= self._attempts
+        self._loading += 1
+        if self._loading == 1:
+            self._loading_since = time.monotonic()
+        return time.monotonic() - self._loading_since > LONGEST_LOADING_S
+
+    def after(self, number: int) -> bool:
+        """Whether there will be no further attempt if the one of this number fails."""
+        return number - self._loading >= self._attempts
 
 
 def breaks_stream(error: BaseException) -> bool:
@@ -103,9 +183,11 @@ def breaks_stream(error: BaseException) -> bool:
 def wait(state: RetryCallState) -> float:
     """Seconds until the next attempt: none to ask in another way, else as the provider says, else ever longer."""
     error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, (Unstreamed, EmptyStream)) or (error and refuses_form(error)):
+    if isinstance(error, (Unstreamed, EmptyStream)) or (error and refused(error)):
         return 0.0
     seconds = retry_after(error)
+    if seconds is None and is_loading(error):
+        return LOADING_PAUSE_S
     return float(_backoff(state)) if seconds is None else seconds
 
 
@@ -161,6 +243,12 @@ def sentence(error: Exception, request: Request) -> ModelError:
         return RateLimited(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
     if status is not None and status < 500:
         return _refusal(model, status, detail, request)
+    if _says(error, _MEMORY):
+        return ModelRefused(f"The server of {model} has too little memory for it. Take a smaller model.")
+    if _says(error, _TOO_LONG):
+        return _too_long(model)
+    if is_loading(error):
+        return ServerFailed(f"The server of {model} is still loading it. Wait until it has, then continue.")
     if request.has_media and status is not None and _PICTURES.search(detail):
         return CannotSee(f"{model} does not take pictures.")
     if not provider(model):
@@ -186,7 +274,7 @@ def _refusal(model: str, status: int, detail: str, request: Request) -> ModelErr
         name = key_name(provider(model))
         return ModelRefused(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
     if _TOO_LONG.search(detail):
-        return ModelRefused(f"What is asked is too long for {model}. Take a model with a longer context.")
+        return _too_long(model)
     if request.has_media and (status in (400, 415, 422) or _PICTURES.search(detail)):
         return CannotSee(f"{model} does not take pictures.")
     if not provider(model):
@@ -194,6 +282,10 @@ def _refusal(model: str, status: int, detail: str, request: Request) -> ModelErr
     if status == 404:
         return ModelRefused(f"{model} is not known to its provider. Check the model's id.")
     return ModelRefused(f"{model} refused the request: {detail[:200] or 'it did not say why'}")
+
+
+def _too_long(model: str) -> ModelError:
+    return ModelRefused(f"What is asked is too long for {model}. Take a model with a longer context.")
 
 
 def _without_status(error: Exception, model: str) -> ModelError:

@@ -94,7 +94,8 @@ def without_beginnings(text: str, forms: tuple[str, ...]) -> str:
 
 
 def _known() -> frozenset[str]:
-    set_here = (value for name, value in os.environ.items() if name.upper().endswith(_SECRET_NAMES) and len(value) >= 8)
+    names = (name for name in os.environ if name.upper().endswith(_SECRET_NAMES))  # only their values are decoded
+    set_here = (value for name in names if len(value := os.environ.get(name, "")) >= 8)
     typed = (value for value in KEYS.get().values() if len(value) >= 6)
     return frozenset((*set_here, *typed, *_hidden)) - {NO_KEY}
 

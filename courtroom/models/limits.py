@@ -1,73 +1,182 @@
-"""How many calls a model gets at once and a minute, over all runs of a process."""
+"""How many calls a server gets at once and a minute, over all runs of a process, and how long its silence is borne."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Hashable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from courtroom.models.local import SLOTS
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Request, Usage
-from courtroom.models.spec import ModelSpec
+from courtroom.models.spec import LOCAL, ModelSpec
 
 if TYPE_CHECKING:
     from pyrate_limiter import InMemoryBucket
 
-PART = 10
-"""Tokens are counted by tens: the limiter keeps an entry for each."""
-FIRST = 256
+TOKENS_AN_ENTRY = 10
+"""Tokens are counted by tens: the bucket keeps an entry for each."""
+FIRST_ANSWER = 256
 """Tokens that an answer is taken to have while there is none to go by."""
 MARGIN = 1.01
 """How much longer our minute is than a provider's, as calls take differently long to get there."""
+PATIENCE = 5
+"""Time-outs for which a silent call waits while later ones are answered, and for which an answer may trickle in."""
+TOKENS_A_TIMEOUT = 60
+"""So many tokens of a stream may take as long as a time-out: one a second where that is a minute."""
+WHOLE_TOKENS_A_TIMEOUT = 600
+"""The same of an answer that comes whole: nothing is heard of it until it is there."""
+OVERLOADED = (408, 429, 503, 504)
+"""Statuses by which a server says that it has too much to do."""
 
-Asked = tuple[int, int | None, int | None]
-"""Calls at once, requests a minute, tokens a minute."""
+
+class CallLimits(NamedTuple):
+    """The limits that a setup gives for a model."""
+
+    at_once: int
+    requests: int | None
+    """A minute, as tokens."""
+    tokens: int | None
+
+    @classmethod
+    def of(cls, spec: ModelSpec) -> CallLimits:
+        """Those of one setup."""
+        at_once = min(spec.concurrency, SLOTS) if spec.id.startswith(LOCAL) else spec.concurrency
+        return cls(at_once, spec.requests_per_minute, spec.tokens_per_minute)
 
 
-def shared_by(spec: ModelSpec) -> tuple[str, str]:
+def limited_together(spec: ModelSpec) -> tuple[str, str]:
     """What calls have in common that share their limits."""
     return spec.connection, spec.id
 
 
-def asked_of(spec: ModelSpec) -> Asked:
-    """The limits that a setup gives for a model."""
-    return spec.concurrency, spec.requests_per_minute, spec.tokens_per_minute
+def server_of(request: Request) -> tuple[str, ...]:
+    """What calls have in common that one server answers; a provider's own address stands for many servers."""
+    return (request.address,) if request.address else limited_together(request.spec)
 
 
 @dataclass
-class CallPlace:
-    """One call's place."""
+class ServerClock:
+    """When a server was last heard, over all calls to it."""
 
-    size: Callable[[], int]
+    heard_at: float = -math.inf
+    newest_sent_at: float = -math.inf
+    """When the latest of the calls was sent that it has answered."""
+
+    def heard(self, sent_at: float) -> None:
+        """Something came in answer to a call that was sent then."""
+        self.heard_at = time.monotonic()
+        self.newest_sent_at = max(self.newest_sent_at, sent_at)
+
+
+@dataclass
+class Slot:
+    """The place of one call among the calls of its model."""
+
+    limits: CallLimits
+    estimate: Callable[[], int]
     """Works out how many tokens the prompt has, about."""
-    longest: int
+    max_answer: int
     """Tokens that the answer may have at most."""
+    server: ServerClock = field(default_factory=ServerClock)
     counted: int = 0
     """Tokens that were counted when the call began."""
+    entered_at: float = 0.0
+    sent_at: float = 0.0
+    first_heard_at: float = math.inf
+    last_heard_at: float = 0.0
     usage: Usage | None = None
     """Put in when the answer is there, so that the tokens really used are counted."""
+    in_time: bool | None = None
+    """Whether the server keeps up with its calls; None where the call does not show it."""
+    pause_s: float | None = None
+    """For how long the provider wants no further call."""
 
     @classmethod
-    def of(cls, request: Request) -> CallPlace:
-        """The place of a call that asks this."""
-        return cls(partial(estimate_prompt, request.messages), request.spec.max_tokens)
+    def of(cls, request: Request, server: ServerClock) -> Slot:
+        """The slot of a call that asks this."""
+        estimate = partial(estimate_prompt, request.messages)
+        return cls(CallLimits.of(request.spec), estimate, request.spec.max_tokens, server)
 
     @cached_property
-    def prompt(self) -> int:
+    def prompt_tokens(self) -> int:
         """Tokens of the prompt, about."""
-        return self.size()
+        return self.estimate()
+
+    def heard(self) -> None:
+        """A part of the answer has come."""
+        self.last_heard_at = time.monotonic()
+        self.first_heard_at = min(self.first_heard_at, self.last_heard_at)
+        self.server.heard(self.sent_at)
+
+    @asynccontextmanager
+    async def time_out(self, limit_s: float, *, whole: bool = False) -> AsyncIterator[None]:
+        """Give the block up once the server has been silent for so long.
+
+        A server with more calls than it can work on has them wait. While it answers others, it is not silent.
+
+        Args:
+            whole: whether the answer comes in one piece, and the silence before it may last as long as the longest takes.
+
+        Raises:
+            TimeoutError: it was silent, or answered calls that were sent long after this one, or the answer trickles.
+        """
+        loop, timer = asyncio.get_running_loop(), asyncio.timeout(None)
+        silence_s = limit_s * (1 + self.max_answer / WHOLE_TOKENS_A_TIMEOUT) if whole else limit_s
+        next_look: asyncio.TimerHandle
+
+        def look() -> None:
+            nonlocal next_look
+            if (rest := self._rest(silence_s)) > 0:
+                next_look = loop.call_later(rest, look)
+            else:
+                timer.reschedule(loop.time())
+
+        self.sent_at = self.last_heard_at = time.monotonic()
+        next_look = loop.call_later(silence_s, look)
+        async with timer:
+            try:
+                yield
+                self.heard()
+                self.in_time = self.first_heard_at - self.sent_at <= limit_s
+            finally:
+                next_look.cancel()
+
+    def _rest(self, limit_s: float) -> float:
+        """Seconds until it is worth looking again whether the server is silent; 0 or less where it is."""
+        now = time.monotonic()
+        if now - self.first_heard_at > limit_s * (PATIENCE + self.max_answer / TOKENS_A_TIMEOUT):
+            return 0.0
+        rest = self.last_heard_at + limit_s - now
+        if rest <= 0 and self.server.newest_sent_at - self.sent_at <= limit_s * PATIENCE:
+            rest = self.server.heard_at + limit_s - now
+        return rest
+
+    def failed(self, error: Exception) -> None:
+        """The call came to nothing."""
+        from courtroom.models.failures import is_loading, retry_after
+
+        self.pause_s = retry_after(error)
+        is_overloaded = getattr(error, "status_code", None) in OVERLOADED and not is_loading(error)
+        if isinstance(error, TimeoutError) or is_overloaded:
+            self.in_time = False
 
 
 class Turns(Protocol):
     """Who says when a call may be made."""
 
-    def turn(self, request: Request) -> AbstractAsyncContextManager[CallPlace]:
-        """Wait for a place, and hold it for one call. Whoever must come later makes all wait."""
+    def turn(self, request: Request) -> AbstractAsyncContextManager[Slot]:
+        """Wait for a slot, and hold it for one call. A `Retry-After` that one call is given makes all wait."""
+        ...
+
+    def slowed_to(self, spec: ModelSpec) -> int | None:
+        """How many calls at once this model gets while others wait because its server is slow; None where it keeps up."""
         ...
 
 
@@ -83,48 +192,59 @@ class Limits:
 
     def __init__(self, minute_s: float = 60.0) -> None:
         self._minute_s = minute_s
-        self._doors: dict[Hashable, Door] = {}
+        self._limiters: dict[Hashable, RateLimiter] = {}
+        self._servers: defaultdict[Hashable, ServerClock] = defaultdict(ServerClock)
 
     @asynccontextmanager
-    async def turn(self, request: Request) -> AsyncIterator[CallPlace]:
+    async def turn(self, request: Request) -> AsyncIterator[Slot]:
         """See `Turns`."""
-        door, asked = self.door(shared_by(request.spec)), asked_of(request.spec)
-        turn = CallPlace.of(request)
-        await door.enter(asked, turn)
+        limiter = self.limiter(limited_together(request.spec))
+        slot = Slot.of(request, self._servers[server_of(request)])
+        await limiter.enter(slot)
         try:
-            yield turn
+            yield slot
         except Exception as error:
-            from courtroom.models.failures import retry_after
-
-            door.pause(retry_after(error))
+            slot.failed(error)
             raise
         finally:
-            door.leave(asked, turn)
+            limiter.leave(slot)
 
-    def door(self, shared: Hashable) -> Door:
+    def slowed_to(self, spec: ModelSpec) -> int | None:
+        """See `Turns`."""
+        limiter = self._limiters.get(limited_together(spec))
+        return limiter.slowed_to if limiter else None
+
+    def limiter(self, shared: Hashable) -> RateLimiter:
         """The limits of one model, or of what is limited together."""
-        if shared not in self._doors:
-            self._doors[shared] = Door(self._minute_s)
-        return self._doors[shared]
+        if shared not in self._limiters:
+            self._limiters[shared] = RateLimiter(self._minute_s)
+        return self._limiters[shared]
 
 
 @dataclass
-class Door:
-    """The limits of one model, or of what is limited together. First come, first served."""
+class RateLimiter:
+    """The limits of one model, or of what is limited together. First come, first served.
+
+    Calls at once adapt to the server: half as many after a time-out, a 429 or an answer that was late; while calls wait,
+    one more after as many answers in time as there are calls at once; never more than is set.
+    """
 
     minute_s: float
     _under_way: int = 0
-    _given: Counter[Asked] = field(default_factory=Counter)
+    _adapted: float = math.inf
+    """Calls at once with which the server keeps up; infinite until it does not."""
+    _halved_at: float = -math.inf
+    _users: Counter[CallLimits] = field(default_factory=Counter)
     """The limits that calls under way or waiting have, and how many of them."""
-    _last: dict[Asked, float] = field(default_factory=dict)
+    _used_at: dict[CallLimits, float] = field(default_factory=dict)
     """When a call with these limits was last here."""
-    _line: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _left: asyncio.Event = field(default_factory=asyncio.Event)
-    _closed_until: float = 0.0
-    _owed: int = 0
+    _queue: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _paused_until: float = 0.0
+    _uncounted: int = 0
     """Tokens that calls took beyond what was counted for them, or less; the next one makes up for it."""
-    _answers: list[int] = field(default_factory=lambda: [0, 0])
-    """How many answers there were, and their tokens."""
+    _answers: int = 0
+    _answer_tokens: int = 0
 
     def __post_init__(self) -> None:
         self._minute_ms = round(self.minute_s * 1000 * MARGIN)
@@ -132,56 +252,70 @@ class Door:
 
         self._requests, self._tokens = (InMemoryBucket([Rate(1, self._minute_ms)]) for _ in range(2))
 
-    async def enter(self, asked: Asked, turn: CallPlace) -> None:
+    @property
+    def slowed_to(self) -> int | None:
+        """See `Turns`. Read by other threads."""
+        return int(self._adapted) if self._adapted < math.inf and self._queue.locked() else None
+
+    async def enter(self, slot: Slot) -> None:
         """Wait until one more call may be made."""
-        self._given[asked] += 1
-        self._last[asked] = time.monotonic()
+        self._users[slot.limits] += 1
+        self._used_at[slot.limits] = time.monotonic()
         try:
-            async with self._line:  # the first in line waits, and the others behind it
-                while self._under_way >= (self._strictest(0) or 1):
-                    self._left.clear()
-                    await self._left.wait()
-                while wait_s := self._wait_s(turn):  # noqa: ASYNC110  it is time that is waited for
+            async with self._queue:  # the first in the queue waits, and the others behind it
+                while self._under_way + 1 > min(self._strictest().at_once, self._adapted):
+                    self._freed.clear()
+                    await self._freed.wait()
+                while wait_s := self._wait_s(slot):  # noqa: ASYNC110  it is time that is waited for
                     await asyncio.sleep(wait_s)
                 self._under_way += 1
+                slot.entered_at = time.monotonic()
         except BaseException:
-            self._gone(asked)
+            self._end_use(slot)
             raise
 
-    def leave(self, asked: Asked, turn: CallPlace) -> None:
+    def leave(self, slot: Slot) -> None:
         """The call has ended."""
+        self._adapt(slot)
         self._under_way -= 1
-        self._left.set()
-        self._gone(asked)
-        if (usage := turn.usage) is not None:
-            self._answers[0] += 1
-            self._answers[1] += usage.completion
-            if turn.counted:
-                self._owed += usage.prompt + usage.completion - turn.counted
+        self._freed.set()
+        self._end_use(slot)
+        if slot.pause_s:
+            self._paused_until = max(self._paused_until, time.monotonic() + slot.pause_s)
+        if (usage := slot.usage) is not None:
+            self._answers += 1
+            self._answer_tokens += usage.completion
+            if slot.counted:
+                self._uncounted += usage.prompt + usage.completion - slot.counted
 
-    def pause(self, seconds: float | None) -> None:
-        """Let nobody in for so long."""
-        if seconds:
-            self._closed_until = max(self._closed_until, time.monotonic() + seconds)
+    def _adapt(self, slot: Slot) -> None:
+        """Follow what a call shows of its server. Calls sent before calls at once were halved halve them no further."""
+        if slot.in_time is False and slot.entered_at >= self._halved_at:
+            self._adapted = max(1.0, min(self._adapted, self._under_way) / 2)
+            self._halved_at = time.monotonic()
+        elif slot.in_time and self._adapted < math.inf and self._queue.locked():
+            self._adapted += 1 / int(self._adapted)
+            if self._adapted >= self._strictest().at_once:
+                self._adapted = math.inf
 
-    def _wait_s(self, turn: CallPlace) -> float:
+    def _wait_s(self, slot: Slot) -> float:
         """Seconds until it is worth trying again; 0 where the call is counted and may be made."""
-        rest = self._closed_until - time.monotonic()
+        rest = self._paused_until - time.monotonic()
         if rest > 0:
             return rest
-        requests, tokens = self._strictest(1), self._strictest(2)
+        _, requests, tokens = self._strictest()
         if requests is not None and (wait_s := self._take(self._requests, requests, 1)):
             return wait_s
         if tokens is not None:
-            number, answered = self._answers
-            counted = turn.prompt + min(turn.longest, answered // number if number else FIRST)
-            most = max(1, tokens // PART)
-            weight = min(most, max(1, -(-(counted + self._owed) // PART)))
+            answer = self._answer_tokens // self._answers if self._answers else FIRST_ANSWER
+            counted = slot.prompt_tokens + min(slot.max_answer, answer)
+            most = max(1, tokens // TOKENS_AN_ENTRY)
+            weight = min(most, max(1, -(-(counted + self._uncounted) // TOKENS_AN_ENTRY)))
             if wait_s := self._take(self._tokens, most, weight):
                 if requests is not None:
                     del self._requests.items[-1]  # not made yet: it counts from when it is
                 return wait_s
-            turn.counted, self._owed = max(1, counted), 0
+            slot.counted, self._uncounted = max(1, counted), 0
         return 0.0
 
     def _take(self, bucket: InMemoryBucket, most: int, weight: int) -> float:
@@ -197,13 +331,22 @@ class Door:
         assert isinstance(wait_ms, int), "a bucket in memory never keeps us waiting for its answer"
         return max(1, wait_ms) / 1000
 
-    def _strictest(self, which: int) -> int | None:
-        """The smallest limit that a call of the last minute was given; None where there was none."""
+    def _strictest(self) -> CallLimits:
+        """The smallest limits that calls of the last minute were given."""
         now = time.monotonic()
-        for asked in [asked for asked, at in self._last.items() if now - at > self.minute_s and not self._given[asked]]:
-            del self._last[asked], self._given[asked]
-        return min((limit for asked in self._last if (limit := asked[which]) is not None), default=None)
+        for limits in [
+            unused for unused, at in self._used_at.items() if now - at > self.minute_s and not self._users[unused]
+        ]:
+            del self._used_at[limits], self._users[limits]
+        if len(self._used_at) == 1:
+            return next(iter(self._used_at))
+        at_once, requests, tokens = zip(*self._used_at, strict=True)
+        return CallLimits(min(at_once), _smallest(requests), _smallest(tokens))
 
-    def _gone(self, asked: Asked) -> None:
-        self._given[asked] -= 1
-        self._last[asked] = time.monotonic()
+    def _end_use(self, slot: Slot) -> None:
+        self._users[slot.limits] -= 1
+        self._used_at[slot.limits] = time.monotonic()
+
+
+def _smallest(limits: tuple[int | None, ...]) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)

@@ -7,32 +7,49 @@ import inspect
 import json
 import time
 from collections import Counter
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
-from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+from tenacity import AsyncRetrying, retry_if_exception
 
 from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound
 from courtroom.models.calls import in_all, streamed, whole
-from courtroom.models.capabilities import Capabilities
-from courtroom.models.card import card, load
+from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM, VISION, Capabilities, Findings
+from courtroom.models.card import card, load, provider
 from courtroom.models.connections import Connections
-from courtroom.models.errors import ModelError
-from courtroom.models.failures import Unstreamed, breaks_stream, may_pass, note, refuses_form, sentence, wait
+from courtroom.models.errors import CannotSee, ModelError
+from courtroom.models.failures import (
+    Enough,
+    Unstreamed,
+    Unwilling,
+    breaks_stream,
+    cannot_see,
+    is_loading,
+    may_pass,
+    note,
+    prompt_tokens,
+    refused,
+    sentence,
+    wait,
+)
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
-from courtroom.models.limits import Limits, Turns
+from courtroom.models.limits import Limits, Slot, Turns
+from courtroom.models.local import LOCAL_SERVERS, model_files
+from courtroom.models.longer import leaves_room, ollama_context, room
+from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.route import route
 from courtroom.models.schema import schema_of
-from courtroom.models.spec import ModelSpec, NotAllowed
-from courtroom.models.warm import is_ready, ready
-from courtroom.models.wire import to_wire
+from courtroom.models.spec import LOCAL, ModelSpec, NotAllowed
+from courtroom.models.wire import alternating, to_wire
 
-SCHEMA = "schema"
-"""The name under which it is kept that a model takes no JSON schema."""
+NO_TIMEOUT_S = 86_400.0
+"""For LiteLLM, which would else have one of its own: `Slot.time_out` says when a server is silent for too long."""
 BROKEN_STREAMS = 2
 """After so many in a row a model is asked for whole answers, for as long as the process lives."""
 
@@ -41,7 +58,8 @@ class LiteLLMModel:
     """Asks over the network, where the server's owner says (`route`).
 
     `ModelSpec.attempts` bounds the calls that a server sees for one request: nothing below this class retries. Each
-    attempt waits for its turn; that wait counts neither for the time-out nor for the latency.
+    attempt waits for its turn; that wait counts neither for the time-out nor for the latency. The time-out counts the
+    server's silence; see `Slot.time_out`.
     """
 
     def __init__(
@@ -51,12 +69,16 @@ class LiteLLMModel:
         limits: Turns | None = None,
         capabilities: Capabilities | None = None,
     ) -> None:
-        self._media, self._capabilities = media, capabilities
-        self._connections, self._limits = connections or Connections(), limits or Limits()
+        self._media, self._connections, self._limits = media, connections or Connections(), limits or Limits()
+        self._capabilities = capabilities or Capabilities(connections=self._connections)
         # One thread: many members look at the same video at once, and it is to be decoded once.
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="media")
-        self._lacking: set[tuple[str, str, str]] = set()
-        """Connections and models found not to stream, or not to take a JSON schema."""
+        self._streamless: set[tuple[str, str]] = set()
+        """Connections and models found not to stream."""
+        self._slow: set[tuple[str, str]] = set()
+        """Connections and models whose whole answer did not come in time: they are asked for streams, which can be heard."""
+        self.loading: set[str] = set()
+        """Models whose servers are waited for, as they are still loading them."""
         self._broken: Counter[tuple[str, str]] = Counter()
         """How many streams of a model broke in a row."""
 
@@ -64,37 +86,44 @@ class LiteLLMModel:
         """See `Model.answer`."""
         await self.warm()
         spec = request.spec.checked()
+        if not spec.id.startswith(LOCAL) or spec.connection:
+            return await self._answer(spec, request, watch)
+        async with LOCAL_SERVERS.asked(spec.id, self.loading):
+            (await self._capabilities.of(spec)).remember(CONTEXT, model_files()[spec.id].slot)
+            return await self._answer(spec, request, watch)
+
+    async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
+        findings, left_out = await self._capabilities.of(spec), set[str]()
+        enough, number, replies = Enough(spec.attempts), 0, list[Reply]()
         attempts = AsyncRetrying(
-            stop=stop_after_attempt(spec.attempts),
+            stop=enough,
             wait=wait,
-            retry=retry_if_exception(partial(self._worth_another, spec)),
+            retry=retry_if_exception(partial(self._worth_another, request, findings, left_out)),
             before_sleep=partial(note, spec.id),
             reraise=True,
         )
-        number, replies = 0, list[Reply]()
         try:
             messages = await self._messages(request)
-            if self._capabilities and await self._capabilities.recall(spec, SCHEMA) is False:
-                self._lacking.add((spec.connection, spec.id, SCHEMA))
             async for attempt in attempts:
                 with attempt:
-                    async with self._limits.turn(request) as turn:
+                    async with self._first_picture_alone(request, findings), self._limits.turn(request) as slot:
+                        if request.has_media and spec.vision == "auto" and findings.lacks(VISION):
+                            raise CannotSee(f"{spec.id} does not take pictures.")
                         number, began = attempt.retry_state.attempt_number, time.perf_counter()
-                        parameters = {**self._parameters(request), "messages": messages}
+                        parameters = self._parameters(request, messages, findings, left_out)
                         secrets = secret_forms()
-                        # The last attempt asks for the whole answer: not every server that says so can stream.
-                        is_whole = number == spec.attempts or self._lacks(spec, "stream")
-                        async with asyncio.timeout(spec.timeout_s):
-                            reply = await self._ask(
-                                spec, parameters, None if is_whole else _careful(watch, secrets), replies
-                            )
+                        shown = self._shown(spec, watch, is_last=enough.after(number))
+                        async with self._timed(spec, slot, whole=shown is None):
+                            reply = await self._ask(spec, parameters, _careful(shown, secrets), replies, slot)
                         took = round(time.perf_counter() - began, 4)
                         reply = in_all(replies, reply, latency_s=took, attempts=number)
-                        signed, turn.usage = _signed(reply, request, secrets), reply.usage
-                        if self._capabilities and self._lacks(spec, SCHEMA):
-                            await self._capabilities.remember(spec, SCHEMA, False)
+                        signed, slot.usage = _signed(reply, request, secrets), reply.usage
+                        _remember_what_worked(request, findings, left_out)
                         return signed
-        except (NotAllowed, ModelError):
+        except NotAllowed:
+            raise
+        except ModelError as error:
+            error.paid = in_all(replies, Reply(text=""), attempts=number)
             raise
         except MediaError as error:
             raise ModelError(str(error)) from error
@@ -102,18 +131,40 @@ class LiteLLMModel:
             failure = sentence(error, request)
             failure.paid = in_all(replies, Reply(text=""), attempts=number)
             raise failure from None  # the cause may hold a key, and a log would print it
+        finally:
+            self.loading.discard(spec.id)
         raise AssertionError("the last attempt returns or raises")
 
     async def warm(self) -> None:
-        """Load all that a call needs, off the loop's thread."""
-        if not is_ready():
-            await asyncio.to_thread(ready)
+        """Load LiteLLM, off the loop's thread."""
+        if not load.cache_info().currsize:
+            await asyncio.to_thread(load)
+
+    def _shown(self, spec: ModelSpec, watch: Watch | None, *, is_last: bool) -> Watch | None:
+        """Who is shown a stream; None where the whole answer is asked for."""
+        model = (spec.connection, spec.id)
+        if model in self._streamless:
+            return None
+        if model in self._slow or spec.id.startswith(LOCAL):
+            return watch or _nobody
+        return None if is_last else watch  # not every server that says so can stream
+
+    @asynccontextmanager
+    async def _timed(self, spec: ModelSpec, slot: Slot, *, whole: bool) -> AsyncIterator[None]:
+        """The time-out of a call. A model that is too slow for whole answers is remembered."""
+        try:
+            async with slot.time_out(spec.timeout_s, whole=whole):
+                yield
+        except TimeoutError:
+            if whole:
+                self._slow.add((spec.connection, spec.id))
+            raise
 
     async def _ask(
-        self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, replies: list[Reply]
+        self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, replies: list[Reply], slot: Slot
     ) -> Reply:
         """One call. What it used up is added to `replies` as soon as the provider has said it, whatever comes of it."""
-        bound = Bound(spec.max_tokens, watch is not None)
+        bound = Bound(spec.max_tokens, watch is not None, slot.heard)
         before = BOUND.set(bound)
         try:
             if watch is None:
@@ -136,13 +187,13 @@ class LiteLLMModel:
         try:
             reply = await streamed(parameters, bound, replies, heard)
         except Unstreamed:
-            self._lacking.add((*model, "stream"))
+            self._streamless.add(model)
             raise
         except (Exception, asyncio.CancelledError) as error:
             if began or breaks_stream(error):
                 self._broken[model] += 1
                 if self._broken[model] >= BROKEN_STREAMS:
-                    self._lacking.add((*model, "stream"))
+                    self._streamless.add(model)
             raise
         self._broken[model] = 0
         return reply
@@ -166,43 +217,96 @@ class LiteLLMModel:
         work = partial(to_wire, request.messages, self._media)
         return await asyncio.get_running_loop().run_in_executor(self._encoder, work)
 
-    def _parameters(self, request: Request) -> dict[str, Any]:
+    def _parameters(
+        self, request: Request, messages: list[dict[str, Any]], findings: Findings, left_out: set[str]
+    ) -> dict[str, Any]:
+        """What one attempt sends, as far as the model is known to take it by then."""
         spec = request.spec
         extra: dict[str, Any] = dict(spec.extra)
         if (tokens := extra.pop("thinking_budget", None)) is not None:
             extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
         given: dict[str, Any] = {
+            "num_ctx": ollama_context(request),
             **extra,
+            "messages": alternating(messages) if findings.lacks(SYSTEM) else messages,
             "temperature": spec.temperature,
-            "max_tokens": spec.max_tokens,
+            "max_tokens": room(request, findings),
             "top_p": spec.top_p,
-            "timeout": spec.timeout_s,
+            "timeout": NO_TIMEOUT_S,
             "num_retries": 0,
             "max_retries": 0,
             **route(spec, self._connections).parameters(),
         }
-        if self._wants_schema(spec):
+        if SCHEMA not in left_out and self._wants_schema(spec, findings):
             answer = request.task.form
-            form = {"name": answer.__name__, "schema": json.loads(schema_of(answer)), "strict": True}
+            schema = schema_of(answer, lengths=LENGTHS not in left_out and _takes_lengths(spec, findings))
+            form = {"name": answer.__name__, "schema": json.loads(schema), "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _wants_schema(self, spec: ModelSpec) -> bool:
+    def _wants_schema(self, spec: ModelSpec, findings: Findings) -> bool:
         """As set; else unless its card says no. A model without a card is asked, and asked no more when it refuses."""
         if spec.structured != "auto":
             return spec.structured == "yes"
         known = card(spec.id)
-        return not self._lacks(spec, SCHEMA) and (known is None or bool(known.get("supports_response_schema")))
+        return not findings.lacks(SCHEMA) and (known is None or bool(known.get("supports_response_schema")))
 
-    def _worth_another(self, spec: ModelSpec, error: BaseException) -> bool:
-        """Whether to try again; a schema that was refused is left out from then on."""
-        if refuses_form(error) and spec.structured == "auto" and not self._lacks(spec, SCHEMA):
-            self._lacking.add((spec.connection, spec.id, SCHEMA))
+    @asynccontextmanager
+    async def _first_picture_alone(self, request: Request, findings: Findings) -> AsyncIterator[None]:
+        """Hold other pictures back while the first is sent: that a model can't see is found out by one call."""
+        if request.has_media and request.spec.vision == "auto" and not findings.tried_picture:
+            async with findings.first_picture:
+                if not findings.tried_picture:
+                    try:
+                        yield
+                    except Exception as error:
+                        findings.tried_picture = not is_loading(error)
+                        raise
+                    findings.tried_picture = True
+                    return
+        yield
+
+    def _worth_another(self, request: Request, findings: Findings, left_out: set[str], error: BaseException) -> bool:
+        """Whether to try again. What the server says that the model can't do is remembered before anybody else asks it.
+
+        Args:
+            left_out: what this request has been asked again without, by the names of `capabilities`.
+        """
+        if is_loading(error):
+            self.loading.add(request.spec.id)
             return True
-        return may_pass(error)
+        if request.has_media and cannot_see(error):
+            findings.remember(VISION, 0)
+            return False
+        if (refusal := refused(error)) is None:
+            return may_pass(error)
+        name, value = refusal
+        if name in left_out or (name == SCHEMA and request.spec.structured != "auto"):
+            return False
+        if name == CONTEXT and not leaves_room(request, findings, value, prompt_tokens(error)):
+            return False
+        left_out.add(name)
+        if not isinstance(error, Unwilling):  # which does not say what it is unwilling to do
+            findings.remember(name, value)
+        return True
 
-    def _lacks(self, spec: ModelSpec, what: str) -> bool:
-        return (spec.connection, spec.id, what) in self._lacking
+
+def _nobody(text: str) -> None:
+    """Watches a stream that is only asked for so that the server is heard."""
+
+
+def _takes_lengths(spec: ModelSpec, findings: Findings) -> bool:
+    """Servers of one's own take them, and models of which no card is known are asked once; hosted providers refuse them."""
+    served_by = PROVIDERS.get(provider(spec.id))
+    own = bool(spec.connection) or (served_by is not None and served_by.near)
+    return not findings.lacks(LENGTHS) and (own or card(spec.id) is None)
+
+
+def _remember_what_worked(request: Request, findings: Findings, left_out: set[str]) -> None:
+    if SCHEMA in left_out:
+        findings.remember(SCHEMA, 0)
+    if request.has_media and request.spec.vision == "auto":
+        findings.remember(VISION, 1)
 
 
 def _careful(watch: Watch | None, secrets: tuple[str, ...]) -> Watch | None:

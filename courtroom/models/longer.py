@@ -1,19 +1,68 @@
-"""More room for an answer that was cut off."""
+"""How many tokens an answer may have: as many as are set, as the model has room for, or more where it was cut off."""
 
 from __future__ import annotations
 
 import asyncio
 
+from courtroom.models.capabilities import CONTEXT, Findings
 from courtroom.models.card import card
+from courtroom.models.prices import estimate_prompt
+from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
 
 MOST_ROOM = 65_536
 """Tokens that a model of which no limit is known is given at most."""
+LEAST_ROOM = 16
+OLLAMA_LEAST, OLLAMA_MARGIN = 8192, 1.3
+MARGIN = 1.02
+"""How many tokens more than estimated a prompt may have."""
 
 
-async def longer(spec: ModelSpec) -> ModelSpec | None:
-    """The same model with twice the longest answer, as far as it can; None where it has all the room there is."""
+def room(request: Request, findings: Findings) -> int:
+    """The longest answer to a request: as set, or what the prompt leaves of the model's context where that is known."""
+    context = findings.get(CONTEXT)
+    return request.spec.max_tokens if context is None else _room(request, context, findings.tokens_an_estimate)
+
+
+def ollama_context(request: Request) -> int | None:
+    """How many tokens Ollama must hold for a request; None where another provider is asked.
+
+    By itself it holds a few thousand, and cuts off the beginning of what is longer without an error. It loads a model again
+    for each other number, so that most requests have the same one.
+    """
+    if not request.spec.id.startswith(("ollama/", "ollama_chat/")):
+        return None
+    needed = estimate_prompt(request.messages) * OLLAMA_MARGIN + request.spec.max_tokens
+    return max(OLLAMA_LEAST, 1 << int(needed).bit_length())
+
+
+def leaves_room(request: Request, findings: Findings, context: int, prompt: int | None) -> bool:
+    """Whether a request that was refused for its length fits with a shorter answer.
+
+    Args:
+        context: how many tokens prompt and answer may have together, as the server says.
+        prompt: how many the prompt has, where the server says so.
+    """
+    if prompt is not None:
+        findings.tokens_an_estimate = prompt / estimate_prompt(request.messages)
+    return LEAST_ROOM < _room(request, context, findings.tokens_an_estimate) < request.spec.max_tokens
+
+
+def _room(request: Request, context: int, tokens_an_estimate: float) -> int:
+    prompt = estimate_prompt(request.messages) * tokens_an_estimate * MARGIN
+    return max(LEAST_ROOM, min(request.spec.max_tokens, context - int(prompt)))
+
+
+async def longer(request: Request, reply: Reply, findings: Findings) -> ModelSpec | None:
+    """The same model with twice the longest answer, as far as it can; None where it had all the room there is.
+
+    Args:
+        reply: the answer that was cut off.
+    """
+    spec, context = request.spec, findings.get(CONTEXT)
     known = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
     text = (known or {}).get("max_output_tokens")
-    room = min(2 * spec.max_tokens, text if isinstance(text, int) else MOST_ROOM)
-    return spec.model_copy(update={"max_tokens": room}) if room > spec.max_tokens else None
+    most = min(2 * spec.max_tokens, text if isinstance(text, int) else MOST_ROOM)
+    if context is not None:
+        most = min(most, context - (reply.usage.prompt or estimate_prompt(request.messages)) - LEAST_ROOM)
+    return spec.model_copy(update={"max_tokens": most}) if most > spec.max_tokens else None

@@ -1,4 +1,4 @@
-"""Answers narrowed to what can be chosen in one question, so that the schema names the ids, labels or articles."""
+"""Answers narrowed to what can be said to one question, so that the schema names the ids, labels and numbers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 from pydantic.fields import FieldInfo
+
+from courtroom.models.task import Longest
 
 MOST_LISTED = 100
 """Of a longer list the schema names nothing; the answer is checked when it is read."""
@@ -27,6 +29,30 @@ def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) ->
     kept = {field: tuple(dict.fromkeys(names)) for field, names in choices.items()}
     listed = tuple((field, names) for field, names in kept.items() if 0 < len(names) <= MOST_LISTED)
     return _narrowed(answer, listed) if listed else answer
+
+
+@lru_cache(maxsize=256)
+def bounded(
+    answer: type[BaseModel], field: str, low: int, high: int, of: type[BaseModel] | None = None
+) -> type[BaseModel]:
+    """An answer of the same name with a number, or a list of so many items, between two bounds.
+
+    Args:
+        of: the items, where they are bounded themselves.
+    """
+    declared = answer.model_fields[field]
+    bounds: Any = Field(ge=low, le=high) if declared.annotation is int else Field(min_length=low, max_length=high)
+    kind: Any = declared.annotation if of is None else tuple[of, ...]  # type: ignore[valid-type]
+    fields: dict[str, Any] = {field: (kind, FieldInfo.merge_field_infos(declared, bounds, annotation=kind))}
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+
+
+@lru_cache(maxsize=256)
+def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseModel]:
+    """An answer of the same name whose list is asked for with so many items at most; a longer one is read all the same."""
+    declared = answer.model_fields[field]
+    fields: dict[str, Any] = {field: (Annotated[declared.annotation, Longest(most)], declared)}
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
 
 
 @lru_cache(maxsize=256)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from courtroom.models.connections import Connections
+from courtroom.models.local import model_files
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ID
 from courtroom.strict import Strict
@@ -76,7 +77,8 @@ def offers(
     places += [_Place(one.provider, one.address, one.secret, name) for name, one in connections.items()]
     with ThreadPoolExecutor(8, thread_name_prefix="offers") as pool:
         listed = [offer for found in pool.map(_listed, places) for offer in found]
-    return tuple(dict.fromkeys((*listed, *(_hosted(hosted) if hosted else ()))))
+    own = [Offer(id=name, context=file.slot, sees=False) for name, file in model_files().items()]
+    return tuple(dict.fromkeys((*own, *listed, *(_hosted(hosted) if hosted else ()))))
 
 
 def _first(names: tuple[str, ...], *where: Mapping[str, str]) -> str:

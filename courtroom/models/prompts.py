@@ -9,16 +9,15 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2.sandbox import SandboxedEnvironment
+from jinja2 import Environment
 from pydantic import BaseModel
 
 from courtroom.cases.kinds import PROMPTS
-from courtroom.media.left_out import without_media
-from courtroom.media.medium import Medium
+from courtroom.media.medium import Medium, without_media
 from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
 from courtroom.models.request import Message
-from courtroom.models.schema import schema_of
+from courtroom.models.schema import shown_form
 from courtroom.models.task import Task
 
 _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
@@ -47,7 +46,6 @@ class Prompts:
         self._apart = Apart({**templates(folder, self._kind), **edited}, edited, self._common) if edited else None
         self._turn = asyncio.Lock()
         self._frame: tuple[str, str] | None = None
-        self._schemas: dict[type[BaseModel], str] = {}
 
     @cached_property
     def without_media(self) -> Prompts:
@@ -75,12 +73,16 @@ class Prompts:
                     _WAITING, self._rendered_apart, self._apart, task.name, inputs
                 )
                 system, case, shared, own = await work
-        shared += self._answer_form(task.form)
         media = task.media()
         shown: list[str | Medium] = list(media) if sees else [describe(medium) for medium in media]
         return (
             Message("system", (system,)),
-            Message("user", tuple(part for part in (case, self._notes_for_all, shared, *shown, own) if part)),
+            Message(
+                "user",
+                tuple(
+                    part for part in (case, self._notes_for_all, shared, *shown, own + answer_form(task.form)) if part
+                ),
+            ),
         )
 
     def _rendered(self, name: str, inputs: Mapping[str, object]) -> tuple[str, str, str, str]:
@@ -107,22 +109,17 @@ class Prompts:
             return ""
         return "# Told to all by the person who leads this hearing\n\n" + "\n\n".join(map(quote, self._notes)) + "\n"
 
-    def _answer_form(self, answer: type[BaseModel]) -> str:
-        if answer not in self._schemas:
-            self._schemas[answer] = answer_form(answer)
-        return self._schemas[answer]
-
 
 def answer_form(answer: type[BaseModel]) -> str:
-    """What an answer must look like, as every prompt says it."""
+    """What an answer must look like, as every prompt ends."""
     text = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
-    return text + schema_of(answer) + "\n"
+    return text + shown_form(answer) + "\n"
 
 
 @lru_cache(maxsize=16)
-def _shipped(folder: Path, kind: str) -> SandboxedEnvironment:
-    """Templates of a folder as shipped, compiled once."""
-    return environment(templates(folder, kind).get)
+def _shipped(folder: Path, kind: str) -> Environment:
+    """Templates of a folder as shipped, compiled once. They are trusted as code is: a sandbox would double their time."""
+    return environment(templates(folder, kind).get, Environment)
 
 
 def templates(folder: Path, kind: str) -> dict[str, str]:

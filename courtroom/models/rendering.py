@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from jinja2 import FunctionLoader, StrictUndefined, TemplateSyntaxError, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedEnvironment
+from jinja2 import Environment, FunctionLoader, StrictUndefined, TemplateSyntaxError, nodes
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 LANGUAGES = {
     "en": "English",
@@ -38,14 +38,14 @@ IDLE_S = 30.0
 """A worker that is asked nothing for so long ends. A new one starts when it is needed."""
 
 
-def environment(source: Callable[[str], str | None]) -> SandboxedEnvironment:
-    """An environment that finds its templates by `source`. Templates can't change what they are given.
+def environment(
+    source: Callable[[str], str | None], kind: type[Environment] = ImmutableSandboxedEnvironment
+) -> Environment:
+    """An environment that finds its templates by `source`. By default they can't change what they are given.
 
     What differs each time (`lipsum`, `random`) is left out: the same inputs always give the same prompt.
     """
-    made = ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+    made = kind(loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
     del made.globals["lipsum"], made.filters["random"]
     return made
@@ -56,12 +56,12 @@ def quote(text: str) -> str:
     return "\n".join(f"> {line}" for line in str(text).splitlines()) or "> (empty)"
 
 
-def whole(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, object]) -> str:
+def whole(templates: Environment, name: str, inputs: Mapping[str, object]) -> str:
     """A whole template, with a line break at its end."""
     return templates.get_template(name).render(inputs).strip() + "\n"
 
 
-def blocks(templates: SandboxedEnvironment, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
+def blocks(templates: Environment, name: str, inputs: Mapping[str, object]) -> tuple[str, str]:
     """The blocks `shared` and `own` of a template; one of them may be missing.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 
@@ -66,9 +66,7 @@ class Request:
         The offline model reads a task's inputs and not the prompt, so its key is made of the inputs.
 
         Connection and address count, so that two servers with one model name never share answers; a provider's own
-        address does not, so that keys are as they ever were. Earlier versions left an address of one's own out too, and
-        nobody knows which server gave those answers: a run that has them keeps them when it goes on (`before_addresses`),
-        a fork or another run asks anew.
+        address does not.
         """
         asked: object = [message.digest() for message in self.messages]
         if self.spec.id == OFFLINE:
@@ -77,11 +75,6 @@ class Request:
         if self.spec.connection or self.address:
             content.append([self.spec.connection, self.address])
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
-
-    @property
-    def before_addresses(self) -> Request:
-        """The same question under the key that earlier versions gave it."""
-        return replace(self, address="")
 
 
 class Usage(Strict):

@@ -9,8 +9,9 @@ from courtroom.models.card import load, provider
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelRefused
 from courtroom.models.keys import KEYS, NO_KEY, first_set, hide, typed_name
+from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.providers import PROVIDERS, Provider
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec, NotAllowed
+from courtroom.models.spec import LOCAL, OFFLINE, PERSON, ModelSpec, NotAllowed
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
         key = there.secret or keys.get(typed_name(spec.connection), "").strip() or NO_KEY
         hide(key)
         return Route(f"{there.provider}/{spec.id.removeprefix(f'{there.provider}/')}", there.address, key)
+    if spec.id.startswith(LOCAL):
+        return Route(f"llamafile/{spec.id.removeprefix(LOCAL)}", LOCAL_SERVERS.address(spec.id), NO_KEY)
     served_by = provider(spec.id)
     if not served_by:
         raise ModelRefused(f"{spec.id} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
@@ -70,6 +73,8 @@ async def address(spec: ModelSpec, connections: Connections) -> str:
         return ""
     if spec.connection:
         return connections[spec.connection].address if spec.connection in connections else ""
+    if spec.id.startswith(LOCAL):
+        return ""
     found = _by_prefix(spec.id)
     if found is None and any(first_set(one.addresses) for one in PROVIDERS.values()):
         await asyncio.to_thread(load)  # takes long the first time

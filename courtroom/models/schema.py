@@ -11,24 +11,53 @@ from pydantic import BaseModel
 
 KEPT = ("type", "enum", "minimum", "maximum", "minItems", "maxItems", "pattern")
 """What is kept of a field beside its parts: the subset that hosted providers document for strict output."""
+LENGTHS = ("minLength", "maxLength")
+"""What servers of one's own take besides. llama.cpp looks at lengths only where there is no pattern."""
+SHOWN = ("type", "description", "enum", "minimum", "maximum", "minItems", "maxItems", "maxLength")
+"""What a prompt shows of a field: nothing that JSON of this form has in any case."""
 NOT_EMPTY = r"\S"
+"""The strict output of hosted providers takes a pattern, and no least length."""
 
 
 @lru_cache(maxsize=256)
-def schema_of(answer: type[BaseModel]) -> str:
+def schema_of(answer: type[BaseModel], *, lengths: bool = False) -> str:
     """The schema as JSON text. A model writes the fields in the order in which they stand here: as they are declared.
 
     It fits the strict subset of hosted providers: every property is required, what may be absent may be null, no other
     properties are allowed, and no part refers to another. A default is not named: a model is to answer, not to agree.
 
+    Args:
+        lengths: whether to say how long texts may be, which hosted providers refuse.
+
     Raises:
         ValueError: the answer holds something that the subset has no form for, such as a mapping.
     """
     whole = answer.model_json_schema()
-    return json.dumps(_strict(whole, whole.get("$defs", {}), answer.__name__), ensure_ascii=False)
+    return json.dumps(_strict(whole, whole.get("$defs", {}), answer.__name__, lengths), ensure_ascii=False)
 
 
-def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str) -> dict[str, Any]:
+@lru_cache(maxsize=256)
+def shown_form(answer: type[BaseModel]) -> str:
+    """The schema as a prompt shows it, in one short line.
+
+    Raises:
+        ValueError: as `schema_of`.
+    """
+    return json.dumps(_shown(json.loads(schema_of(answer, lengths=True))), ensure_ascii=False)
+
+
+def _shown(part: Mapping[str, Any]) -> dict[str, Any]:
+    shown = {name: part[name] for name in SHOWN if name in part and not (name == "type" and "enum" in part)}
+    if "anyOf" in part:
+        shown["anyOf"] = [_shown(choice) for choice in part["anyOf"]]
+    if "items" in part:
+        shown["items"] = _shown(part["items"])
+    if "properties" in part:
+        shown["properties"] = {name: _shown(field) for name, field in part["properties"].items()}
+    return shown
+
+
+def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, lengths: bool) -> dict[str, Any]:
     """One part of a schema, with what it refers to in its place.
 
     The description of a field is kept, that of a type is not: it speaks to a reader of the code.
@@ -37,18 +66,20 @@ def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str) -> di
     strict: dict[str, Any] = {name: meant[name] for name in KEPT if name in meant}
     if "const" in meant:
         strict["enum"] = [meant["const"]]
-    if meant.get("minLength") and "enum" not in strict:
+    if lengths and not {"enum", "pattern"} & strict.keys():
+        strict |= {name: meant[name] for name in LENGTHS if name in meant}
+    elif meant.get("minLength") and "enum" not in strict:
         strict["pattern"] = NOT_EMPTY
     if "anyOf" in meant:
-        strict["anyOf"] = [_strict(choice, known, where) for choice in meant["anyOf"]]
+        strict["anyOf"] = [_strict(choice, known, where, lengths) for choice in meant["anyOf"]]
     elif meant.get("type") == "array":
-        strict["items"] = _strict(meant["items"], known, where)
+        strict["items"] = _strict(meant["items"], known, where, lengths)
     elif meant.get("type") == "object":
         if "properties" not in meant:
             raise ValueError(f"{where} is a mapping; a strict schema has fixed fields")
         fields = meant["properties"]
         strict["properties"] = {
-            name: _described(field, _strict(field, known, f"{where}.{name}")) for name, field in fields.items()
+            name: _described(field, _strict(field, known, f"{where}.{name}", lengths)) for name, field in fields.items()
         }
         strict["required"] = list(fields)
         strict["additionalProperties"] = False

@@ -19,13 +19,16 @@ from courtroom.strict import Strict
 OFFLINE = "offline"
 """The id of the model that works with no key and no server, and is no language model."""
 
+LOCAL = "local/"
+"""How the ids of models begin that stand in a file of this machine."""
+
 PERSON = "person"
 """The id of a person in a seat."""
 ABSTAIN = "abstain"
 
 RECORDED = {"recorded": True}
-"""Validation context for what is read from the store: earlier versions took more. It can be shown, and is refused as
-soon as it would be asked."""
+"""Validation context for what is on record or was imported: it is shown whatever it asks for, and refused as soon as it
+would be asked."""
 
 Switch = Literal["auto", "yes", "no"]
 LEFT_OUT = "left-out"
@@ -95,9 +98,22 @@ class ModelSpec(Strict):
         title="Provider enforces the answer's JSON schema",
         description="`auto`: used where the model's card says so. Every answer is checked in any case.",
     )
-    timeout_s: float = Field(default=60, title="Time-out of one call (s)", gt=0, le=3600)
+    timeout_s: float = Field(
+        default=60,
+        title="Time-out of one call (s)",
+        gt=0,
+        le=3600,
+        description="A call is given up when its server was silent for so long. While it answers others, it is not silent. Before an "
+        "answer that does not stream it may be silent for longer: as long again for each 600 tokens of the longest answer.",
+    )
     attempts: int = Field(default=5, title="Attempts at one call", ge=1, le=20)
-    concurrency: int = Field(default=64, title="Calls at once", ge=1, le=512)
+    concurrency: int = Field(
+        default=64,
+        title="Calls at once",
+        ge=1,
+        le=512,
+        description="Fewer while the server does not keep up with them.",
+    )
     requests_per_minute: int | None = Field(
         default=None,
         title="Requests a minute",
@@ -172,7 +188,7 @@ def _wrong_id(model: str, connection: str) -> str:
     if not ID.fullmatch(model) or "://" in model or ".." in model:
         return "a model id is a name such as openai/gpt-4o-mini and holds no address; addresses are set by the server's owner"
     provider, slash, _ = model.partition("/")
-    if slash and not connection and provider not in PROVIDERS:
+    if slash and not connection and provider not in PROVIDERS and not model.startswith(LOCAL):
         return f"models of “{provider[:40]}” can't be asked here; the server's owner can list a server as a connection"
     return ""
 

@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Generic, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from courtroom.media.medium import Medium
 
 A = TypeVar("A", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Longest:
+    """How many characters or items are asked for at most. A longer answer is an answer all the same, and is not asked again."""
+
+    size: int
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        asked = dict(handler(schema))
+        name = "maxItems" if asked.get("type") == "array" else "maxLength"
+        return {**asked, name: min(self.size, asked.get(name, self.size))}
+
+
+Label = Annotated[str, Longest(80)]
+Point = Annotated[str, Longest(160)]
+"""One of several in a list."""
+Sentence = Annotated[str, Longest(300)]
+Paragraph = Annotated[str, Longest(800)]
+Points = Annotated[tuple[Point, ...], Longest(3)]
+Passages = Annotated[tuple[Sentence, ...], Longest(3)]
+"""Copied from the material."""
 
 
 class Answer(BaseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import AsyncIterator
 from typing import Any
@@ -13,6 +14,8 @@ from litellm.llms.custom_httpx.aiohttp_transport import LiteLLMAiohttpTransport
 from courtroom.models.bounds import BOUND, Bound, Overlong
 
 _STEP = 2**16
+_CONTENT_LINE = re.compile(rb'^(data: *)(.*"content" *: *\[.*)$', re.MULTILINE)
+"""An event of a stream whose content comes in parts."""
 _unbound = LiteLLMAiohttpTransport.handle_async_request
 
 
@@ -37,10 +40,16 @@ class _Bounded(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         if self._bound.streams:
+            line: list[bytes] = []
             async for chunk in self._read():
-                yield chunk
+                head, newline, rest = chunk.rpartition(b"\n")
+                if newline:
+                    yield _CONTENT_LINE.sub(_plain_line, b"".join([*line, head, newline]))
+                    line = []
+                line.append(rest)
+            yield _CONTENT_LINE.sub(_plain_line, b"".join(line))
         else:
-            yield _with_one_choice(b"".join([chunk async for chunk in self._read()]))
+            yield _plain(b"".join([chunk async for chunk in self._read()]))
 
     async def aclose(self) -> None:
         await self._sent.aclose()
@@ -48,6 +57,7 @@ class _Bounded(httpx.AsyncByteStream):
     async def _read(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._unpacked():
+            self._bound.heard()
             size += len(chunk)
             if size > self._bound.size:
                 raise Overlong(f"more than {self._bound.size} bytes")
@@ -70,12 +80,29 @@ class _Bounded(httpx.AsyncByteStream):
                 packed = unpacker.unconsumed_tail
 
 
-def _with_one_choice(body: bytes) -> bytes:
-    """The body without choices beyond the first: no more are asked for, and LiteLLM takes its time over each."""
+def _plain_line(line: re.Match[bytes]) -> bytes:
+    return line[1] + _plain(line[2])
+
+
+def _plain(body: bytes) -> bytes:
+    """The body in the form that LiteLLM reads: without choices beyond the first, as no more are asked for and it takes its
+    time over each, and with content in parts put together."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return body
-    if not isinstance(value, dict) or not isinstance(value.get("choices"), list) or len(value["choices"]) < 2:
+    choices = value.get("choices") if isinstance(value, dict) else None
+    if not isinstance(choices, list) or not choices:
         return body
-    return json.dumps({**value, "choices": value["choices"][:1]}).encode()
+    message = choices[0].get("message") or choices[0].get("delta") if isinstance(choices[0], dict) else None
+    if isinstance(message, dict) and isinstance(message.get("content"), list):
+        message["content"] = _text(message["content"])
+    elif len(choices) == 1:
+        return body
+    return json.dumps({**value, "choices": choices[:1]}).encode()
+
+
+def _text(parts: list[Any]) -> str:
+    """The text of content in parts; what a model thinks aloud is no part of its answer."""
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return "".join(text for text in texts if isinstance(text, str))

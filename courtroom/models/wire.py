@@ -18,6 +18,28 @@ def to_wire(messages: tuple[Message, ...], media: MediaStore) -> list[dict[str, 
     return [{"role": message.role, "content": _content(message, media)} for message in messages]
 
 
+def alternating(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same said by user and assistant in turn, for models that take no system message or no two of one side."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        role = "assistant" if message["role"] == "assistant" else "user"
+        if turns and turns[-1]["role"] == role:
+            turns[-1]["content"] = _joined(turns[-1]["content"], message["content"])
+        else:
+            turns.append({"role": role, "content": message["content"]})
+    return turns
+
+
+def _joined(first: str | list[dict[str, Any]], second: str | list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    if isinstance(first, str) and isinstance(second, str):
+        return f"{first}\n\n{second}"
+    return [
+        part
+        for content in (first, second)
+        for part in ([{"type": "text", "text": content}] if isinstance(content, str) else content)
+    ]
+
+
 def _content(message: Message, media: MediaStore) -> str | list[dict[str, Any]]:
     if all(isinstance(part, str) for part in message.parts):
         return "\n".join(part for part in message.parts if isinstance(part, str))

@@ -1,11 +1,15 @@
-"""The directed follow-graph G = <A, E>: an edge k -> j says that juror k follows juror j (section 4)."""
+"""The directed follow-graph G = <A, E>: an edge k -> j says that juror k follows juror j (section 4).
+
+A graph grows seat by seat: each seat brings its own edges to and from the seats before it, and these depend on nobody who comes later. So
+another size adds or removes seats with their edges and leaves the rest as it is. A `ring` alone has to be opened to take one more in.
+"""
 
 from __future__ import annotations
 
 import math
 import random
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -41,6 +45,12 @@ class FollowGraph(Strict):
     edges: tuple[tuple[int, int], ...] | None = Field(
         default=None, title="Edges", description="Follower and followed, counted from 0; empty: drawn by the kind."
     )
+    seats: int | None = Field(
+        default=None,
+        title="Seats of the edges",
+        description="The edges are those among so many seats; later seats' edges are drawn. Empty: they are all there are.",
+        json_schema_extra={"varied": False},
+    )
 
 
 def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGraph:
@@ -55,15 +65,15 @@ def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGra
     graph.add_nodes_from(range(size))
     if spec.edges is not None:
         graph.add_edges_from((k, j) for k, j in spec.edges if k != j and k in graph and j in graph)
-        return graph
-    draw = random.Random(f"{seed if spec.seed is None else spec.seed}/{spec.kind}")
-    wanted = round(spec.density * size * (size - 1))
-    if spec.kind == "complete":
+        if spec.seats is not None:
+            drawn = build(spec.model_copy(update={"edges": None}), personas, seed)
+            graph.add_edges_from((k, j) for k, j in drawn.edges if max(k, j) >= spec.seats)
+    elif spec.kind == "complete":
         graph.add_edges_from((k, j) for k in range(size) for j in range(size) if k != j)
     elif spec.kind == "ring" and size > 1:
         graph.add_edges_from((k, (k + 1) % size) for k in range(size))
-    elif spec.kind != "none" and size > 1:
-        graph.add_edges_from(_drawn(spec.kind, personas, wanted, draw))
+    elif spec.kind not in ("none", "ring"):
+        graph.add_edges_from(sorted(_grown(spec, personas, seed if spec.seed is None else spec.seed)))
     return graph
 
 
@@ -79,25 +89,33 @@ def influence(size: int, edges: Iterable[tuple[int, int]]) -> dict[int, float]:
     return {seat: value / top for seat, value in rank.items()}
 
 
-def _drawn(kind: str, personas: Sequence[Persona], wanted: int, draw: random.Random) -> list[tuple[int, int]]:
-    """`wanted` pairs without replacement, those with more weight sooner (Efraimidis and Spirakis)."""
-    size = len(personas)
-    fame = list(range(size))
-    draw.shuffle(fame)
-
-    def weight(k: int, j: int) -> float:
-        if kind == "scale-free":
-            return 1.0 / (1 + fame[j])  # Zipf's law over who is followed
-        if kind == "small-world":
-            apart = min((k - j) % size, (j - k) % size)
-            return 1.0 if apart <= max(1, size // 8) else 0.02  # neighbours on a ring, few far ties
-        if kind == "homophily":
-            return 0.001 + likeness(personas[k], personas[j]) ** 3
-        return 1.0
-
-    def key(k: int, j: int) -> float:
+def _grown(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> Iterator[tuple[int, int]]:
+    """Each seat's edges with the seats before it: pairs without replacement, those with more weight sooner (Efraimidis and Spirakis)."""
+    places: list[float] = []
+    """A number from 0 to 1 for each seat: where it is on a circle, or how little known it is."""
+    for seat, persona in enumerate(personas):
+        draw = random.Random(f"{seed}/{spec.kind}/{seat}")
+        places.append(max(draw.random(), sys.float_info.min))
+        if spec.kind == "scale-free":  # how much somebody is followed is a trait of the person (Caldarelli et al. 2002)
+            weights = {(k, j): 1.0 / places[j] for k, j in _pairs(seat)}
+        elif (
+            spec.kind == "small-world"
+        ):  # one comes onto a circle beside others (Ozik, Hunt and Ott 2004); few far ties
+            apart = [abs(place - places[seat]) for place in places[:seat]]
+            order = sorted(range(seat), key=lambda other: min(apart[other], 1 - apart[other]))
+            beside = set(order[: 2 * max(1, (seat + 1) // 8)])
+            weights = {(k, j): 1.0 if min(k, j) in beside else 0.02 for k, j in _pairs(seat)}
+        elif spec.kind == "homophily":
+            weights = {(k, j): 0.001 + likeness(persona, personas[min(k, j)]) ** 3 for k, j in _pairs(seat)}
+        else:
+            weights = dict.fromkeys(_pairs(seat), 1.0)
         # The logarithm of the draw to the power of 1 / weight, which would be zero for all small weights alike.
-        return math.log(max(draw.random(), sys.float_info.min)) / weight(k, j)
+        keys = {pair: math.log(max(draw.random(), sys.float_info.min)) / weight for pair, weight in weights.items()}
+        wanted = round(spec.density * seat * (seat + 1)) - round(spec.density * seat * (seat - 1))
+        yield from sorted(keys, key=keys.__getitem__, reverse=True)[:wanted]
 
-    keyed = [(key(k, j), k, j) for k in range(size) for j in range(size) if k != j]
-    return sorted((k, j) for _, k, j in sorted(keyed, reverse=True)[:wanted])
+
+def _pairs(seat: int) -> Iterator[tuple[int, int]]:
+    for other in range(seat):
+        yield seat, other
+        yield other, seat

@@ -11,13 +11,29 @@ from courtroom.procedures.discussion.procedure import DISCUSSION
 from courtroom.procedures.distillation.procedure import DISTILLATION
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.jurisagents.procedure import JURISAGENTS
-from courtroom.procedures.outside import find
+from courtroom.procedures.mock_jury.procedure import MOCK_JURY
+from courtroom.procedures.outside import Procedures, find
 from courtroom.procedures.verdict.alignment import ALIGNMENT
 from courtroom.procedures.verdict.procedure import VERDICT
 
 OUTSIDE = find(
-    register((CYBERJURORS, DISTILLATION, JURISAGENTS, VERDICT, ALIGNMENT, JURIS, COURTROOM_LLM, DEBATE, DISCUSSION))
+    register(
+        (
+            CYBERJURORS,
+            DISTILLATION,
+            JURISAGENTS,
+            VERDICT,
+            ALIGNMENT,
+            JURIS,
+            COURTROOM_LLM,
+            DEBATE,
+            DISCUSSION,
+            MOCK_JURY,
+        )
+    )
 )
 """What installed packages add, and why some of it can't be used."""
 PROCEDURES: dict[str, Procedure] = OUTSIDE.procedures
 """All that can be chosen, by name."""
+
+__all__ = ["OUTSIDE", "PROCEDURES", "Procedures"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal
 
@@ -11,10 +12,13 @@ from pydantic import Field, TypeAdapter
 from courtroom.access.account import Access, Resource
 from courtroom.access.acting import needs
 from courtroom.engine.events import Called
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Budget, Setup
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import listed, may_see
+from courtroom.store.connection import read
 from courtroom.store.database import Database
-from courtroom.store.rows import read
 from courtroom.strict import Strict
 
 Condition = Literal["same", "votes", "reasons", "neither"]
@@ -27,7 +31,6 @@ TITLES: Mapping[Condition, str] = {
     "reasons": "its peers' reasons, no votes",
     "neither": "nothing of its peers",
 }
-"""What a page calls them."""
 
 
 class Sample(Strict):
@@ -42,7 +45,6 @@ class Sample(Strict):
     number: int
     """Of the samples under this condition, from 1; it is added to the run's seed."""
     choice: str | None
-    """What it votes for; None where there is no answer."""
     called: Called
 
 
@@ -56,7 +58,6 @@ class Interview(Strict):
     key: str
     """Of that call's answer."""
     who: str
-    """Who asked."""
     question: str
     answer: str
     called: Called
@@ -67,23 +68,19 @@ ASIDE: TypeAdapter[Aside] = TypeAdapter(Aside)
 
 
 class AsideStore:
-    """Reads and writes what was asked beside runs. Methods may be called from any thread."""
+    """Reads and writes what was asked beside runs. Methods may be called from any thread. A damaged row raises `Unreadable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @needs(Access.RUN)
     def changing(self, run: str, what: str) -> None:
-        """The person who acts is about to ask something beside a run, which costs.
-
-        Raises:
-            Forbidden: the run is somebody else's.
-        """
+        """The person who acts is about to ask something beside a run, which costs."""
         changing(self._database, "ask", Resource(kind="run", id=run), what)
 
     def add(self, run: str, aside: Aside) -> None:
         """Keep one; when this returns, a killed process has not lost it."""
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO asides (run, kind, at, body) VALUES (?, ?, ?, ?)",
             (run, aside.kind, time.time(), aside.model_dump_json()),
         )
@@ -96,37 +93,54 @@ class AsideStore:
         )
 
     def of(self, run: str) -> tuple[tuple[float, Aside], ...]:
-        """All of a run with their times, in order.
-
-        Raises:
-            Unreadable: a row is damaged.
-        """
         if not may_see(self._database, Resource(kind="run", id=run)):
             return ()
-        rows = self._database.connection.execute("SELECT at, body FROM asides WHERE run = ? ORDER BY seq", (run,))
+        rows = self._database.execute("SELECT at, body FROM asides WHERE run = ? ORDER BY seq", (run,))
         return tuple((row["at"], read_aside(run, row["body"])) for row in rows)
 
     def audited(self) -> frozenset[str]:
-        """The runs in which something was audited."""
         fits, values = listed("run", "asides.run")
-        rows = self._database.connection.execute(
-            f"SELECT DISTINCT run FROM asides WHERE kind = 'sample' AND {fits}", values
-        )
+        rows = self._database.execute(f"SELECT DISTINCT run FROM asides WHERE kind = 'sample' AND {fits}", values)
         return frozenset(row["run"] for row in rows)
 
     def samples(self, run: str) -> tuple[Sample, ...]:
-        """The answers of a run's audits."""
         return tuple(one for _, one in self.of(run) if isinstance(one, Sample))
 
     def interviews(self, run: str) -> tuple[tuple[float, Interview], ...]:
-        """A run's interviews with their times."""
         return tuple((at, one) for at, one in self.of(run) if isinstance(one, Interview))
 
 
 def read_aside(run: str, body: str) -> Aside:
-    """One from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
     return read("answer beside run", run, lambda: ASIDE.validate_json(body))
+
+
+class Cost(Strict):
+    """What was really asked beside a run."""
+
+    calls: int = 0
+    tokens: int = 0
+    money: float | None = 0.0
+    """US dollars; None where a price is unknown."""
+
+
+def cost(calls: Iterable[Called]) -> Cost:
+    """What calls beside a run took; answers that were on record took nothing."""
+    asked = [call for call in calls if call.asked]
+    costs = [call.cost for call in asked]
+    return Cost(
+        calls=sum(call.asked for call in asked),
+        tokens=sum(call.prompt_tokens + call.completion_tokens for call in asked),
+        money=None if None in costs else sum(one for one in costs if one is not None),
+    )
+
+
+def budget(procedure: Procedure, record: Record) -> Budget:
+    """The run's budget as it is now: a person may have raised it."""
+    at = procedure.input(record.case, record.setup, record.run.seed, record.interventions)
+    setup: Setup = at.at(len(record.stages)).setup
+    return setup.budget
+
+
+def failures(asides: Iterable[Aside]) -> Counter[str]:
+    """How often each question, by its path, had no answer."""
+    return Counter(one.called.path for one in asides if one.called.value is None)

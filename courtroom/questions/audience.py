@@ -7,6 +7,7 @@ import secrets
 import time
 from collections import Counter
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import Field
@@ -16,15 +17,13 @@ from courtroom.access.acting import needs
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import demand_change
-from courtroom.store.connection import StoreConnection
+from courtroom.store.connection import StoreConnection, fitting, read
 from courtroom.store.database import Database
-from courtroom.store.rows import read
 from courtroom.strict import Strict
 
 BEFORE = ""
 """The poll before the first ballot; each other poll has the path of the ballot beside which it stands."""
 LONGEST = 280
-"""Characters of an argument."""
 MOST_PHONES = 2_000
 """Phones that take part in one audience: whoever makes up ids fills no disk."""
 _PHONE = re.compile(r"[A-Za-z0-9_-]{16,64}")
@@ -45,7 +44,6 @@ class Audience(Strict):
     token: str
     made: float
     closed: float | None = None
-    """When it was closed; None while it is open."""
     shown: int | None = None
     """How many ballots phones may see; None: all that the run has so far."""
 
@@ -89,18 +87,14 @@ class Liked(Strict):
 
 
 class AudienceStore:
-    """Reads and writes audiences. Methods may be called from any thread."""
+    """Reads and writes audiences. Methods may be called from any thread. A damaged row raises `Unreadable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     @needs(Access.RUN)
     def open(self, run: str, shown: int | None = None) -> Audience:
-        """The audience of a run, open; its link can't be guessed and stays the same.
-
-        Args:
-            shown: how many ballots phones may see at first, where the run has no audience yet.
-        """
+        """The audience of a run, open; its link can't be guessed and stays the same."""
         db = self._database.connection
         changing(self._database, "invite", Resource(kind="run", id=run), "audience")
         db.execute(
@@ -113,24 +107,17 @@ class AudienceStore:
         return found
 
     def of(self, run: str) -> Audience | None:
-        """The audience of a run, if it was given one."""
-        row = self._database.connection.execute("SELECT * FROM audiences WHERE run = ?", (run,)).fetchone()
+        row = self._database.row("SELECT * FROM audiences WHERE run = ?", (run,))
         return read_audience(row) if row else None
 
     def at(self, token: str) -> Audience:
-        """The audience to which a link leads.
-
-        Raises:
-            NoSuchAudience: it leads to none.
-        """
-        row = self._database.connection.execute("SELECT * FROM audiences WHERE token = ?", (token,)).fetchone()
+        row = self._database.row("SELECT * FROM audiences WHERE token = ?", (token,))
         if row is None:
             raise NoSuchAudience("This link leads to no audience. Ask for a new one whoever leads the hearing.")
         return read_audience(row)
 
     @needs(Access.RUN)
     def close(self, run: str) -> None:
-        """Take no more votes and arguments."""
         db = self._database.connection
         changing(self._database, "change", Resource(kind="run", id=run), "audience")
         db.execute("UPDATE audiences SET closed = ? WHERE run = ? AND closed IS NULL", (time.time(), run))
@@ -139,16 +126,19 @@ class AudienceStore:
     def show(self, run: str, shown: int | None) -> None:
         """Let phones see this many ballots; None: all that the run has so far."""
         demand_change(self._database, Resource(kind="run", id=run))
-        self._database.connection.execute("UPDATE audiences SET shown = ? WHERE run = ?", (shown, run))
+        self._database.execute("UPDATE audiences SET shown = ? WHERE run = ?", (shown, run))
+
+    @needs(Access.RUN)
+    def empty(self, run: str) -> None:
+        with self._database.transaction() as db:
+            changing(self._database, "delete", Resource(kind="run", id=run), "audience")
+            for table in ("audience_likes", "audience_arguments", "audience_votes"):
+                db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
     # --- what phones send -------------------------------------------------------------------------------------
 
     def vote(self, run: str, poll: str, phone: str, choice: str) -> None:
-        """Keep a phone's vote in place of its earlier one in the same poll.
-
-        Raises:
-            VoteRefused: the phone's id has not the form of one, too many phones take part, or the audience is closed.
-        """
+        """Keep a phone's vote in place of its earlier one in the same poll."""
         with self._database.transaction() as db:
             self._admit(db, run, phone, voting=True)
             db.execute(
@@ -158,11 +148,7 @@ class AudienceStore:
             )
 
     def argue(self, run: str, poll: str, phone: str, text: str) -> None:
-        """Keep a phone's argument in place of its earlier one in the same poll; votes for the earlier one go with it.
-
-        Raises:
-            VoteRefused: it is empty or too long, or the phone has not voted.
-        """
+        """Keep a phone's argument in place of its earlier one in the same poll; votes for the earlier one go with it."""
         said = " ".join(text.split())
         if not 0 < len(said) <= LONGEST:
             raise VoteRefused(f"An argument has 1 to {LONGEST} characters; this one has {len(said)}.")
@@ -184,11 +170,7 @@ class AudienceStore:
             )
 
     def like(self, run: str, number: int, phone: str, on: bool) -> None:
-        """Vote for the argument of another phone, or take that vote back.
-
-        Raises:
-            VoteRefused: there is no such argument, or it is the phone's own.
-        """
+        """Vote for the argument of another phone, or take that vote back."""
         with self._database.transaction() as db:
             self._admit(db, run, phone)
             row = db.execute(
@@ -221,8 +203,7 @@ class AudienceStore:
     # --- what has come ----------------------------------------------------------------------------------------
 
     def counts(self, run: str) -> dict[str, dict[str, int]]:
-        """Votes by poll and choice."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT poll, choice, count(*) AS votes FROM audience_votes WHERE run = ? GROUP BY poll, choice", (run,)
         )
         found: dict[str, dict[str, int]] = {}
@@ -231,64 +212,44 @@ class AudienceStore:
         return found
 
     def voters(self, run: str) -> int:
-        """How many phones have voted."""
-        row = self._database.connection.execute(
-            "SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,)
-        ).fetchone()
+        row = self._database.row("SELECT count(DISTINCT phone) FROM audience_votes WHERE run = ?", (run,))
         return int(row[0])
 
     def choices(self, run: str, phone: str) -> dict[str, str]:
-        """What a phone has voted for, by poll."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT poll, choice FROM audience_votes WHERE run = ? AND phone = ?", (run, phone)
         )
         return {row["poll"]: row["choice"] for row in rows}
 
     def liked_by(self, run: str, phone: str) -> frozenset[int]:
-        """The arguments that a phone has voted for."""
-        rows = self._database.connection.execute(
-            "SELECT argument FROM audience_likes WHERE run = ? AND phone = ?", (run, phone)
-        )
+        rows = self._database.execute("SELECT argument FROM audience_likes WHERE run = ? AND phone = ?", (run, phone))
         return frozenset(row["argument"] for row in rows)
 
     def arguments(self, run: str) -> tuple[Liked, ...]:
-        """All arguments, those with most votes first, then the oldest.
-
-        Raises:
-            Unreadable: a row is damaged.
-        """
-        rows = self._database.connection.execute(
+        """All arguments, those with most votes first, then the oldest."""
+        rows = self._database.execute(
             "SELECT a.*, (SELECT count(*) FROM audience_likes AS l WHERE l.argument = a.number) AS likes"
             " FROM audience_arguments AS a WHERE run = ? ORDER BY likes DESC, number",
             (run,),
         ).fetchall()
-        return tuple(Liked(argument=read_argument(row), likes=row["likes"]) for row in rows)
+        return tuple(
+            Liked(
+                argument=read("argument of an audience", run, partial(fitting, AudienceArgument, row)),
+                likes=row["likes"],
+            )
+            for row in rows
+        )
 
     def votes(self, run: str) -> tuple[AudienceVote, ...]:
-        """All votes, the oldest first.
-
-        Raises:
-            Unreadable: a row is damaged.
-        """
-        rows = self._database.connection.execute(
-            "SELECT * FROM audience_votes WHERE run = ? ORDER BY at, poll, phone", (run,)
-        )
-        return tuple(read_vote(row) for row in rows)
+        rows = self._database.execute("SELECT * FROM audience_votes WHERE run = ? ORDER BY at, poll, phone", (run,))
+        return tuple(read("vote of an audience", run, partial(fitting, AudienceVote, row)) for row in rows)
 
     def likes(self, run: str) -> tuple[Like, ...]:
-        """All votes for arguments, the oldest first.
-
-        Raises:
-            Unreadable: a row is damaged.
-        """
-        rows = self._database.connection.execute(
-            "SELECT * FROM audience_likes WHERE run = ? ORDER BY at, argument, phone", (run,)
-        )
-        return tuple(read_like(row) for row in rows)
+        rows = self._database.execute("SELECT * FROM audience_likes WHERE run = ? ORDER BY at, argument, phone", (run,))
+        return tuple(read("vote for an argument", run, partial(fitting, Like, row)) for row in rows)
 
 
 def is_phone(phone: str) -> bool:
-    """Whether a text has the form of a phone's id."""
     return _PHONE.fullmatch(phone) is not None
 
 
@@ -299,42 +260,4 @@ def leading(counts: Mapping[str, int]) -> str | None:
 
 
 def read_audience(row: Any) -> Audience:
-    """An audience from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
-    return read("audience", row["run"], lambda: Audience.model_validate(_known(Audience, row)))
-
-
-def read_vote(row: Any) -> AudienceVote:
-    """A vote from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
-    return read("vote of an audience", row["run"], lambda: AudienceVote.model_validate(_known(AudienceVote, row)))
-
-
-def read_argument(row: Any) -> AudienceArgument:
-    """An argument from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
-    return read(
-        "argument of an audience", row["run"], lambda: AudienceArgument.model_validate(_known(AudienceArgument, row))
-    )
-
-
-def read_like(row: Any) -> Like:
-    """A vote for an argument from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
-    return read("vote for an argument", row["run"], lambda: Like.model_validate(_known(Like, row)))
-
-
-def _known(kind: type[Strict], row: Any) -> dict[str, Any]:
-    return {name: row[name] for name in kind.model_fields}
+    return read("audience", row["run"], lambda: fitting(Audience, row))

@@ -4,35 +4,132 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from difflib import unified_diff
+from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from courtroom.access.account import Access
 from courtroom.access.acting import acting, acts, needs
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.asked import Asked
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.exchange import Exchange
-from courtroom.engine.ports import Sees
+from courtroom.engine.ledger import Ledger
 from courtroom.engine.procedure import Peers, Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import Estimate, Load, MemoryLedger
-from courtroom.engine.replay import Recorded, in_memory, replay
+from courtroom.engine.rehearsal import Estimate, Load
+from courtroom.engine.replay import Recorded, replay
 from courtroom.engine.runner import Runner
+from courtroom.engine.services import Asked, Services
 from courtroom.engine.setup import Budget
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
+from courtroom.media.medium import Medium
+from courtroom.models.capabilities import Capabilities
 from courtroom.models.prices import estimate_prompt
+from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON
-from courtroom.questions import naming
-from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Sample
-from courtroom.questions.limits import Cost, budget, cost, failures
+from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, budget, cost, failures
 from courtroom.store.writer import Writer
 from courtroom.strict import Strict
+
+Name = Literal["instability", "conformity", "persuasion", "both", "own view", "not clear"]
+UNSTABLE = Fraction(1, 3)
+"""The share of other verdicts on the same inputs above which a member counts as unstable."""
+REPRODUCED = Fraction(1, 2)
+"""The share of answers above which a condition reproduces a verdict."""
+
+MEANINGS: Mapping[Name, str] = {
+    "instability": "The change does not hold: the same question gives different verdicts, or the same verdict comes "
+    "without anything from peers.",
+    "conformity": "The peers' votes alone bring the change about.",
+    "persuasion": "The peers' reasons alone bring the change about, and their votes alone don't.",
+    "both": "Only votes and reasons together bring the change about.",
+    "own view": "The member votes like this without anything from peers.",
+    "not clear": "Under one of the conditions there is no answer.",
+}
+
+
+class ConditionCounts(Strict):
+    """The answers under one condition."""
+
+    again: int = 0
+    """As many give the verdict that is audited."""
+    other: int = 0
+    missing: int = 0
+    """As many had no answer."""
+
+    @property
+    def share(self) -> Fraction:
+        """The share of the verdict among the answers, 0 to 1, exactly; there must be one."""
+        return Fraction(self.again, self.again + self.other)
+
+
+def count(samples: Iterable[Sample], choice: str) -> dict[Condition, ConditionCounts]:
+    """The answers to one audited call by condition; where one was asked twice, its last answer counts. `choice` is the audited verdict."""
+    last = {(one.condition, one.number): one.choice for one in samples}
+    found: dict[Condition, Counter[str]] = {}
+    for (condition, _), given in last.items():
+        what = "missing" if given is None else "again" if given == choice else "other"
+        found.setdefault(condition, Counter())[what] += 1
+    return {condition: ConditionCounts(**counter) for condition, counter in found.items()}
+
+
+def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
+    """The name of a change; the first of these rules that holds gives it.
+
+    1. *not clear*: there is no answer under one of the four conditions.
+    2. *instability*: of the answers to the same inputs more than a third give another verdict; or, without votes and
+       reasons of peers, more than half give this one. Peers are then not what changed it.
+    3. *conformity*: with the peers' votes and no reasons, more than half give this verdict.
+    4. *persuasion*: with the peers' reasons and no votes, more than half give this verdict.
+    5. *both*: neither votes nor reasons alone reproduce it; the same inputs do.
+
+    A member that voted once has not changed: where it gives this verdict without its peers too, that is its *own view*.
+
+    Args:
+        changed: whether the member had another vote before.
+    """
+    if any(
+        condition not in counts or not (counts[condition].again + counts[condition].other) for condition in CONDITIONS
+    ):
+        return "not clear"
+    if 1 - counts["same"].share > UNSTABLE:
+        return "instability"
+    if counts["neither"].share > REPRODUCED:
+        return "instability" if changed else "own view"
+    if counts["votes"].share > REPRODUCED:
+        return "conformity"
+    return "persuasion" if counts["reasons"].share > REPRODUCED else "both"
+
+
+def call_before(record: Record, call: Called) -> Called | None:
+    """The member's last call before this one with the same task in an earlier stage; None where there is none."""
+    order = {stage.path: stage.index for stage in record.stages}
+    earlier = [
+        one
+        for one in record.calls_of(call.member)
+        if one.task == call.task and one.keys and order.get(one.stage, 0) < order.get(call.stage, 0)
+    ]
+    return max(earlier, key=lambda one: order[one.stage], default=None)
+
+
+def new_in(answers: AnswerStore, before: Called, after: Called) -> tuple[str, ...]:
+    """Lines of what was shown that are new (`+`) or gone (`-`), with a line around them and the place in `@@`."""
+    old, new = (_lines(answers.request(call.keys[0])) if call.keys else [] for call in (before, after))
+    diff = unified_diff(old, new, before.path, after.path, n=1, lineterm="")
+    return tuple(diff)[2:]  # without the two lines that name the texts
+
+
+def _lines(messages: tuple[Message, ...]) -> list[str]:
+    parts = [part for message in messages for part in message.parts]
+    texts = [f"[{part.kind} {part.id}]" if isinstance(part, Medium) else part for part in parts]
+    return [line for text in texts for line in text.splitlines()]
+
 
 SEEDS = 3
 """How often each question of an audit is asked by default."""
@@ -71,8 +168,8 @@ class Audit(Strict):
     before: str | None
     """The member's vote before; None where it voted once."""
     after: str
-    name: naming.Name
-    counts: dict[Condition, naming.ConditionCounts]
+    name: Name
+    counts: dict[Condition, ConditionCounts]
     cost: Cost
 
 
@@ -82,7 +179,6 @@ class AuditPlan:
 
     record: Record
     questions: Mapping[str, tuple[Audited, Wanted, Asked[Any]]]
-    """By the path under which each is asked."""
     estimate: Estimate
     left_out: tuple[str, ...] = ()
     """A sentence for each vote that can't be audited after all."""
@@ -121,18 +217,14 @@ def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> 
     return tuple(_results(procedure, record, samples))
 
 
-def shares(audits: Sequence[Audit]) -> dict[naming.Name, float]:
+def shares(audits: Sequence[Audit]) -> dict[Name, float]:
     """Which share of audited votes has which name, the largest first. Audits may be of several runs."""
     names = Counter(audit.name for audit in audits)
     return {name: number / len(audits) for name, number in names.most_common()}
 
 
 class Audits:
-    """Plans, estimates and makes audits.
-
-    Args:
-        runner: gives the engine, which starts when it is first needed.
-    """
+    """Plans, estimates and makes audits. `runner`: gives the engine, which starts when it is first needed."""
 
     def __init__(
         self,
@@ -140,7 +232,7 @@ class Audits:
         store: RunStore,
         answers: AnswerStore,
         asides: AsideStore,
-        sight: Sees,
+        sight: Capabilities,
         writer: Writer,
         runner: Callable[[], Runner],
     ) -> None:
@@ -150,20 +242,12 @@ class Audits:
         """The audit of each run that goes on, or that was the last, in this process."""
 
     def of(self, record: Record) -> tuple[Audit, ...]:
-        """What was found about a run so far."""
         return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
     def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS) -> AuditPlan:
-        """What audits will ask, and about what that takes; nothing is asked. Works a lot: not for the engine's loop.
+        """What audits of the calls at these paths will ask, and about what that takes; nothing is asked. Works a lot: not for the engine's loop.
 
-        Samples that an earlier audit has are not asked again.
-
-        Args:
-            calls: paths of the calls that are audited.
-            seeds: how often each of the four questions is asked, 1 to 20.
-
-        Raises:
-            CourtroomError: the number of seeds does not fit.
+        Samples that an earlier audit has are not asked again. Each of the four questions is asked `seeds` times, 1 to 20.
         """
         if not 1 <= seeds <= MOST_SEEDS:
             raise CourtroomError(
@@ -174,14 +258,7 @@ class Audits:
 
     @needs(Access.RUN)
     def start(self, plan: AuditPlan, keys: Mapping[str, str] | None = None) -> Future[AskedBeside]:
-        """Ask what was planned. Each answer is on disk as soon as it is there; it stops at the run's budget.
-
-        Args:
-            keys: what the person typed who asks.
-
-        Raises:
-            CourtroomError: an audit of this run goes on already.
-        """
+        """Ask what was planned. Each answer is on disk as soon as it is there; it stops at the run's budget. One audit of a run goes on at a time."""
         run = plan.record.run.id
         self._asides.changing(run, "audit")
         before = self.under_way.get(run)
@@ -236,7 +313,7 @@ class Audits:
         self, questions: Mapping[str, tuple[Audited, Wanted, Asked[Any]]], root: str, run: str
     ) -> Estimate:
         """Prompts as they will be sent; each answer taken to be as long as the audited one."""
-        services = in_memory(MemoryLedger(run=run, root=root), Recorded(self._answers.reply), self._sight)
+        services = Services(Ledger(run, root), Recorded(self._answers.reply), self._sight)
         calls, prompt, completion = Counter[str](), Counter[str](), Counter[str]()
         found = 0
         for audited, _, asked in questions.values():
@@ -259,7 +336,6 @@ def _path_of(vote: Voted, peers: Peers) -> str:
 
 
 def _why_not(audited: Audited, asked: Asked[Any] | None) -> str:
-    """Why a vote can't be audited, in a sentence; empty where it can."""
     if asked is None:
         return "The question can't be put again as it was: the program's prompts or the model's address have changed since."
     if asked.member.spec.id == PERSON:
@@ -287,14 +363,14 @@ def _results(procedure: Procedure, record: Record, samples: Sequence[Sample]) ->
         mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
         if not mine or one.vote.choice is None:
             continue
-        counts = naming.count(mine, one.vote.choice)
+        counts = count(mine, one.vote.choice)
         yield Audit(
             call=one.call.path,
             member=one.vote.member,
             stage=one.vote.stage,
             before=one.vote.before,
             after=one.vote.choice,
-            name=naming.name(counts, changed=one.vote.changed),
+            name=name(counts, changed=one.vote.changed),
             counts=counts,
             cost=cost(sample.called for sample in mine),
         )

@@ -29,11 +29,6 @@ class BesideStore:
         self._asides, self._marks, self._audiences = AsideStore(database), MarkStore(database), AudienceStore(database)
 
     def of(self, run: str) -> KeptBeside:
-        """All of a run.
-
-        Raises:
-            Unreadable: a row is damaged.
-        """
         return KeptBeside(self._asides.of(run), self._marks.of(run), exported(self._audiences, run))
 
     def take_in(self, run: str, beside: KeptBeside) -> None:

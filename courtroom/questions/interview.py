@@ -14,31 +14,29 @@ from pydantic import Field
 from courtroom.access.account import Access
 from courtroom.access.acting import needs, signed
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.asked import Asked
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.runner import Runner
+from courtroom.engine.services import Asked
 from courtroom.errors import CourtroomError
 from courtroom.models.offline import NOTICE, Methods
 from courtroom.models.prompts import answer_form
 from courtroom.models.rendering import quote
 from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON
-from courtroom.models.task import Answer, Task
-from courtroom.questions.asides import AsideStore, Interview
-from courtroom.questions.limits import budget, failures
+from courtroom.models.task import Answer, Paragraph, Task
+from courtroom.questions.asides import AsideStore, Interview, budget, failures
 from courtroom.store.writer import Writer
 
 LONGEST = 2_000
-"""Characters of a question."""
 
 
 class Said(Answer):
     """What a member answers to a person."""
 
-    answer: str = Field(min_length=1, description="Your answer, in a few sentences.")
+    answer: Paragraph = Field(min_length=1, description="What do you answer, in a few sentences?")
 
 
 class InterviewQuestion(Task[Said]):
@@ -51,7 +49,6 @@ class InterviewQuestion(Task[Said]):
     reasons: tuple[str, ...] = ()
 
     def text(self) -> str:
-        """The question as the member reads it."""
         return (
             "# A question to you\n\n"
             "The hearing stands still for a moment. Somebody who follows it asks you:\n\n"
@@ -86,11 +83,9 @@ class After:
 
     @property
     def fresh(self) -> After:
-        """Itself."""
         return self
 
     async def render(self, task: Task[Any], *, sees: bool) -> Sequence[Message]:
-        """What the member knew, then the question."""
         assert isinstance(task, InterviewQuestion)
         return *self.messages, Message("user", (task.text() + answer_form(task.form),))
 
@@ -102,11 +97,7 @@ def last_call(record: Record, member: str) -> Called | None:
 
 
 class Interviews:
-    """Puts persons' questions to members.
-
-    Args:
-        runner: gives the engine, which starts when it is first needed.
-    """
+    """Puts persons' questions to members. `runner`: gives the engine, which starts when it is first needed."""
 
     def __init__(
         self,
@@ -129,13 +120,7 @@ class Interviews:
         answer: asked again, it comes from the record.
 
         Args:
-            record: of the whole run.
             after: a call that a model has answered, see `last_call`.
-            who: who asks.
-            keys: what the person typed who asks.
-
-        Raises:
-            CourtroomError: there is no question, it is too long, or a person sits there.
         """
         self._asides.changing(record.run.id, "interview")
         asked = self._asked(record, after, question.strip())
@@ -196,7 +181,6 @@ def _reasons(record: Record, after: Called) -> tuple[str, ...]:
 
 
 def _texts(value: Any) -> list[str]:
-    """All texts within an answer, in order."""
     if isinstance(value, str):
         return [value] if " " in value.strip() else []  # one word is a choice, not a reason
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()

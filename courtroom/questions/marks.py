@@ -16,9 +16,9 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import note
 from courtroom.sharing.rules import listed, may_see
+from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
 from courtroom.store.database import marks as placeholders
-from courtroom.store.rows import read, read_all
 from courtroom.strict import Strict
 
 LOWEST, HIGHEST = 1, 5
@@ -48,11 +48,9 @@ class Mark(Strict):
 
     @property
     def says_nothing(self) -> bool:
-        """Whether there is nothing in it."""
         return not (self.star or self.score is not None or self.tags or self.comment)
 
     def with_(self, changes: Mapping[str, object]) -> Self:
-        """The mark with some of it changed, checked."""
         return type(self).model_validate({**self.model_dump(), **changes})
 
 
@@ -65,17 +63,12 @@ class Short:
 
 
 def check_target(record: Record, target: str) -> None:
-    """Refuse to mark what is not there.
-
-    Raises:
-        CourtroomError: the run has no such member or call.
-    """
     if target and record.member(target) is None and record.call(target) is None:
         raise CourtroomError(f"This run has no member and no call “{target}”. Name one by its id or its path.")
 
 
 class MarkStore:
-    """Reads and writes marks. Methods may be called from any thread."""
+    """Reads and writes marks. Methods may be called from any thread. A damaged row raises `Unreadable`."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -106,38 +99,25 @@ class MarkStore:
         )
 
     def of(self, run: str) -> tuple[Mark, ...]:
-        """All marks on a run, its members and its answers, oldest first.
-
-        Raises:
-            Unreadable: a row is damaged.
-        """
+        """All marks on a run, its members and its answers, oldest first."""
         if not may_see(self._database, Resource(kind="run", id=run)):
             return ()
-        rows = self._database.connection.execute(
-            "SELECT * FROM marks WHERE run = ? ORDER BY at, target, reviewer", (run,)
-        )
+        rows = self._database.execute("SELECT * FROM marks WHERE run = ? ORDER BY at, target, reviewer", (run,))
         return tuple(read_mark(row["run"], row["body"]) for row in rows)
 
     def one(self, run: str, target: str, reviewer: str) -> Mark | None:
-        """A reviewer's mark on something."""
-        row = self._database.connection.execute(
+        row = self._database.row(
             "SELECT * FROM marks WHERE run = ? AND target = ? AND reviewer = ?", (run, target, reviewer)
-        ).fetchone()
+        )
         return read_mark(row["run"], row["body"]) if row else None
 
     def all(self) -> dict[str, tuple[Mark, ...]]:
-        """All marks by run."""
-        runs = [row["run"] for row in self._database.connection.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
+        runs = [row["run"] for row in self._database.execute("SELECT DISTINCT run FROM marks ORDER BY run")]
         return {run: self.of(run) for run in runs}
 
     @needs(Access.LOOK)
     def add(self, runs: Iterable[str], reviewer: str, *, star: bool = False, tags: Iterable[str] = ()) -> None:
-        """Add a star or tags to a reviewer's marks on runs; what the marks say besides stays.
-
-        Raises:
-            ValidationError: a mark would have too many tags, or there is no name.
-            Unreadable: a row is damaged.
-        """
+        """Add a star or tags to a reviewer's marks on runs; what the marks say besides stays."""
         more, reviewer = tuple(tags), signed(reviewer)
         with self._database.transaction():
             for run in runs:
@@ -152,7 +132,7 @@ class MarkStore:
         found: dict[str, Short] = {}
         if not named:
             return found
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             f"SELECT * FROM marks WHERE run IN ({placeholders(named)}) ORDER BY at, target, reviewer", named
         )
         for mark_of, mark in read_all(rows, lambda row: (row["run"], read_mark(row["run"], row["body"])))[0]:
@@ -161,26 +141,19 @@ class MarkStore:
         return found
 
     def tags(self) -> tuple[str, ...]:
-        """All tags that are in use."""
         return self._known(
             "SELECT DISTINCT tag.value FROM marks, json_each(body, '$.tags') AS tag WHERE {fits} ORDER BY 1"
         )
 
     def reviewers(self) -> tuple[str, ...]:
-        """All who have marked something."""
         return self._known("SELECT DISTINCT reviewer FROM marks WHERE {fits} ORDER BY 1")
 
     def _known(self, query: str) -> tuple[str, ...]:
         fits, values = listed("run", "marks.run")
-        return tuple(str(row[0]) for row in self._database.connection.execute(query.format(fits=fits), values))
+        return tuple(str(row[0]) for row in self._database.execute(query.format(fits=fits), values))
 
 
 def read_mark(run: str, body: str) -> Mark:
-    """A mark from its row.
-
-    Raises:
-        Unreadable: the row is damaged.
-    """
     return read("mark", run, lambda: Mark.model_validate_json(body))
 
 
@@ -194,15 +167,10 @@ class Agreement(Strict):
     """Krippendorff's alpha of the scores, at the level of intervals: 1 is full agreement, 0 is that of chance; None where
     it is not defined (nobody scored the same, or all scores are alike) or the package `krippendorff` is not installed."""
     note: str = ""
-    """Why there is none."""
 
 
 def agreement(marks: Mapping[str, Iterable[Mark]]) -> Agreement:
-    """How far reviewers agree in their scores (Krippendorff 2004, chapter 11).
-
-    Args:
-        marks: by run.
-    """
+    """How far reviewers agree in their scores (Krippendorff 2004, chapter 11). `marks`: by run."""
     scores: dict[tuple[str, str], dict[str, int]] = {}
     for run, given in marks.items():
         for mark in given:

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from courtroom.engine.answers import AnswerStore
@@ -22,11 +23,7 @@ NOTHING = KeptBeside()
 
 
 def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
-    """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests.
-
-    Args:
-        beside: what is kept beside the run.
-    """
+    """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests."""
     answers = answers.of(record.run)
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
@@ -48,13 +45,7 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
         "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
         "payments": {
-            path: {
-                "calls": paid.calls,
-                "attempts": paid.attempts,
-                "prompt": paid.prompt,
-                "completion": paid.completion,
-                "cost": paid.cost,
-            }
+            path: {name: value for name, value in asdict(paid).items() if name != "number"}
             for path, paid in sorted(record.paid.items())
         },
         "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in beside.asides],
@@ -67,7 +58,6 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
 
 
 def hash_of(document: Mapping[str, Any]) -> str:
-    """SHA-256 of a run's document without its hash."""
     return hashlib.sha256(_written(document).encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.blocks import runs
+from courtroom.engine.blocks import Graph, runs
 from courtroom.engine.events import Called
-from courtroom.engine.procedure import Procedure
+from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.media.medium import Medium
 from courtroom.media.store import Frame, MediaStore
@@ -27,14 +29,65 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Interview, Sample
 from courtroom.questions.audience import BEFORE
-from courtroom.questions.audit import results
+from courtroom.questions.audit import MEANINGS, results
 from courtroom.questions.beside import KeptBeside
-from courtroom.questions.naming import MEANINGS
-from courtroom.report.graph import graph_svg
 from courtroom.room import scene
-from courtroom.room.player import adapter, program, style
-from courtroom.room.reading import read, words
-from courtroom.text.diffs import changes
+from courtroom.room.player import adapter, program, read, style, words
+from courtroom.text.words import changes
+
+WIDTH, HEIGHT = 860, 560
+
+
+def graph_svg(graph: Graph, choices: Sequence[Choice]) -> Markup:
+    """Members around an ellipse, an arrow for each follow, strong ones thick; names and marks are shown as text."""
+    known = {choice.name: choice for choice in choices}
+    count = max(1, len(graph.nodes))
+    places = {
+        node.id: (
+            WIDTH / 2 + 340 * math.sin(2 * math.pi * n / count),
+            HEIGHT / 2 - 220 * math.cos(2 * math.pi * n / count),
+        )
+        for n, node in enumerate(graph.nodes)
+    }
+    lines = [
+        _arrow(places[edge.source], places[edge.target], strong=edge.strong)
+        for edge in sorted(graph.edges, key=lambda edge: edge.strong)
+        if edge.source in places and edge.target in places
+    ]
+    nodes = []
+    for node in graph.nodes:
+        x, y = places[node.id]
+        choice = known.get(node.choice or "")
+        nodes.append(
+            Markup(
+                '<g><title>{}</title><circle cx="{:.0f}" cy="{:.0f}" r="{:.0f}" fill="{}"{}/>'
+                '<text x="{:.0f}" y="{:.0f}" text-anchor="middle">{} {}</text></g>'
+            ).format(
+                node.detail,
+                *(x, y, 8 + 10 * node.size, tone(choice.tone if choice else None)),
+                Markup(' stroke="currentColor" stroke-width="3"') if node.changed else "",
+                *(x, y + 34, choice.mark if choice else "", node.label),
+            )
+        )
+    return Markup('<svg class="graph" viewBox="0 0 {} {}" role="img">{}{}</svg>').format(
+        WIDTH, HEIGHT, Markup("").join(lines), Markup("").join(nodes)
+    )
+
+
+def _arrow(start: tuple[float, float], end: tuple[float, float], *, strong: bool) -> Markup:
+    length = math.dist(start, end) or 1.0
+    dx, dy = (end[0] - start[0]) / length, (end[1] - start[1]) / length
+    x, y = end[0] - 22 * dx, end[1] - 22 * dy
+    return Markup(
+        '<path d="M{:.0f} {:.0f}L{:.0f} {:.0f}M{:.0f} {:.0f}L{:.0f} {:.0f}L{:.0f} {:.0f}" fill="none" '
+        'stroke="currentColor" stroke-width="{}" opacity="{}"/>'
+    ).format(
+        *(start[0] + 22 * dx, start[1] + 22 * dy, x, y),
+        *(x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx, x, y, x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx),
+        2.4 if strong else 0.9,
+        0.95 if strong else 0.45,
+    )
+
 
 NOTHING = KeptBeside()
 FRAMES = 6
@@ -55,12 +108,7 @@ def as_html(
     beside: KeptBeside = NOTHING,
     sure: str = "",
 ) -> str:
-    """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect.
-
-    Args:
-        beside: what is kept beside the run.
-        sure: what repeats of the run have shown, in a sentence; see `courtroom.experiments.sure`.
-    """
+    """The report. Whatever a case, a model or a user wrote is shown as text and nothing in it takes effect."""
     procedure, answers = procedure.about(record.case), answers.of(record.run)
     environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
     environment.filters.update(
@@ -77,7 +125,7 @@ def as_html(
         verdict=record.run.verdict,
         sure=sure,
         members=record.members,
-        views=[(view, view.draw(record)) for view in procedure.views],
+        views=[(view, view.blocks(record)) for view in procedure.views],
         graph=lambda graph: graph_svg(graph, procedure.choices),
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
@@ -132,12 +180,10 @@ def readable(value: Any) -> Markup:
 
 
 def moment(at: float) -> str:
-    """Seconds since the epoch as a date and time."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def label(name: str) -> str:
-    """`buyer_core_claim` as `Buyer core claim`."""
     return translated(name.replace("_", " ").capitalize())
 
 
@@ -167,7 +213,6 @@ def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iter
 
 
 def _pictures(record: Record, media: MediaStore) -> Iterator[tuple[Medium, list[tuple[str, str]], str]]:
-    """Each medium with its pictures as data URLs and captions, or why there is none."""
     for medium in record.case.media():
         if medium.sha256 is None:
             yield medium, [], _("The file was not there.")

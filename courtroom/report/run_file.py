@@ -3,36 +3,47 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
+from courtroom.access.account import Access
+from courtroom.access.acting import needs
 from courtroom.cases.case import Case
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
-from courtroom.engine.answers import unpack
+from courtroom.engine.answers import AnswerStore, unpack
 from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.payments import Payment
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
 from courtroom.engine.run import Run
-from courtroom.engine.run_input import RunInput
 from courtroom.engine.setup import Setup
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
+from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
 from courtroom.models.spec import RECORDED
 from courtroom.questions.asides import ASIDE, Aside
 from courtroom.questions.audience_file import ExportedAudience
+from courtroom.questions.beside import BesideStore, KeptBeside
 from courtroom.questions.marks import Mark
-from courtroom.report.export import FORMAT, hash_of
+from courtroom.report.export import FORMAT, as_json, hash_of
+from courtroom.report.page import as_html
+from courtroom.store.connection import REFUSALS
 from courtroom.strict import Strict
 
 LARGEST = 100 * 2**20
 """Bytes of a file that is read."""
 DEEPEST = 60
 """How deep lists and objects may be nested."""
+MOST_VALUES = 2_000_000
+"""Values in a file, about; each takes room in memory, however short it is. A run has some thirty in a kilobyte."""
+MOST = {"events": 20_000, "interventions": 500, "overtaken": 20_000, "asides": 2_000, "marks": 2_000}
+"""Entries of a run's lists. A long run has some thousand events."""
 LAST = 1e11
 """The latest time that is taken, in seconds since the epoch."""
 HARMFUL = (LookupError, ValueError, TypeError, AttributeError, StopIteration, ArithmeticError, RecursionError)
@@ -71,7 +82,6 @@ class Paid(Strict):
     cost: Annotated[float, Field(ge=0, le=1e12)] | None
 
     def payment(self) -> Payment:
-        """As the store has it."""
         return Payment(self.calls, self.attempts, self.prompt, self.completion, self.cost)
 
 
@@ -101,8 +111,7 @@ class RunFile(Strict):
     """Texts of prompts by their digests; as they are, white space included."""
 
     def row(self) -> Run:
-        """The run as the store of this install lists it."""
-        from courtroom.engine.control import Control
+        from courtroom.engine.run import Control
 
         return Run(
             **{name: getattr(self.run, name) for name in Head.model_fields},
@@ -114,14 +123,7 @@ class RunFile(Strict):
 
 
 def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
-    """A run's file, if it is whole, unchanged and consistent.
-
-    Args:
-        procedures: those of this install, by name.
-
-    Raises:
-        CourtroomError: a sentence that says why it is refused.
-    """
+    """A run's file, if it is whole, unchanged and consistent; else a `CourtroomError` says why it is refused."""
     document = _document(data)
     name = (document.get("run") or {}).get("procedure") if isinstance(document.get("run"), dict) else None
     if not isinstance(name, str) or name not in procedures:
@@ -142,9 +144,12 @@ def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
 
 
 def _document(data: bytes) -> dict[str, Any]:
-    """The JSON, with the right form and hash."""
     if len(data) > LARGEST:
         raise CourtroomError(f"This file has {len(data) / 2**20:.0f} MB; {LARGEST // 2**20} MB are allowed.")
+    if sum(map(data.count, (b",", b"[", b"{"))) > MOST_VALUES:
+        raise CourtroomError(
+            f"This file has more than {MOST_VALUES:,} values, which no run has. Ask for the file anew."
+        )
     try:
         document = json.loads(data.decode("utf-8"), parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
@@ -168,6 +173,9 @@ def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
     form = {*RunFile.model_fields, "format"}
     if set(document) != form:
         raise _no_run()
+    for name, most in MOST.items():
+        if len(document[name]) > most:
+            raise CourtroomError(f"Its list “{name}” has {len(document[name]):,} entries; {most:,} are allowed.")
     setup = procedure.setup.model_validate(document["setup"])  # not as recorded: what it may ask is checked anew
     refuse(setup.prompts, {})
     return RunFile.model_construct(
@@ -196,7 +204,7 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         raise CourtroomError("Its case is not the one that the run names.")
     if case.kind != procedure.case_kind:
         raise CourtroomError(f"{procedure.title} does not hear cases of the kind “{case.kind}”.")
-    held = RunInput(procedure, case, setup, head.seed, file.interventions)
+    held = procedure.input(case, setup, head.seed, file.interventions)
     for index in (0, *(one.index for one in file.interventions)):
         scene = held.at(index).setup
         if problems := scene.refused():
@@ -272,3 +280,59 @@ def _no_run() -> CourtroomError:
     return CourtroomError(
         "This is no run that Courtroom has exported as JSON. Export one on the page Runs to see the form."
     )
+
+
+class RunFiles:
+    """Writes and reads the files of runs. `procedures` gives those of this install, which take long to import."""
+
+    def __init__(
+        self,
+        procedures: Callable[[], Mapping[str, Procedure]],
+        record: Callable[[str], Record],
+        store: RunStore,
+        answers: AnswerStore,
+        beside: BesideStore,
+        media: MediaStore,
+    ) -> None:
+        self._procedures, self._record = procedures, record
+        self._store, self._answers, self._beside, self._media = store, answers, beside, media
+
+    def export(self, run: str) -> tuple[str, str]:
+        """Name and content of a run's file, with what is kept beside it."""
+        return f"{run}.json", as_json(self._record(run), self._answers, self._beside.of(run))
+
+    @needs(Access.RUN)
+    def take_in(self, data: bytes) -> str:
+        """Import a run to be read, and forked; its id. All of it is on record or nothing."""
+        procedures = self._procedures()
+        file = read_run_file(data, procedures)
+        if self._store.is_there(file.run.id):
+            raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
+        if self._store.families.leads_to(file.run.parent, file.run.id):
+            raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
+        try:
+            with self._store.together():
+                self._put(file)
+                self._try(file.run.id, procedures[file.run.procedure])
+        except REFUSALS as error:
+            raise CourtroomError(
+                "This file says the same thing twice in different words. Ask for the file anew."
+            ) from error
+        return file.run.id
+
+    def _put(self, file: RunFile) -> None:
+        run = file.run.id
+        self._store.take_in(file.row(), file.case, file.setup, file.events, file.overtaken)
+        self._store.interventions.put(run, file.interventions)
+        self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
+        self._answers.take_in(run, {key: (one.request, one.reply) for key, one in file.answers.items()}, file.parts)
+        self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
+
+    def _try(self, run: str, procedure: Procedure) -> None:
+        """Read it once as pages do, before anybody has to: what falls over it is reported now, and it is not kept."""
+        try:
+            as_html(self._record(run), procedure, self._answers, self._media, self._beside.of(run))
+        except HARMFUL as error:
+            raise CourtroomError(
+                "This run does not hold together, so that it can't be shown. Ask for the file anew."
+            ) from error

@@ -2,11 +2,121 @@
 
 from __future__ import annotations
 
+import json
+import re
+import threading
+from collections import OrderedDict
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
+from typing import Any
+
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.language import ENGLISH, _, language, translated
+from courtroom.room.scene import RoomScene, scene
+
+TEXT = re.compile(r"""\bt\((["'])((?:(?!\1).)*)\1""")
+"""A text of the player, as its program says it: `t("Play")`."""
+
+
+def words() -> dict[str, str]:
+    """The player's own words by their English; nothing in English."""
+    return {} if language() == ENGLISH else {text: _(text) for text in _said()}
+
+
+@cache
+def _said() -> tuple[str, ...]:
+    sources = (program(), adapter("page"), adapter("report"))
+    return tuple(dict.fromkeys(found[2] for source in sources for found in TEXT.finditer(source)))
+
+
+def read(scene: dict[str, Any]) -> dict[str, Any]:
+    """A scene, or a part of one, as plain data with what the engine says in it translated; what members say stays."""
+    if language() == ENGLISH:
+        return scene
+    shown = dict(scene)
+    for name in ("procedure", "reason", "ending", "real_title"):
+        if name in shown:
+            shown[name] = translated(shown[name])
+    for name, parts in (("sides", ("title",)), ("seats", ("name", "role"))):
+        if name in shown:
+            shown[name] = [_parts(one, parts) for one in shown[name]]
+    if "moments" in shown:
+        shown["moments"] = [_moment(one) for one in shown["moments"]]
+    if "live" in shown:
+        shown["live"] = [_moment(one) for one in shown["live"]]
+    if "ballots" in shown:
+        shown["ballots"] = {path: translated(name) for path, name in shown["ballots"].items()}
+    if "stages_to_come" in shown:
+        shown["stages_to_come"] = [translated(title) for title in shown["stages_to_come"]]
+    if shown.get("verdict"):
+        shown["verdict"] = _parts(shown["verdict"], ("outcome", "note", "summary"))
+    return shown
+
+
+def _moment(moment: dict[str, Any]) -> dict[str, Any]:
+    shown = _parts(moment, ("title",))
+    said = ("label", "text") if moment.get("failed") else ("label",)
+    if "parts" in shown:
+        shown["parts"] = [_parts(one, said) for one in shown["parts"]]
+    if "facts" in shown:
+        shown["facts"] = [_parts(one, ("label", "value")) for one in shown["facts"]]
+    return shown
+
+
+def _parts(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    return {**given, **{name: translated(given[name]) for name in names if given.get(name)}}
+
+
+MOST = 30
+
+
+class DrawnScene:
+    """A scene, its digest and its text; both differ by language, and are made when they are first needed."""
+
+    def __init__(self, shown: RoomScene) -> None:
+        self.scene = shown
+        self._texts: dict[str, str] = {}
+        self._versions: dict[str, str] = {}
+
+    @property
+    def text(self) -> str:
+        if (text := self._texts.get(language())) is None:
+            shown = read(self.scene.model_dump(mode="json", exclude_defaults=True))
+            text = self._texts[language()] = json.dumps(shown, ensure_ascii=False)
+        return text
+
+    @property
+    def version(self) -> str:
+        """A digest of the scene as it is read: the same where nothing is different."""
+        if (version := self._versions.get(language())) is None:
+            content = f"{language()}\n{self.scene.model_dump_json(exclude_defaults=True)}"
+            version = self._versions[language()] = blake2b(content.encode(), digest_size=8).hexdigest()
+        return version
+
+
+class Scenes:
+    """The scenes of the runs that are looked at. Methods may be called from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[Record, DrawnScene]] = OrderedDict()
+
+    def of(self, record: Record, procedure: Procedure) -> DrawnScene:
+        """The scene of a record, made once for each state of it. `procedure`: as it is about the record's case."""
+        with self._lock:
+            kept = self._kept.get(record.run.id)
+            if kept is None or kept[0] is not record:
+                kept = self._kept[record.run.id] = (record, DrawnScene(scene(record, procedure)))
+            self._kept.move_to_end(record.run.id)
+            while len(self._kept) > MOST:
+                self._kept.popitem(last=False)
+            return kept[1]
+
 
 _STATIC = Path(__file__).parent / "static"
-PARTS = ("dom", "story", "recount", "bench", "flow", "tally", "transcript", "timeline", "drawer", "playlist", "room")
+PARTS = ("dom", "story", "recount", "bench", "flow", "tally", "transcript", "timeline", "drawer", "room")
 """The files of the program, each after those that it uses."""
 
 

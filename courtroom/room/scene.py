@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
+
+from pydantic_core import from_json
 
 from courtroom.engine.changes import value_at
 from courtroom.engine.events import Called, Event, Noted, Retrieved, StageBegan, Tallied, Voted
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.knobs import Widget, fields_drawn
-from courtroom.engine.live import OpenCall
-from courtroom.engine.procedure import ROUND, Procedure
+from courtroom.engine.procedure import ROUND, Procedure, Seating
 from courtroom.engine.record import Record
+from courtroom.engine.services import OpenCall
 from courtroom.engine.setup import Member
-from courtroom.figures.palette import tone
+from courtroom.figures.layout import tone
 from courtroom.knowledge.search import Search
-from courtroom.room.seating import Place, places
-from courtroom.room.spoken import Fact, SpokenPart, spoken, spoken_so_far
 from courtroom.strict import Strict
 
 
@@ -53,7 +55,6 @@ class Moment(Strict):
 
     kind: Literal["stage", "call", "vote", "tally", "look", "act", "note", "verdict"]
     stage: str = ""
-    """Path of the stage."""
     seconds: float = 0
     """Since the run began."""
     path: str = ""
@@ -115,22 +116,18 @@ class RoomScene(Strict):
     by_last: bool
     stages_to_come: tuple[str, ...]
     ended: tuple[str, ...]
-    """Paths of the stages whose work is done."""
     ballots: dict[str, str]
-    """Names by path."""
     moments: tuple[Moment, ...]
     real: dict[str, int]
+    real_title: str
+    """Whose they are."""
     verdict: Ended | None
     ending: str = "Verdict"
     """What the end of the run is called."""
 
 
 def scene(record: Record, procedure: Procedure) -> RoomScene:
-    """The scene of a run as it stands.
-
-    Args:
-        procedure: as it is about the record's case.
-    """
+    """The scene of a run as it stands. `procedure`: as it is about the record's case."""
     counting = procedure.counting(record.setup)
     verdict = record.run.verdict
     known = {choice.name for choice in procedure.choices}
@@ -158,7 +155,8 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         ended=tuple(stage.path for stage in record.stages if stage.path in record.ended),
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
         moments=tuple(_moments(record, procedure)),
-        real=dict(record.real_counts),
+        real=dict(procedure.real_counts(record.case)),
+        real_title=record.case.votes_title,
         ending=procedure.ending.title,
         verdict=verdict
         and Ended(
@@ -173,7 +171,6 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
 
 
 def speaking(open_calls: Mapping[str, OpenCall]) -> tuple[Speaking, ...]:
-    """Who answers now, with the sentences so far."""
     return tuple(
         Speaking(path=path, member=call.member, title=call.title, parts=spoken_so_far(call.text).parts)
         for path, call in open_calls.items()
@@ -211,7 +208,6 @@ def _asked(record: Record, member: Member) -> bool:
 
 
 def _follows(record: Record, voters: list[Member]) -> dict[str, tuple[str, ...]]:
-    """Who is shown whose opinions, where the setup has a follow-graph."""
     field = fields_drawn(type(record.setup)).get(Widget.GRAPH)
     edges: list[Any] = (value_at(record.setup, f"{field}.edges") or []) if field else []
     by_seat = {int(number): m.id for m in voters if (number := m.id.rpartition("-")[2]).isdigit()}
@@ -229,12 +225,12 @@ def _moments(record: Record, procedure: Procedure) -> Iterator[Moment]:
     for at, event in record.events:
         if isinstance(event, StageBegan):
             while waiting and waiting[0].index <= event.index:
-                yield _act(waiting.pop(0), start)
+                yield _act(waiting.pop(0), record, start)
         if isinstance(event, Called):
             latest[event.member] = event.path
         if moment := _moment(record, procedure, event, at - start, latest):
             yield moment
-    yield from (_act(one, start) for one in waiting)
+    yield from (_act(one, record, start) for one in waiting)
     if record.run.verdict:
         yield Moment(kind="verdict", title=record.run.verdict.outcome, seconds=record.events[-1][0] - start)
 
@@ -242,56 +238,198 @@ def _moments(record: Record, procedure: Procedure) -> Iterator[Moment]:
 def _moment(
     record: Record, procedure: Procedure, event: Event, seconds: float, latest: Mapping[str, str]
 ) -> Moment | None:
-    seconds = round(seconds, 2)
+    at: dict[str, Any] = {"stage": event.stage, "seconds": round(seconds, 2)}
     match event:
         case StageBegan():
-            return Moment(kind="stage", path=event.path, stage=event.path, title=event.name, seconds=seconds)
+            return Moment(kind="stage", path=event.path, title=event.name, **at)
         case Called():
-            said = spoken(event.value or {})
+            said, failed = spoken(event.value or {}), event.value is None
             return Moment(
                 kind="call",
-                stage=event.stage,
-                seconds=seconds,
                 path=event.path,
                 title=event.title,
                 member=event.member,
-                parts=said.parts
-                if event.value is not None
-                else (SpokenPart(label="No answer", text=event.error or "-"),),
+                parts=(SpokenPart(label="No answer", text=event.error or "-"),) if failed else said.parts,
                 facts=said.facts,
                 person=event.source == "person",
-                failed=event.value is None,
+                failed=failed,
                 side=procedure.speaks_for(record, event) or "",
+                **at,
             )
-        case Voted():
-            return Moment(
-                kind="vote",
-                stage=event.stage,
-                seconds=seconds,
-                ballot=event.ballot,
-                member=event.member,
-                choice=event.choice,
-                before=event.before,
-                call=latest.get(event.member, ""),
-            )
-        case Tallied():
-            return Moment(
-                kind="tally",
-                stage=event.stage,
-                seconds=seconds,
-                ballot=event.path,
-                counts=event.counts,
-                abstained=event.abstained,
-                above=event.consensus,
-            )
+        case Voted(ballot=ballot, member=member, choice=choice, before=before):
+            call = latest.get(member, "")
+            return Moment(kind="vote", ballot=ballot, member=member, choice=choice, before=before, call=call, **at)
+        case Tallied(path=ballot, counts=counts, abstained=abstained, consensus=above):
+            return Moment(kind="tally", ballot=ballot, counts=counts, abstained=abstained, above=above, **at)
         case Retrieved(query=Search() as query):
             found = f"{len(event.hits)} found in {query.collection}"
-            return Moment(kind="look", stage=event.stage, seconds=seconds, path=event.path, title=found)
+            return Moment(kind="look", path=event.path, title=found, **at)
         case Noted():
-            return Moment(kind="note", stage=event.stage, seconds=seconds, title=event.text)
+            return Moment(kind="note", title=event.text, **at)
         case _:
             return None
 
 
-def _act(one: Intervention, start: float) -> Moment:
-    return Moment(kind="act", title=f"{one.who} {one.described()}", seconds=round(max(0.0, one.at - start), 2))
+def _act(one: Intervention, record: Record, start: float) -> Moment:
+    return Moment(
+        kind="act", title=f"{one.who} {one.described(type(record.setup))}", seconds=round(max(0.0, one.at - start), 2)
+    )
+
+
+Place = tuple[float, float]
+"""Across and down, each from 0 to 100."""
+ONE_RING = 24
+"""Seats that a single ring holds; more sit in an outer and an inner ring."""
+PER_ROW = 4
+LONGEST_BENCH = 11
+
+
+def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> dict[str, Place]:
+    """A place for each member, by id: for those who vote in the order of their seats, for the rest in the order of their work."""
+    if seating == "rows" or not voters:
+        return _rows([*others, *voters] if seating == "rows" else [*voters, *others])
+    if seating == "bench":
+        return _bench(voters, others)
+    return _rings(voters) | _line(others, 88 if len(voters) < 3 else 71, 34, 66)
+
+
+def _rings(members: Sequence[str]) -> dict[str, Place]:
+    if len(members) > ONE_RING:
+        outer = math.ceil(len(members) * 0.6)
+        return _ring(members[:outer], 45, 44) | _ring(members[outer:], 31, 28)
+    return _ring(members, 44, 42)
+
+
+def _ring(members: Sequence[str], across: float, down: float) -> dict[str, Place]:
+    """Around an ellipse, clockwise from the top, at equal distances along it as the eye sees them."""
+    if len(members) == 1:
+        return {members[0]: (50.0, 50.0 - down)}
+    # Equal steps along the curve, not of the angle: near its ends a flat ellipse would crowd them.
+    fine = 720
+    points = [
+        (50 + across * math.sin(2 * math.pi * n / fine), 50 - down * math.cos(2 * math.pi * n / fine))
+        for n in range(fine + 1)
+    ]
+    wide = 1.9  # a room is about this much wider than high
+    steps = [math.dist((a * wide, b), (c * wide, d)) for (a, b), (c, d) in zip(points, points[1:], strict=False)]
+    whole, walked, at, found = sum(steps), 0.0, 0, {}
+    for number, member in enumerate(members):
+        while at < fine and walked + steps[at] <= whole * number / len(members) + 1e-9:
+            walked += steps[at]
+            at += 1
+        found[member] = points[at]
+    return found
+
+
+def _bench(voters: Sequence[str], others: Sequence[str]) -> dict[str, Place]:
+    """Voters on one or several benches at the back, the others before them."""
+    rows = math.ceil(len(voters) / LONGEST_BENCH)
+    size = math.ceil(len(voters) / rows)
+    found: dict[str, Place] = {}
+    for row in range(rows):
+        found |= _line(voters[row * size : (row + 1) * size], 14 + 21 * row, 9, 91, sag=5)
+    return found | _line(others, 87, 9, 91)
+
+
+def _rows(members: Sequence[str]) -> dict[str, Place]:
+    count = max(1, math.ceil(len(members) / PER_ROW))
+    size = math.ceil(len(members) / count) if members else 1
+    found: dict[str, Place] = {}
+    for row in range(count):
+        found |= _line(members[row * size : (row + 1) * size], 16 + (30 if count > 2 else 36) * row, 12, 88)
+    return found
+
+
+def _line(members: Sequence[str], down: float, left: float, right: float, *, sag: float = 0) -> dict[str, Place]:
+    """Side by side; with a sag the middle sits further back than the ends."""
+    if len(members) == 1:
+        return {members[0]: ((left + right) / 2, down - sag)}
+    step = (right - left) / max(1, len(members) - 1)
+    middle = (len(members) - 1) / 2
+    return {
+        member: (left + step * n, down - sag + sag * 2 * ((n - middle) / max(1.0, middle)) ** 2)
+        for n, member in enumerate(members)
+    }
+
+
+LONGEST = 900
+"""Characters of one part that are kept; the call itself has the rest."""
+MOST_PARTS = 8
+MOST_FACTS = 6
+SHORT = 60
+"""A text of at most this length without the shape of a sentence is a fact, e.g. a name or a label."""
+_SENTENCE = re.compile(r"\S+\s+\S+\s+\S+\s+\S|[\u3400-\u9fff，、：；（）。]{8}")
+"""Four words, or eight Chinese characters."""
+
+
+class SpokenPart(Strict):
+    """A few sentences with the name of their field."""
+
+    label: str
+    text: str
+
+
+class Fact(Strict):
+    """Something short, e.g. a degree, a number, an article."""
+
+    label: str
+    value: str
+
+
+class SpokenAnswer(Strict):
+    """An answer as people read it."""
+
+    parts: tuple[SpokenPart, ...] = ()
+    facts: tuple[Fact, ...] = ()
+
+
+def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
+    """The sentences and the facts of an answer, in its own order; quotes and lists of sentences are joined."""
+    parts: list[SpokenPart] = []
+    facts: list[Fact] = []
+    for name, item in _leaves(value):
+        label = name.replace("_", " ").capitalize()
+        if isinstance(item, list):
+            texts = [str(one).strip() for one in item if str(one).strip()]
+            if any(_SENTENCE.search(text) for text in texts):
+                parts.append(SpokenPart(label=label, text=_cut("\n".join(texts))))
+            elif texts:
+                facts.append(Fact(label=label, value=_cut(", ".join(texts), SHORT)))
+        elif isinstance(item, str) and (_SENTENCE.search(item) or len(item) > SHORT):
+            parts.append(SpokenPart(label=label, text=_cut(item.strip())))
+        elif item is not None and str(item).strip():
+            line = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
+            facts.append(Fact(label=label, value=line))
+    return SpokenAnswer(parts=tuple(parts[:MOST_PARTS]), facts=tuple(facts[:MOST_FACTS]))
+
+
+def spoken_so_far(text: str) -> SpokenAnswer:
+    """What an answer says while it streams in: the sentences so far, never the JSON around them."""
+    begun = text.rpartition("</think>")[2]
+    start = begun.find("{")
+    if start < 0:
+        return SpokenAnswer()
+    try:
+        value = from_json(begun[start:].partition("```")[0], allow_partial="trailing-strings")
+    except ValueError:
+        return SpokenAnswer()
+    return SpokenAnswer(parts=spoken(value).parts) if isinstance(value, dict) else SpokenAnswer()
+
+
+def _leaves(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Fields with what they hold: a text, a number, or a list of texts; groups are gone into."""
+    for name, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _leaves(item, f"{name} ")
+        elif isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
+            for one in item:
+                if isinstance(one, Mapping):
+                    yield from ((f"{name} {inner}", held) for inner, held in _leaves(one))
+        elif isinstance(item, list):
+            yield f"{prefix}{name}", [one for one in item if not isinstance(one, list)]
+        else:
+            yield f"{prefix}{name}", item
+
+
+def _cut(text: str, most: int = LONGEST) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -5,17 +5,16 @@ No line holds a prompt, an answer or a key.
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from courtroom.access.account import Access, Account, Resource
+from courtroom.access.account import Access, Resource
 from courtroom.access.acting import acting, demand
 from courtroom.sharing.rules import demand_change
 from courtroom.store.database import Database
 from courtroom.strict import Strict
+from courtroom.text.files import write_csv
 
 Action = Literal[
     "sign-in", "give-access", "make", "import", "fork", "start", "pause", "stop", "intervene", "undo", "change", "mark",
@@ -24,7 +23,6 @@ Action = Literal[
 """What can be done, in one word or two, the same in the store, in files and on pages."""
 ACTIONS: tuple[Action, ...] = get_args(Action)
 LONGEST = 200
-"""Characters of a detail that are kept."""
 
 
 class DoneAction(Strict):
@@ -53,18 +51,12 @@ class ActionFilter(Strict):
     until: float = 0.0
 
 
-def note(
-    database: Database, action: Action, resource: Resource | None = None, detail: str = "", by: Account | None = None
-) -> None:
-    """Write a line on what the person who acts does; within the transaction that does it, or right after. Nothing without sign-in.
-
-    Args:
-        by: who it was, where nobody acts yet: who signs in.
-    """
-    person = by or acting()
+def note(database: Database, action: Action, resource: Resource | None = None, detail: str = "") -> None:
+    """Write a line on what the person who acts does; within the transaction that does it, or right after. Nothing without sign-in."""
+    person = acting()
     if person is None:
         return
-    database.connection.execute(
+    database.execute(
         "INSERT INTO actions (at, account, name, action, kind, id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             *(time.time(), person.id, person.name or person.email, action),
@@ -75,11 +67,7 @@ def note(
 
 
 def note_sign_in(database: Database, at: float) -> None:
-    """Write down that the person who acts has signed in, once for each time.
-
-    Args:
-        at: when the provider vouched for the person, in seconds since 1970.
-    """
+    """Write down that the person who acts has signed in, once for each time."""
     person = acting()
     if person is None:
         return
@@ -92,11 +80,7 @@ def note_sign_in(database: Database, at: float) -> None:
 
 
 def changing(database: Database, action: Action, resource: Resource, detail: str = "") -> None:
-    """The person who acts is about to change this: refused where it is not the person's own, else written down.
-
-    Raises:
-        Forbidden: it is somebody else's.
-    """
+    """The person who acts is about to change this: refused where it is not the person's own, else written down."""
     demand_change(database, resource)
     note(database, action, resource, detail)
 
@@ -108,62 +92,39 @@ class ActionLog:
         self._database = database
 
     def count(self, wanted: ActionFilter) -> int:
-        """How many lines fit.
-
-        Raises:
-            Forbidden: the person who acts does not own this server.
-        """
         demand(Access.OWN)
         fits, values = _fits(wanted)
-        row = self._database.connection.execute(f"SELECT count(*) FROM actions WHERE {fits}", values).fetchone()
+        row = self._database.row(f"SELECT count(*) FROM actions WHERE {fits}", values)
         return int(row[0])
 
     def page(self, wanted: ActionFilter, start: int = 0, count: int = 100) -> list[DoneAction]:
-        """Some of the lines that fit, newest first.
-
-        Raises:
-            Forbidden: the person who acts does not own this server.
-        """
         demand(Access.OWN)
         fits, values = _fits(wanted)
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             f"SELECT * FROM actions WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
             {**values, "count": count, "start": start},
         )
         return [DoneAction.model_validate(dict(row)) for row in rows]
 
     def people(self) -> dict[str, str]:
-        """Who has done anything: accounts with what each was called last.
-
-        Raises:
-            Forbidden: the person who acts does not own this server.
-        """
+        """Who has done anything: accounts with what each was called last."""
         demand(Access.OWN)
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT account, name FROM actions WHERE number IN (SELECT max(number) FROM actions GROUP BY account) ORDER BY name"
         )
         return {row["account"]: row["name"] or row["account"] for row in rows}
 
     def csv(self, wanted: ActionFilter) -> str:
-        """All lines that fit, oldest first, with times in UTC; no cell is a formula to a spreadsheet.
-
-        Raises:
-            Forbidden: the person who acts does not own this server.
-        """
+        """All lines that fit, oldest first, with times in UTC; no cell is a formula to a spreadsheet."""
         demand(Access.OWN)
         fits, values = _fits(wanted)
-        out = io.StringIO()
-        write = csv.writer(out, lineterminator="\n").writerow
-        write(("time", "account", "name", "action", "kind", "id", "detail"))
-        for row in self._database.connection.execute(f"SELECT * FROM actions WHERE {fits} ORDER BY number", values):
-            at = datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds")
-            write((at, *(_inert(row[name]) for name in ("account", "name", "action", "kind", "id", "detail"))))
-        return out.getvalue()
+        names = ("account", "name", "action", "kind", "id", "detail")
+        rows = self._database.execute(f"SELECT * FROM actions WHERE {fits} ORDER BY number", values)
+        return write_csv(("time", *names), ((_utc(row["at"]), *(row[name] for name in names)) for row in rows))
 
 
-def _inert(text: str) -> str:
-    """A cell that begins like a formula gets a quote before it."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+def _utc(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
 
 
 def _fits(wanted: ActionFilter) -> tuple[str, dict[str, object]]:

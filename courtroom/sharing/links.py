@@ -33,31 +33,18 @@ class Link(Strict):
     """Its hash, by which it is ended."""
     opens: Resource
     account: str
-    """Who made it."""
     made: float
     expires: float
 
 
 class Links:
-    """Makes, lists and ends links. Methods may be called from any thread.
-
-    Args:
-        clock: says what time it is, in seconds since 1970.
-    """
+    """Makes, lists and ends links. Methods may be called from any thread. `clock`: says what time it is, in seconds since 1970."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
         self._database, self._clock = database, clock
 
     def make(self, opens: Resource, lasts: float) -> str:
-        """A new link: what stands in its address. It is nowhere kept, so it can be read only now.
-
-        Args:
-            lasts: seconds, one of `LASTING`.
-
-        Raises:
-            Forbidden: it is not the person's own.
-            CourtroomError: links do not last so long.
-        """
+        """A new link that lasts so many seconds, one of `LASTING`: what stands in its address, which is nowhere kept."""
         if lasts not in LASTING:
             raise CourtroomError("A link lasts an hour, a day, a week or 30 days. Choose one of these.")
         demand_change(self._database, opens)
@@ -71,32 +58,27 @@ class Links:
         return token
 
     def opened(self, token: str) -> Resource:
-        """What a link opens now.
-
-        Raises:
-            NoSuchLink: it opens nothing.
-        """
-        row = self._database.connection.execute(
+        row = self._database.row(
             "SELECT kind, id FROM links WHERE token = ? AND ended IS NULL AND expires > ?",
             (_hashed(token), self._clock()),
-        ).fetchone()
+        )
         if row is None:
             raise NoSuchLink(GONE)
         return Resource(kind=row["kind"], id=row["id"])
 
     def expires(self, token: str) -> float:
         """Until when a link opens what it does; 0 where it opens nothing."""
-        row = self._database.connection.execute(
+        row = self._database.row(
             "SELECT expires FROM links WHERE token = ? AND ended IS NULL AND expires > ?",
             (_hashed(token), self._clock()),
-        ).fetchone()
+        )
         return float(row["expires"]) if row else 0.0
 
     def of(self, opens: Resource) -> list[Link]:
         """The links that open something now, newest first; none for who may not see it."""
         if not may_see(self._database, opens):
             return []
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT * FROM links WHERE kind = ? AND id = ? AND ended IS NULL AND expires > ? ORDER BY made DESC, token",
             (opens.kind, opens.id, self._clock()),
         )
@@ -106,11 +88,7 @@ class Links:
         ]
 
     def end(self, link: Link) -> None:
-        """Have a link open nothing any more, also where it is open just now.
-
-        Raises:
-            Forbidden: what it opens is not the person's own.
-        """
+        """Have a link open nothing any more, also where it is open just now."""
         demand_change(self._database, link.opens)
         with self._database.transaction() as db:
             db.execute(

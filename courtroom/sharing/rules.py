@@ -27,10 +27,9 @@ class Owned:
 
 
 def owned(database: Database, resource: Resource) -> Owned:
-    """Whose something is, and who sees it."""
-    row = database.connection.execute(
+    row = database.row(
         "SELECT account, visibility FROM ownership WHERE kind = ? AND id = ?", (resource.kind, resource.id)
-    ).fetchone()
+    )
     return Owned(row["account"], row["visibility"]) if row else Owned(NOBODYS, "shared")
 
 
@@ -38,7 +37,7 @@ def may_see(database: Database, resource: Resource) -> bool:
     """Whether the person who acts may see this.
 
     An owner of the server sees all; everybody sees what is public or was opened by a link; who may look sees what is shared
-    and what is the person's own.
+    and what is the person's own. The id of a run that was deleted is shared with nobody.
     """
     person = acting()
     if person is None or person.access >= Access.OWN or resource in person.opened:
@@ -46,7 +45,11 @@ def may_see(database: Database, resource: Resource) -> bool:
     found = owned(database, resource)
     if found.visibility == "public" or _opened_with_its_experiment(database, person, resource):
         return True
-    return person.access >= Access.LOOK and (found.visibility == "shared" or found.account == person.id)
+    if person.access < Access.LOOK:
+        return False
+    if found.account == NOBODYS and _is_deleted_run(database, resource):
+        return False
+    return found.visibility == "shared" or found.account == person.id
 
 
 def may_change(database: Database, resource: Resource) -> bool:
@@ -58,11 +61,7 @@ def may_change(database: Database, resource: Resource) -> bool:
 
 
 def demand_change(database: Database, resource: Resource) -> None:
-    """Refuse to change what is somebody else's; called after it was found that the person sees it.
-
-    Raises:
-        Forbidden: it is not the person's own.
-    """
+    """Refuse to change what is somebody else's; called after it was found that the person sees it."""
     if not may_change(database, resource):
         raise Forbidden("This belongs to somebody else, so you can only read it. Fork or copy it, and change that.")
 
@@ -98,7 +97,7 @@ def mine(database: Database, kind: str) -> frozenset[str]:
     person = acting()
     if person is None:
         return frozenset()
-    rows = database.connection.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
+    rows = database.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
     return frozenset(row["id"] for row in rows)
 
 
@@ -111,16 +110,12 @@ def seen(database: Database, kind: str, names: Iterable[str]) -> list[str]:
 
 
 def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
-    """What was just made belongs to the person who acts; within the transaction in which it was made.
-
-    Args:
-        anew: also where something that was deleted had this id.
-    """
+    """What was just made belongs to the person who acts; within the transaction in which it was made."""
     person = acting()
     if person is None:
         return
     taken = "UPDATE SET account = excluded.account, visibility = excluded.visibility" if anew else "NOTHING"
-    database.connection.execute(
+    database.execute(
         f"INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT (kind, id) DO {taken}",
         (resource.kind, resource.id, person.id, person.makes),
     )
@@ -131,21 +126,19 @@ def follow(database: Database, resource: Resource, leader: Resource, account: st
     found = owned(database, leader)
     if found.account == NOBODYS and found.visibility == "shared" and not account:
         return
-    database.connection.execute(
+    database.execute(
         "INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         (resource.kind, resource.id, account or found.account, found.visibility),
     )
 
 
 def own_run(database: Database, run: str, parent: str | None) -> None:
-    """Say whose a new run is: a sweep's or an experiment's follows that, every other one is its maker's."""
+    """Say whose a new run is: an experiment's follows that, every other one is its maker's."""
     db = database.connection
     cell = db.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (run,)).fetchone()
-    variant = db.execute("SELECT sweep FROM sweep_runs WHERE run = ?", (run,)).fetchone()
     resource = Resource(kind="run", id=run)
-    if cell or variant:
-        leader = Resource(kind="experiment", id=cell["experiment"]) if cell else Resource(kind="sweep", id=variant[0])
-        follow(database, resource, leader)
+    if cell:
+        follow(database, resource, Resource(kind="experiment", id=cell["experiment"]))
     elif acting() is not None:
         take(database, resource)
     elif parent is not None:  # by the shell: what is private stays so
@@ -155,11 +148,17 @@ def own_run(database: Database, run: str, parent: str | None) -> None:
 def give_up(database: Database, resource: Resource) -> None:
     """What was deleted is nobody's any more, and its links open nothing."""
     for table in ("ownership", "links"):
-        database.connection.execute(f"DELETE FROM {table} WHERE kind = ? AND id = ?", (resource.kind, resource.id))
+        database.execute(f"DELETE FROM {table} WHERE kind = ? AND id = ?", (resource.kind, resource.id))
+
+
+def _is_deleted_run(database: Database, resource: Resource) -> bool:
+    if resource.kind != "run":
+        return False
+    return database.row("SELECT 1 FROM runs WHERE id = ?", (resource.id,)) is None
 
 
 def _opened_with_its_experiment(database: Database, person: Account, resource: Resource) -> bool:
     if resource.kind != "run" or not any(one.kind == "experiment" for one in person.opened):
         return False
-    rows = database.connection.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
+    rows = database.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
     return any(Resource(kind="experiment", id=row["experiment"]) in person.opened for row in rows)

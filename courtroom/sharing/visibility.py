@@ -13,20 +13,17 @@ FOLLOWING = {
         " WHERE experiment = :id",
     ),
     "run": (
-        "SELECT 'sweep' AS kind, id FROM sweeps WHERE base = :id",
-        "SELECT DISTINCT 'run' AS kind, runs.id AS id FROM sweeps JOIN sweep_runs ON sweep_runs.sweep = sweeps.id"
-        " JOIN runs ON runs.id = sweep_runs.run WHERE sweeps.base = :id AND sweep_runs.run <> :id",
+        "SELECT 'experiment' AS kind, id FROM experiments WHERE parent = :id",
+        "SELECT DISTINCT 'run' AS kind, runs.id AS id FROM experiments JOIN experiment_cells"
+        " ON experiment_cells.experiment = experiments.id JOIN runs ON runs.id = experiment_cells.run"
+        " WHERE experiments.parent = :id",
     ),
 }
 """What is seen by who sees something of a kind: the runs of an experiment, what-ifs on a run with their runs."""
 
 
 def share(database: Database, resource: Resource, visibility: Visibility) -> None:
-    """Say who may see this besides whose it is, and with it what follows it.
-
-    Raises:
-        Forbidden: it is not the person's own.
-    """
+    """Say who may see this besides whose it is, and with it what follows it."""
     demand_change(database, resource)
     with database.transaction() as db:
         account = owned(database, resource).account or NOBODYS

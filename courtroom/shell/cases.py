@@ -9,10 +9,9 @@ import typer
 
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_upload
-from courtroom.cases.readers.numbered_labels import names_from
+from courtroom.cases.readers.tables import names_from
 from courtroom.errors import CourtroomError
-from courtroom.shell.house import opened
-from courtroom.shell.output import tell_unreadable
+from courtroom.shell.options import opened, tell_unreadable
 
 app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 

@@ -9,7 +9,6 @@ import typer
 
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import from_environment
-from courtroom.shell.align import align
 from courtroom.shell.app import PASSED_ON, open_app
 from courtroom.shell.cases import app as cases
 from courtroom.shell.datasets import app as datasets
@@ -19,13 +18,15 @@ from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.models import app as models
 from courtroom.shell.panels import app as panels
 from courtroom.shell.people import app as people
-from courtroom.shell.procedures import new_procedure, options, procedures
+from courtroom.shell.procedures import align, new_procedure, options
+from courtroom.shell.procedures import app as procedures
 from courtroom.shell.questions import audit, interview, mark, marks
-from courtroom.shell.runs import export, import_run, resume, run, runs, show
-from courtroom.shell.sweep import sweep
+from courtroom.shell.runs import export, film, import_run, resume, run, runs, show
 from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
+from courtroom.shell.what_if import what_if
+from courtroom.shell.yardstick import yardstick
+from courtroom.store.connection import FAILURES
 from courtroom.store.database import explained
-from courtroom.store.failures import FAILURES
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -40,6 +41,7 @@ app.add_typer(knowledge, name="knowledge")
 app.add_typer(models, name="models")
 app.add_typer(panels, name="panels")
 app.add_typer(people, name="people")
+app.add_typer(procedures, name="procedures")
 app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
@@ -51,19 +53,20 @@ for command in (
     show,
     runs,
     export,
+    film,
     fork,
     compare,
-    sweep,
+    what_if,
+    yardstick,
     align,
     *QUESTIONS,
-    procedures,
     doctor,
     health,
     actions,
     backup,
     migrate,
 ):
-    app.command(command.__name__)(command)
+    app.command(command.__name__.replace("_", "-"))(command)
 
 
 def main() -> None:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.readers.numbered_labels import NumberedLabels, names_from
+from courtroom.cases.dispute import Dispute, PrecedentBatch
+from courtroom.cases.readers.tables import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import DatasetInfo
 from courtroom.errors import CourtroomError
-from courtroom.shell.house import opened
-from courtroom.shell.options import Json
+from courtroom.knowledge.precedents import from_dispute
+from courtroom.shell.options import Json, Model, follow, opened, setup_with
 
 if TYPE_CHECKING:
     from courtroom.datasets.importing import Imported, Order
@@ -45,7 +46,7 @@ def import_(
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
-    from courtroom.datasets.importing import Order
+    from courtroom.datasets.importing import Order, columns_from
 
     numbered = "=" in labels
     order = Order(
@@ -54,7 +55,7 @@ def import_(
         form=form,
         names=names_from(labels) if numbered else {},
         labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
-        columns=_renamed(rename or []),
+        columns=columns_from(rename or []),
         split=split,
         config=config,
     )
@@ -113,7 +114,7 @@ def show(
     seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
     json_: Json = False,
 ) -> None:
-    """A dataset in numbers, some of its rows, and records that were not taken in."""
+    """A dataset in numbers, the counts of its import, some of its rows, and records that were not taken in."""
     from courtroom.datasets.statistics import measure
 
     with opened() as house:
@@ -122,8 +123,10 @@ def show(
         rows = list(
             house.datasets.rows(name, version, split, None, shown, sample, seed, category, contains) if shown else ()
         )
+        counts = house.datasets.counts(name, version)
         if json_:
             values = {**found.model_dump(), "rows": [row.model_dump(mode="json") for row in rows]}
+            values["import"] = counts.model_dump() if counts else None
             print(json.dumps(values, ensure_ascii=False))
             return
         info = found.info
@@ -134,6 +137,8 @@ def show(
                     f"{key} {value:,}" if isinstance(value, float | int) else str(value) for key, value in line.items()
                 )
             )
+        for sentence in counts.sentences() if counts else ():
+            print(sentence)
         for row in rows:
             text = " ".join(row.case.title.split())
             print(f"{row.id}\t{row.split}\t{row.category}\t{row.case.real_outcome()}\t{text[:100]}")
@@ -166,8 +171,7 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 
     Rows that say nearly the same are shown too; they are no error.
     """
-    from courtroom.datasets.checking import examine
-    from courtroom.datasets.near import near_duplicates
+    from courtroom.datasets.checking import examine, near_duplicates
 
     with opened() as house:
         found = examine(house.datasets, name, version)
@@ -181,6 +185,35 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 
 
 @app.command()
+def clean(
+    name: str,
+    version: Version = None,
+    duplicates: Annotated[
+        bool, typer.Option("--duplicates", help="Rows that repeat an earlier one; the first with an outcome stays.")
+    ] = False,
+    contradictions: Annotated[
+        bool, typer.Option("--contradictions", help="All rows of a text that has several outcomes.")
+    ] = False,
+    json_: Json = False,
+) -> None:
+    """Make a new version without rows that make results doubtful. The version before stays as it is."""
+    from courtroom.datasets.counts import cleaned
+
+    if not duplicates and not contradictions:
+        raise CourtroomError("Say which rows to take out: --duplicates, --contradictions, or both.")
+    with opened() as house:
+        info, removed = cleaned(house.datasets, name, version, repeated=duplicates, contradictory=contradictions)
+        if json_:
+            print(json.dumps({**info.model_dump(), "removed": removed}, ensure_ascii=False))
+            return
+        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
+        for what, rows in removed.items():
+            print(f"{rows:,} rows were taken out, as {what}.")
+        if not removed:
+            print(f"“{name}” has no such rows. Nothing was changed.")
+
+
+@app.command()
 def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
     """Forget a dataset, or one version of it. Runs keep the cases that they have."""
     with opened() as house:
@@ -189,14 +222,46 @@ def delete(name: str, version: Annotated[str | None, typer.Option(help="Only thi
 
 
 @app.command()
-def precedents(name: str, split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None) -> None:
-    """Take a dataset's criminal cases into the knowledge base, as precedents that runs look up."""
+def precedents(
+    name: str, split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None, model: Model = None
+) -> None:
+    """Make precedents of a dataset's cases, which runs look up.
+
+    Criminal cases go into the bundled base. Disputes go into a base with the dataset's name, and norms are distilled from them
+    by --model, one after the other; where that breaks off, the same command goes on.
+    """
     with opened() as house:
-        print(f"{_into_knowledge(house, name, split)} cases of “{name}” are precedents in “cases”.")
+        if house.datasets.info(name).kind == "dispute":
+            _distilled(house, name, split, model)
+        else:
+            print(f"{_into_knowledge(house, name, split)} cases of “{name}” are precedents in “cases”.")
+
+
+def _distilled(house: Courthouse, name: str, split: str | None, model: str | None) -> None:
+    """Precedents of disputes with votes on record, with norms, in a base of their own (CyberJurors, appendix B.2)."""
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].strip("-")
+    disputes = (row.case for row in house.datasets.rows(name, split=split))
+    made = [from_dispute(case) for case in disputes if isinstance(case, Dispute) and case.jury]
+    if not made:
+        raise CourtroomError(f"“{name}” has no disputes there with votes on record. Choose another split.")
+    collection = house.knowledge.of("precedents", base)
+    collection.add(precedent for precedent in made if collection.get(precedent.id) is None)
+    bare = tuple(kept for precedent in made if (kept := collection.get(precedent.id)) and not kept.norms)
+    if bare:
+        batch = PrecedentBatch(id="precedents", title=f"Norms of {len(bare)} precedents", precedents=bare)
+        procedure = house.hearing(batch.kind)
+        setup = setup_with(procedure.setup(), [f"base={base}"], model)
+        run = house.new_run(procedure.name, batch, setup, 0)
+        house.runner.go(run)
+        follow(house, run)
+    done = sum(bool(kept.norms) for precedent in made if (kept := collection.get(precedent.id)))
+    print(
+        f"{done} of {len(made)} precedents in the knowledge base “{base}” have norms. Hear cases with it by --set base={base}."
+    )
 
 
 def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
-    from courtroom.datasets.precedents import precedent_id
+    from courtroom.datasets.samples import precedent_id
 
     taken: list[CriminalCase] = []
     done = 0
@@ -205,22 +270,15 @@ def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
             raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
         taken.append(row.case.model_copy(update={"id": precedent_id(name, row.id)}))
         if len(taken) == 200:
-            house.knowledge.cases.add(taken)
+            house.knowledge.of("cases").add(taken)
             done, taken = done + len(taken), []
-    house.knowledge.cases.add(taken)
+    house.knowledge.of("cases").add(taken)
     return done + len(taken)
 
 
 def _name(source: Path) -> str:
     stem = source.name if source.is_dir() else source.name.partition(".")[0]
     return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"
-
-
-def _renamed(pairs: list[str]) -> dict[str, str]:
-    parts = [pair.partition("=") for pair in pairs]
-    if wrong := [pair for pair, (old, _, new) in zip(pairs, parts, strict=True) if not old.strip() or not new.strip()]:
-        raise CourtroomError(f"--rename {wrong[0]}: write OLD=NEW.")
-    return {old.strip(): new.strip() for old, _, new in parts}
 
 
 def _asked(order: Order, error: NumberedLabels) -> Order:
@@ -237,9 +295,11 @@ def _report(done: Imported, as_json: bool) -> None:
     info = done.info
     if as_json:
         values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        values["counts"] = done.counts.model_dump()
         print(json.dumps({**values, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
     else:
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
+        print("\n".join(done.counts.sentences()))
     for problem in done.problems[:MOST_SHOWN]:
         print(f"not taken in: {problem}", file=sys.stderr)
     if done.refused > MOST_SHOWN:

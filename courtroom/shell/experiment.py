@@ -4,24 +4,116 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.shell.experiment_figure import figure
-from courtroom.shell.house import opened
-from courtroom.shell.options import Json, Model, Set, pairs
-from courtroom.shell.output import LOOK_S, write
+from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, write
+from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
     from courtroom.experiments.estimate import ExperimentEstimate
+    from courtroom.experiments.measures import Measure
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
+
+WHOLE = ("values", "frontier", "matrix")
+"""Figures that need no classes."""
+FORMS = (".html", ".json", ".csv")
+
+
+def figure(
+    name: Annotated[str, typer.Argument(help="The experiment's id, or its name for the newest of that name.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            help="values, frontier, matrix; or by category, difficulty, rounds, real-votes, votes, share; or learning."
+        ),
+    ],
+    measure: Annotated[str, typer.Option(help="Which measure; by default the table's first.")] = "",
+    group: Annotated[str, typer.Option(help="Only cases of this group of the table.")] = "",
+    to: Annotated[
+        Path | None, typer.Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")
+    ] = None,
+    theme: Annotated[Literal["light", "dark"], typer.Option(help="Colours of the figure.")] = "light",
+    json_: Json = False,
+) -> None:
+    """Draw one of an experiment's figures into a file. Without --to, print its numbers."""
+    from courtroom.experiments.table import ALL
+    from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values
+
+    with opened() as house:
+        found = house.experiments.results(name)
+    chosen, among = _measure(found, measure), group or _first(found)
+    if what in WHOLE:
+        groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
+        rows: list[dict[str, str | float]] = [
+            {
+                "arm": line.arm,
+                chosen.title: one.value,
+                "from": one.low if one.known else "",
+                "to": one.high if one.known else "",
+                "cases": line.counts[chosen.name],
+            }  # fmt: skip
+            for line in found.table.lines
+            if line.group == among and (one := line.values.get(chosen.name))
+        ]
+        if what == "matrix":
+            if chosen.each is None:
+                raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
+            rows = [
+                {"arm": one.arm, "case": case, chosen.title: value}
+                for one in groups
+                for case, value in zip(one.by_case, one.values(chosen, list(one.by_case)), strict=True)
+                if value is not None
+            ]
+            drawn = draw_matrix(groups, chosen, theme)
+        else:
+            drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
+            spent = found.table.spent
+            for row in rows:
+                took = spent[str(row["arm"])]
+                row |= {"tokens": took.tokens, **({} if took.cost is None else {"US$": took.cost})}
+    else:
+        broken = found.breakdown(what, chosen, group or ALL)
+        rows, drawn = broken.rows(), draw_breakdown(broken, theme)
+    if to is None:
+        print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
+    elif to.suffix == ".html":
+        write(to, drawn.to_html(include_plotlyjs=True))
+    elif to.suffix == ".json":
+        write(to, drawn.to_json())
+    elif to.suffix == ".csv":
+        write(to, _lines(rows, ","))
+    else:
+        raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
+    if to is not None:
+        print(to)
+
+
+def _measure(found: ExperimentResults, name: str) -> Measure:
+    known = {measure.name: measure for measure in found.measures}
+    if not known or (name and name not in known):
+        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
+    return known[name] if name else next(iter(known.values()))
+
+
+def _first(found: ExperimentResults) -> str:
+    if not found.table.groups:
+        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
+    return found.table.groups[0]
+
+
+def _lines(rows: list[dict[str, str | float]], between: str) -> str:
+    return write_csv(rows[0] if rows else (), (row.values() for row in rows), between)
+
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -56,8 +148,7 @@ def run(
 
     With --dataset, --split, --sample, --repeats, --model or --set it is another experiment under the same name: its own cells, its own table.
     """
-    from courtroom.experiments.adapted import adapted  # slow to import: not for other commands
-    from courtroom.experiments.spec import read_toml
+    from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
         wanted = adapted(
@@ -71,12 +162,30 @@ def run(
         )
         experiment = _with_budget(wanted, budget)
         if estimate:
-            _print_estimate(house.experiments.estimate(experiment, _progress), json_)
+            print_estimate(house.experiments.estimate(experiment, progress), json_)
             return
         name = house.experiments.begin(experiment)
-        print(name, file=sys.stderr)
         house.experiments.go(name)
-        _follow(house, name, json_)
+        follow(house, name)
+        _print_all(house, name, json_)
+
+
+@app.command("lock")
+def lock(
+    file: Annotated[Path, typer.Argument(help="The experiment's file, with a [[hypothesis]] for each.")],
+    json_: Json = False,
+) -> None:
+    """Lock hypotheses before anything is asked. Publish the hash: it shows later that nothing was changed."""
+    from courtroom.experiments.spec import read_toml  # slow to import: not for other commands
+
+    with opened() as house:
+        found = house.experiments.lock(read_toml(file))
+    if json_:
+        print(json.dumps({"digest": found.digest, **found.model_dump(mode="json")}, ensure_ascii=False))
+        return
+    for one in found.hypotheses:
+        print(one)
+    print(f"Locked {found.at:%Y-%m-%d %H:%M} UTC, hash {found.digest}")
 
 
 @app.command("resume")
@@ -94,7 +203,8 @@ def resume(
             house.experiments.store.replace(_with_budget(kept.experiment, budget))
         if not again or not house.experiments.try_again(kept.id):
             house.experiments.go(kept.id)
-        _follow(house, kept.id, json_)
+        follow(house, kept.id)
+        _print_all(house, kept.id, json_)
 
 
 @app.command("predictions")
@@ -107,7 +217,7 @@ def predictions(
     json_: Json = False,
 ) -> None:
     """Take in predictions made elsewhere, one arm for each model, and compare them."""
-    from courtroom.experiments.elsewhere import models_in
+    from courtroom.experiments.predictions import models_in
     from courtroom.experiments.spec import parsed
 
     with opened() as house:
@@ -144,8 +254,25 @@ def status(name: Annotated[str | None, typer.Argument(help="One experiment; all 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
+    from courtroom.experiments.printed_results import PrintedResults
+
     with opened() as house:
-        _print_results(house.experiments.results(name), json_)
+        store = house.experiments.store
+        kept = store.experiment(name)
+
+        def make() -> str:
+            return _results_text(house.experiments.results(kept.id), json_)
+
+        if kept.experiment.lock is None:
+            print(PrintedResults(house.settings.home, store).text(kept, "json" if json_ else "md", make))
+        else:  # what a lock says also rests on the prompts as they are now
+            print(make())
+        if not json_:
+            arms = kept.experiment.arms
+            counted = Counter(
+                (arms[cell.arm].name, cell.reason) for cell in store.cells(kept.id, "failed", phase="test")
+            )
+            _tell_failures((*one, number) for one, number in counted.most_common())
 
 
 @app.command("export")
@@ -154,17 +281,29 @@ def export(
     to: Annotated[Path, typer.Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
 ) -> None:
     """Write an experiment's cells, or its table, to a file."""
-    from courtroom.experiments.frames import write_frame
-    from courtroom.experiments.written import latex, markdown
+    from courtroom.experiments.written import latex, markdown, write_frame
 
     with opened() as house:
         found = house.experiments.results(name)
         if to.suffix == ".md":
             write(to, markdown(found.table, found.pairs, found.overall, found.notes))
         elif to.suffix == ".tex":
-            write(to, latex(found.table, found.pairs))
+            write(to, latex(found.table, found.pairs, found.kept.experiment.title, found.notes))
         else:
             write_frame(found.frame, to)
+        print(to)
+
+
+@app.command("bundle")
+def bundle(
+    name: Name,
+    to: Annotated[Path, typer.Option(help="A new folder, or FILE.zip.")],
+) -> None:
+    """Write what a paper needs: table, figures, methods, a checklist, metadata, and what it takes to run it again."""
+    from courtroom.experiments.bundle import write_bundle
+
+    with opened() as house:
+        write_bundle(house.experiments.results(name), house, to)
         print(to)
 
 
@@ -184,32 +323,8 @@ def inspect(
             print(path)
 
 
-@app.command("spans")
-def spans(
-    name: Name,
-    to: Annotated[Path | None, typer.Option(help="A file for OTLP in JSON, a line a run (.jsonl).")] = None,
-    endpoint: Annotated[
-        str | None,
-        typer.Option(help="An OTLP/HTTP receiver's address for traces; by default that of OTEL_EXPORTER_OTLP_*."),
-    ] = None,
-    texts: Annotated[bool, typer.Option("--texts", help="Also what was sent and what came back.")] = False,
-) -> None:
-    """Write an experiment's runs as OpenTelemetry spans to a file, or send them to a receiver. Needs the extra `otel`."""
-    from courtroom.experiments.spans import as_json, send, traces
-
-    if to is not None and endpoint is not None:
-        raise CourtroomError("Give --to for a file or --endpoint for a receiver, not both.")
-    with opened() as house:
-        several = traces(house.experiments.results(name), house.record, house.answers, texts)
-        if to is None:
-            print(f"{send(several, endpoint)} runs sent.")
-        else:
-            write(to, "".join(f"{as_json(one)}\n" for one in several))
-            print(to)
-
-
-@app.command("sure")
-def sure(
+@app.command("certainty")
+def certainty(
     run_: Annotated[str, typer.Argument(metavar="RUN", help="A run with a verdict.")],
     budget: Annotated[float | None, typer.Option(help="US dollars for all its repeats.")] = None,
     most: Annotated[int, typer.Option(min=1, max=1000, help="Repeats at most.")] = 40,
@@ -237,13 +352,14 @@ def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
     return experiment.model_copy(update={"budget": budget})
 
 
-def _progress(done: int, total: int) -> None:
+def progress(done: int, total: int) -> None:
     if done % 10 == 0 or done == total:
         print(f"Rehearsed {done} of {total} cells", file=sys.stderr)
 
 
-def _follow(house: Courthouse, name: str, as_json: bool) -> None:
-    """Report progress on stderr until the experiment is done or paused, then print its table; Ctrl-C pauses it."""
+def follow(house: Courthouse, name: str) -> None:
+    """Report progress on stderr until the experiment is done or paused; Ctrl-C pauses it."""
+    print(name, file=sys.stderr)
     store, shown = house.experiments.store, -1
     settled = house.experiments.settled(name)
     try:
@@ -260,23 +376,37 @@ def _follow(house: Courthouse, name: str, as_json: bool) -> None:
         house.experiments.wait(name)
     kept = store.experiment(name)
     print(f"{kept.status}. {kept.reason}".strip(), file=sys.stderr)
+
+
+def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
+    """The table; the exit code says whether a cell failed."""
     found = house.experiments.results(name)
     _print_results(found, as_json)
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
 def _print_results(found: ExperimentResults, as_json: bool) -> None:
+    print(_results_text(found, as_json))
+    if not as_json:
+        _tell_failures(found.failures)
+
+
+def _tell_failures(failures: Iterable[tuple[str, str, int]]) -> None:
+    for arm, reason, number in failures:
+        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
+
+
+def _results_text(found: ExperimentResults, as_json: bool) -> str:
     from courtroom.experiments.written import markdown
 
     if as_json:
-        print(json.dumps(_finite(found.as_data()), ensure_ascii=False))
-    else:
-        print(markdown(found.table, found.pairs, found.overall, found.notes))
-        for arm, reason, number in found.failures:
-            print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
+        return json.dumps(_finite(found.as_data()), ensure_ascii=False)
+    said = [*found.repeats_told, *map(str, found.findings)]
+    return "\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)])
 
 
-def _print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
+def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
+    """What an experiment takes: a line for each arm, and all together."""
     if as_json:
         print(json.dumps(asdict(takes), ensure_ascii=False))
         return

@@ -12,13 +12,11 @@ import typer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.bases import BUNDLED, IMPORTED, KINDS, kept_as, origins
-from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embeddings import embedding_problem
-from courtroom.knowledge.facets import Filter
-from courtroom.knowledge.ranking import Mode
-from courtroom.shell.house import opened
-from courtroom.shell.options import Json
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, IN_BASES, KINDS, kept_as, origins
+from courtroom.knowledge.collection import Collection, Mode
+from courtroom.knowledge.embedding import embedding_problem
+from courtroom.knowledge.indexed_records import Filter
+from courtroom.shell.options import Json, opened
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -41,27 +39,27 @@ def import_(
         bool, typer.Option("--replace", help="Put the records in place of those of the base, not beside them.")
     ] = False,
 ) -> None:
-    """Take in a file, whole or not at all; after a kill the same command goes on where it stopped."""
+    """Import a file, whole or not at all."""
     if into not in KINDS:
         raise CourtroomError("--into must be `statutes`, `charges` or `cases`.")
     if not file.is_file():
         raise CourtroomError(f"{file} is not there. Check the path.")
     with opened() as house:
-        digest = house.imports.begin(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
-        job = house.runner.do(house.imports.go_on(digest, _progress)).result()
+        checked = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
+        house.runner.do(house.imports.run(checked, _progress)).result()
         print(
-            f"{job.total} records of {job.name} are in “{into}” of the knowledge base “{base}”. Hear cases with it by "
+            f"{checked.total} records of {file.name} are in “{into}” of the knowledge base “{base}”. Hear cases with it by "
             f"--set base={base}."
         )
 
 
 @app.command()
 def bases(json_: Json = False) -> None:
-    """The knowledge bases of criminal law, what each holds, and the files it is made of."""
+    """The knowledge bases, what each holds, and the files it is made of."""
     with opened() as house:
         found = []
         for base in house.knowledge.bases():
-            held = {kind: len(house.knowledge.of(kind, base)) for kind in KINDS}
+            held = {kind: len(house.knowledge.of(kind, base)) for kind in IN_BASES}
             files = [origin for kind in KINDS for origin in origins(house.database, kept_as(kind, base))]
             made_of = [origin.model_dump(mode="json") for origin in files]
             found.append({"base": base, "holds": held, "files": made_of})

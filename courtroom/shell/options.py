@@ -3,16 +3,149 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import wait
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
 from pydantic import ValidationError
 
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
+from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, read_value
+from courtroom.engine.payments import Payment
+from courtroom.engine.procedure import ROUND
+from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
-from courtroom.errors import CourtroomError
+from courtroom.errors import CourtroomError, Unreadable
+from courtroom.settings import from_environment
+
+
+@contextmanager
+def opened(dask: str | None = None) -> Iterator[Courthouse]:
+    """The courthouse that the environment gives, closed however the command ends. `dask`: the address of another cluster than the environment's."""
+    settings = from_environment()
+    house = Courthouse(settings if dask is None else settings.model_copy(update={"dask": dask}), alone=True)
+    try:
+        yield house
+    finally:
+        house.close()
+
+
+LOOK_S = 0.1
+
+
+def follow(house: Courthouse, run: str) -> None:
+    """Report a run's progress on stderr until it is done, failed or paused; see `Runner.wait`."""
+    settled = house.runner.do(house.runner.settled(run))
+    models, fewest = house.runner.record(run).setup.models, math.inf
+    count, trouble = 0, ""
+    while True:
+        over = settled.done()
+        if (why := house.runner.trouble(run)) != trouble:
+            trouble = why
+            print(why or "The run goes on.", file=sys.stderr)
+        if (calls := house.pool.slowed_to(models)) is not None and calls < fewest:
+            fewest = calls
+            print(f"{calls} at once: the server is slow.", file=sys.stderr)
+        stages = house.store.stages(run)
+        for name in stages[count:]:
+            print(f"{name} ...", file=sys.stderr)
+        count = len(stages)
+        if over:
+            settled.result()
+            row = house.store.run(run)
+            print(f"{row.status}. {row.reason}".strip(), file=sys.stderr)
+            return
+        wait([settled], timeout=LOOK_S)
+
+
+def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = None) -> dict[str, Any]:
+    """A run's result as plain data; what `--json` prints. What was billed `before` this command began counts as served from the record."""
+    record = house.record(name)
+    new = {
+        path: paid.calls - (before[path].calls if before and path in before else 0)
+        for path, paid in record.paid.items()
+    }
+    prompt, completion = record.tokens
+    run = record.run
+    return {
+        "run": run.id,
+        "procedure": run.procedure,
+        "case": run.case_id,
+        "status": "paused" if run.status == "running" else run.status,
+        "reason": run.reason,
+        "verdict": run.verdict.outcome if run.verdict else None,
+        "summary": run.verdict.summary if run.verdict else "",
+        "note": run.verdict.note if run.verdict else "",
+        **_rounds(house, record),
+        "ballots": len(record.tallies),
+        "votes": list(_votes(record)),
+        "asked": sum(new.values()),
+        "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
+        "failed": record.failed,
+        "tokens": {"prompt": prompt, "completion": completion},
+        "cost": record.cost,
+        "wall_s": round(run.wall_s, 3),
+        "seed": run.seed,
+        "members": len(record.members),
+        "stages": [stage.name for stage in record.stages],
+        **({"warnings": list(warnings)} if (warnings := record.setup.warnings()) else {}),
+    }
+
+
+def _rounds(house: Courthouse, record: Record) -> dict[str, int]:
+    if not any(kind.name == ROUND for kind in house.procedures[record.run.procedure].stages):
+        return {}
+    return {"rounds": sum(_is_round(record, path) for path in record.tallies)}
+
+
+def _votes(record: Record) -> Iterator[dict[str, Any]]:
+    number = 0
+    for path, tally in record.tallies.items():
+        number += _is_round(record, path)
+        named = {"round": number} if _is_round(record, path) else {}
+        yield {"ballot": record.ballot_name(path), **named, **tally.counts, "abstained": tally.abstained}
+
+
+def _is_round(record: Record, ballot: str) -> bool:
+    return record.stage(ballot.partition("/")[0]).stage_kind == ROUND
+
+
+def write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
+
+
+def read_bytes(path: Path) -> bytes:
+    """What is in a file; one that can't be read is refused."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise CourtroomError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+
+
+def tell_unreadable(rows: Iterable[Unreadable]) -> None:
+    for row in rows:
+        print(row, file=sys.stderr)
+
+
+def print_result(summary: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(summary, ensure_ascii=False))
+        return
+    for name, value in summary.items():
+        if isinstance(value, dict):
+            value = ", ".join(f"{key} {item}" for key, item in value.items() if item not in ("", {}, []))
+        print(f"{name:>10}  {value}")
+
 
 S = TypeVar("S", bound=Setup)
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -25,11 +158,7 @@ Until = Annotated[str | None, typer.Option(help="Pause after this stage.")]
 
 
 def pairs(changes: Sequence[str] | None) -> dict[str, Any]:
-    """The values that `--set` gives, by their paths in a setup.
-
-    Raises:
-        CourtroomError: one is not KEY=VALUE.
-    """
+    """The values that `--set` gives, by their paths in a setup. Raises `CourtroomError`: one is not KEY=VALUE."""
     values: dict[str, Any] = {}
     for change in changes or ():
         key, equals, text = change.partition("=")
@@ -40,11 +169,7 @@ def pairs(changes: Sequence[str] | None) -> dict[str, Any]:
 
 
 def setup_with(setup: S, changes: Sequence[str] | None, model: str | None = None) -> S:
-    """A setup with what `--model` and `--set` give.
-
-    Raises:
-        CourtroomError: a path leads nowhere, or a value does not fit.
-    """
+    """A setup with what `--model` and `--set` give."""
     given = [f"model.id={json.dumps(model)}"] if model else []
     try:
         return changed(setup, pairs([*given, *(changes or ())]))

@@ -8,9 +8,8 @@ from typing import Annotated
 import typer
 
 from courtroom.errors import CourtroomError
-from courtroom.panel.files import read_panel, write_csv, write_yaml
-from courtroom.shell.house import opened
-from courtroom.shell.output import write
+from courtroom.panel.panels import read_panel, write_csv, write_yaml
+from courtroom.shell.options import opened, read_bytes, write
 
 app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)
 
@@ -31,11 +30,7 @@ def take_in(
 ) -> None:
     """Save the persons of a file as a panel, in place of one that has the name."""
     with opened() as house:
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise CourtroomError(f"{file} can't be read: {error.strerror}. Check the path.") from error
-        panel = read_panel(file.name, data)
+        panel = read_panel(file.name, read_bytes(file))
         house.panels.save(name or file.stem, panel)
         print(f"{name or file.stem}\t{len(panel)}")
 

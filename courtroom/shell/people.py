@@ -8,7 +8,7 @@ import typer
 
 from courtroom.access.account import Access
 from courtroom.errors import CourtroomError
-from courtroom.shell.house import opened
+from courtroom.shell.options import opened
 
 app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
 

@@ -1,19 +1,35 @@
-"""Procedures from a shell: `procedures` lists them, `new-procedure` lays out one; `--traceback` shows an author's error."""
+"""Procedures from a shell: `procedures` lists them, `procedures check` tries one, `new-procedure` lays out one; `--traceback` shows an author's error."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Awaitable, Collection, Iterator
+from dataclasses import replace
+from functools import wraps
 from pathlib import Path
 from string import Template
-from typing import Annotated
+from tempfile import TemporaryDirectory
+from typing import Annotated, Any
 
 import typer
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import merged
+from courtroom.engine.check_inputs import unseen
+from courtroom.engine.court import Court
+from courtroom.engine.events import Verdict
+from courtroom.engine.procedure import Preset, Procedure
+from courtroom.engine.registration import register
+from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
+from courtroom.models.prompts import Prompts
+from courtroom.models.spec import OFFLINE
+from courtroom.models.task import Task
+from courtroom.settings import Settings
+from courtroom.shell.options import Json, Set, opened, print_result, result, setup_with, write
 
 LAYOUT = Path(__file__).parent / "new_procedure"
 
@@ -28,9 +44,15 @@ def options(
         logging.getLogger("courtroom").addHandler(logging.lastResort)  # it writes to stderr
 
 
-def procedures() -> None:
+app = typer.Typer(help="List the procedures, or check a package of your own.", invoke_without_command=True)
+
+
+@app.callback()
+def procedures(context: typer.Context) -> None:
     """All procedures, a line each: name, kind of case, origin, title. Exit code 1 where one can't be used."""
-    house = Courthouse()  # what goes wrong is in its log
+    if context.invoked_subcommand is not None:
+        return
+    house = Courthouse(alone=True)  # what goes wrong is in its log
     for name, procedure in house.procedures.items():
         print(f"{name}\t{procedure.case_kind}\t{house.origins.get(name, 'courtroom')}\t{procedure.title}")
     for text in house.broken.values():
@@ -39,13 +61,81 @@ def procedures() -> None:
     raise typer.Exit(1 if house.broken else 0)
 
 
+@app.command("check")
+def check_package(folder: Path) -> None:
+    """Check a package, installed or not: what it declares, a run of each preset with the offline model, views and prompts."""
+    from courtroom.procedures import PROCEDURES  # slow to import: not for every command
+    from courtroom.procedures.outside import in_folder
+
+    for procedure in in_folder(folder):
+        register((procedure,), PROCEDURES)
+        with TemporaryDirectory() as home:
+            for line in tried(procedure, Path(home)):
+                print(line)
+        print(f"{procedure.name}: ok")
+
+
+def tried(procedure: Procedure, home: Path) -> Iterator[str]:
+    """Hear a sample case with each preset, offline; a line on each verdict."""
+    asked: list[Task[Any]] = []
+    seen: set[str] = set()
+    missing: set[str] = set()
+
+    @wraps(procedure.deliberate)
+    async def watched(court: Court[Any, Any]) -> Verdict:
+        ask = court.ask
+
+        def noted(member: Member, task: Task[Any], step: str = "") -> Awaitable[Any]:
+            asked.append(task)
+            return ask(member, task, step)
+
+        court.ask = noted  # type: ignore[assignment,method-assign]
+        return await procedure.deliberate(court)
+
+    name = f"{procedure.name}-checked"  # it may be installed under its own
+    house = Courthouse(Settings(home=home), alone=True, procedures=(replace(procedure, name=name, deliberate=watched),))
+    try:
+        ids = [case.id for case in house.library.cases() if case.kind == procedure.case_kind]
+        if not ids:
+            raise CourtroomError(
+                f"No sample is of the kind “{procedure.case_kind}”, so {procedure.title} was not heard."
+            )
+        case = house.library.case(ids[0])
+        for preset in procedure.presets or (Preset("Default", ""),):
+            setup = procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), preset.changes))
+            complete, members = procedure.prepare(case, setup, 0)
+            if any(member.spec.id != OFFLINE for member in members):
+                yield f"{preset.title}: not heard, as it names other models than the offline one"
+                continue
+            asked.clear()
+            run = house.new_run(name, case, setup, 0)
+            begun = house.record(run)
+            house.runner.go(run)
+            house.runner.wait(run)
+            record = house.record(run)
+            if record.run.verdict is None:
+                raise CourtroomError(f"{preset.title}: {record.run.reason}")
+            for stand in (begun, *(record.until(stage.index) for stage in record.stages)):
+                for view in procedure.views:
+                    view.drawn(stand)
+            prompts = Prompts(procedure.prompts, {"case": case.blind(), "setup": complete})
+            missing.update(asyncio.run(unseen(prompts, asked, seen)))
+            yield f"{preset.title}: {record.run.verdict.outcome}"
+        if left := sorted(missing - seen):
+            raise CourtroomError(
+                f"No prompt shows these inputs: {', '.join(left)}. Show them, drop them, or name them in `offline_only`."
+            )
+    finally:
+        house.close()
+
+
 def new_procedure(
     name: Annotated[str, typer.Argument(help="Small letters, digits and hyphens, e.g. two-judges.")],
     to: Annotated[Path | None, typer.Option(help="The folder to make; by default one of that name here.")] = None,
 ) -> None:
-    """Lay out a small procedure that works, as a package of its own with its test."""
+    """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
-    house = Courthouse()
+    house = Courthouse(alone=True)
     taken = frozenset(house.procedures)
     house.close()
     try:
@@ -54,19 +144,11 @@ def new_procedure(
         raise CourtroomError(f"{folder} can't be written: {error.strerror}. Name another with --to.") from error
     for path in written:
         print(path)
-    print(f"Try it: cd {folder} && python -m pytest. To use it: pip install -e {folder}", file=sys.stderr)
+    print(f"Try it: courtroom procedures check {folder}. To use it: pip install -e {folder}", file=sys.stderr)
 
 
 def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
-    """Write the files of a new procedure.
-
-    Args:
-        taken: names that procedures have already.
-
-    Raises:
-        CourtroomError: the name can't be used, or the folder holds something.
-        OSError: the folder can't be written.
-    """
+    """Write the files of a new procedure, whose name is none of those that are taken."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise CourtroomError(f"“{name}” can't be a procedure's name. Use small letters, digits and hyphens.")
     if name in taken:
@@ -86,7 +168,6 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
         f"{module}/procedure.py": "procedure.py",
         f"{module}/prompts/_system.md.j2": "_system.md.j2",
         f"{module}/prompts/decide.md.j2": "decide.md.j2",
-        f"tests/test_{module}.py": "test_procedure.py",
     }
     written = [folder / place for place in (*places, f"{module}/__init__.py")]
     for path in written:
@@ -96,3 +177,33 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
         text = (LAYOUT / f"{source}.txt").read_text(encoding="utf-8")
         (folder / place).write_text(Template(text).substitute(values), encoding="utf-8")
     return written
+
+
+def align(
+    to: Annotated[Path, typer.Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
+    runs_: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Runs with a known judgment; by default all that are done and are no test of an experiment."
+        ),
+    ] = None,
+    model: Annotated[str | None, typer.Option(help="The model that reflects and corrects.")] = None,
+    set_: Set = None,
+    teacher: Annotated[str, typer.Option(help="Only drafts of this model are read.")] = "",
+    json_: Json = False,
+) -> None:
+    """Build training data for an expert from recorded runs with a known judgment."""
+    with opened() as house:
+        procedure, source = house.teaching[0]
+        parts = house.read(source, runs_, teacher)
+        if not parts:
+            raise CourtroomError(source.none)
+        run = house.new_run(procedure.name, source.batch(parts), setup_with(procedure.setup(), set_, model), 0)
+        house.runner.go(run)
+        house.runner.wait(run)
+        record = house.record(run)
+        for export in procedure.exports:
+            write(to / export.file, export.write(record, house.answers))
+        summary = result(house, run)
+    print_result(summary, json_)
+    raise typer.Exit(1 if summary["status"] == "failed" else 0)

@@ -8,17 +8,15 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError
 
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.questions.audit import MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable, shares, why_none
+from courtroom.questions.asides import Cost, cost
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable, shares, why_none
 from courtroom.questions.interview import last_call
-from courtroom.questions.limits import Cost, cost
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
-from courtroom.questions.naming import MEANINGS
-from courtroom.shell.house import opened
-from courtroom.shell.options import Json
+from courtroom.shell.options import Json, opened
 
 Member = Annotated[str | None, typer.Option(help="A member's id, e.g. juror-05.")]
 

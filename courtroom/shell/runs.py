@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,11 +15,55 @@ from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
 from courtroom.engine.knobs import seating
+from courtroom.engine.procedure import StageKind
+from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.shell.drive import drive
-from courtroom.shell.house import opened
-from courtroom.shell.options import Json, Model, Set, Until, setup_with
-from courtroom.shell.output import print_result, result, tell_unreadable, write
+from courtroom.language import speaking
+from courtroom.shell.options import (
+    Json,
+    Model,
+    Set,
+    Until,
+    follow,
+    opened,
+    print_result,
+    read_bytes,
+    result,
+    setup_with,
+    tell_unreadable,
+    write,
+)
+
+
+def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
+    """Go on with a run, report its progress, print its result and exit: with 1 if the run failed, else 0. Ctrl-C pauses it."""
+    kinds = house.procedures[house.store.run(run).procedure].stages
+    stage = stage_named(kinds, until) if until else None
+    record = house.record(run)
+    for warning in record.setup.warnings():
+        print(f"Warning: {warning}", file=sys.stderr)
+    before = record.paid
+    try:
+        house.runner.go(run, Control(stage=stage))
+        follow(house, run)
+    except KeyboardInterrupt:
+        house.runner.stop(run)
+    summary = result(house, run, before)
+    print_result(summary, as_json)
+    raise typer.Exit(1 if summary["status"] == "failed" else 0)
+
+
+def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
+    """A stage as the engine knows it: a title alone means the kind, as stages are named while running."""
+    for kind in kinds:
+        if wanted.casefold() == kind.title.casefold():
+            return kind.name
+        if any(
+            re.fullmatch(rf"{re.escape(name)}([ -]\d+)?", wanted, re.IGNORECASE) for name in (kind.name, kind.title)
+        ):
+            return wanted
+    known = ", ".join(kind.title for kind in kinds)
+    raise CourtroomError(f"--until: there is no stage “{wanted}”. Stages are: {known}.")
 
 
 def run(
@@ -34,8 +81,6 @@ def run(
     """Hear a case."""
     with opened() as house:
         heard = _case(house, case)
-        if procedure is not None and procedure not in house.procedures:
-            raise CourtroomError(f"There is no procedure “{procedure}”. Known: {', '.join(house.procedures)}.")
         chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
         persons = [] if panel is None else [one.model_dump(mode="json") for one in house.panels.load(panel)]
         begun = changed(chosen.setup(), seating(chosen.setup, persons)) if persons else chosen.setup()
@@ -85,14 +130,50 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
         print(to)
 
 
+def film(
+    run: str,
+    to: Annotated[Path | None, typer.Option(help="FILE.mp4, FILE.gif, or FILE.png for one picture.")] = None,
+    shape: Annotated[Literal["wide", "tall"], typer.Option(help="16:9 or 9:16.")] = "wide",
+    theme: Annotated[
+        Literal["light", "dark"], typer.Option(help="Dark type on a light ground, or light on dark.")
+    ] = "light",
+    language: Annotated[Literal["en", "zh"], typer.Option(help="Of everything but what members say.")] = "en",
+    seconds: Annotated[float, typer.Option(min=20, max=60, help="About how long it is.")] = 45,
+    leave_out: Annotated[list[int] | None, typer.Option(help="The number of a moment in the storyboard.")] = None,
+) -> None:
+    """Draw a film of a run; without a file, its storyboard: the moments that it shows, with their numbers."""
+    from courtroom import film as films  # slow to import: only to draw one
+
+    with opened() as house, speaking(language):
+        record = house.record(run)
+        told = films.scene_to_film(record, house.procedures[record.run.procedure])
+        left_out = set(leave_out or ())
+        shots = [
+            shot.model_copy(update={"kept": False}) if number in left_out else shot
+            for number, shot in enumerate(films.storyboard(told, seconds))
+        ]
+        if to is None:
+            for number, shot in enumerate(shots):
+                if shot.kept:
+                    print(f"{number}\t{shot.seconds:.1f} s\t{shot.head}\t{shot.caption}")
+            print(f"{films.length(shots):.0f} s", file=sys.stderr)
+        elif to.suffix == ".png":
+            films.poster(told, shots, shape=shape, theme=theme).save(to)
+        else:
+            films.film(told, shots, to, shape=shape, theme=theme, progress=_drawn)
+    if to:
+        print(to)
+
+
+def _drawn(share: float) -> None:
+    end = "\n" if share >= 1 else "\r"
+    print(f"{share:.0%} drawn", end=end, file=sys.stderr, flush=True)
+
+
 def import_run(file: Annotated[Path, typer.Argument(help="A run that was exported as JSON.")]) -> None:
     """Take in a run that another Courtroom has exported, to be read and forked; a file that was changed is refused."""
     with opened() as house:
-        try:
-            data = file.read_bytes()
-        except OSError as error:
-            raise CourtroomError(f"{file} can't be read: {error.strerror}. Check the path.") from error
-        print(house.files.take_in(data))
+        print(house.files.take_in(read_bytes(file)))
 
 
 def _case(house: Courthouse, name: str) -> Case:

@@ -74,7 +74,7 @@ def backup(
     file: Annotated[Path, typer.Argument(help="FILE.zip")],
     restore: Annotated[bool, typer.Option(help="Put FILE back into a COURTROOM_HOME without a store.")] = False,
 ) -> None:
-    """Copy the store, media and imports under way into one file, also while runs go on; indexes are made anew."""
+    """Copy the store and media into one file, also while runs go on; indexes are made anew."""
     settings = from_environment()
     if restore:
         count = put_back(settings, file)

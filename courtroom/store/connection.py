@@ -1,9 +1,17 @@
-"""What all SQL in the program runs on, whichever database is behind it."""
+"""What all SQL in the program runs on, whichever database is behind it: connections, rows, and what goes wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+import errno
+import logging
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Protocol, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from courtroom.errors import Unreadable
 
 Parameters = Sequence[Any] | Mapping[str, Any]
 
@@ -11,46 +19,28 @@ Parameters = Sequence[Any] | Mapping[str, Any]
 class StoredRow(Protocol):
     """One row: values by position or by name; `tuple(row)` and `dict(row)` work."""
 
-    def __getitem__(self, key: Any, /) -> Any:
-        """One value."""
-        ...
+    def __getitem__(self, key: Any, /) -> Any: ...
 
-    def __iter__(self) -> Iterator[Any]:
-        """Its values."""
-        ...
+    def __iter__(self) -> Iterator[Any]: ...
 
-    def __len__(self) -> int:
-        """How many there are."""
-        ...
+    def __len__(self) -> int: ...
 
-    def keys(self) -> list[str]:
-        """Their names."""
-        ...
+    def keys(self) -> list[str]: ...
 
 
 class Rows(Protocol):
     """What a statement gave."""
 
     @property
-    def rowcount(self) -> int:
-        """Rows that were changed."""
-        ...
+    def rowcount(self) -> int: ...
 
-    def __iter__(self) -> Iterator[Any]:
-        """The rows that are left."""
-        ...
+    def __iter__(self) -> Iterator[Any]: ...
 
-    def fetchone(self) -> Any:
-        """The next row; None where there is none."""
-        ...
+    def fetchone(self) -> Any: ...
 
-    def fetchall(self) -> list[Any]:
-        """The rows that are left."""
-        ...
+    def fetchall(self) -> list[Any]: ...
 
-    def close(self) -> None:
-        """Read no further."""
-        ...
+    def close(self) -> None: ...
 
 
 class StoreConnection(Protocol):
@@ -65,6 +55,118 @@ class StoreConnection(Protocol):
         """Run one statement; `?` and `:name` stand for values."""
         ...
 
-    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Rows:
-        """Run one statement for each set of values."""
-        ...
+    def executemany(self, sql: str, parameters: Iterable[Any], /) -> Rows: ...
+
+
+FULL = "The disk is full: make room; the run goes on by itself."
+LOCKED = "Another program has locked the store: close it; the run goes on by itself."
+UNWRITABLE = "The store can't be written to: check its disk; the run goes on by itself."
+AWAY = "The database server can't be reached: start it; the run goes on by itself."
+_OF_SQLITE = {
+    sqlite3.SQLITE_FULL: FULL,
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_IOERR: UNWRITABLE,
+    sqlite3.SQLITE_CANTOPEN: UNWRITABLE,
+    sqlite3.SQLITE_READONLY: UNWRITABLE,
+}
+_OF_POSTGRES = {
+    "53100": FULL,  # disk_full
+    "53300": AWAY,  # too_many_connections
+    "55P03": LOCKED,  # lock_not_available
+    "58030": UNWRITABLE,  # io_error
+    "25006": UNWRITABLE,  # read_only_sql_transaction
+}
+_GONE = ("08", "57P")
+"""Classes of PostgreSQL's codes: the connection is lost, or the server shuts down."""
+
+
+class ServerError(Exception):
+    """A database server did not do what it was asked to.
+
+    Args:
+        text: what it says, for the log.
+        code: its code of five characters; empty where it said nothing.
+        gone: whether the connection is lost.
+    """
+
+    def __init__(self, text: str, code: str = "", gone: bool = False) -> None:
+        super().__init__(text)
+        self.code = code
+        self.gone = gone or code.startswith(_GONE)
+
+
+class RefusedByServer(ServerError):
+    """A row does not fit the others: its key is taken, or something in it is missing."""
+
+
+FAILURES = (sqlite3.Error, ServerError)
+"""Anything that a database may raise."""
+OUTAGES = (sqlite3.OperationalError, ServerError)
+"""It could not be reached, read or written to just now; a damaged file is not among them."""
+REFUSALS = (sqlite3.IntegrityError, RefusedByServer)
+"""A row does not fit the others."""
+
+
+def passing(error: BaseException) -> str:
+    """What a person can do about a write that was not taken; empty where trying again can't help."""
+    if isinstance(error, sqlite3.OperationalError):
+        return _OF_SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, "")
+    if isinstance(error, ServerError):
+        return AWAY if error.gone else _OF_POSTGRES.get(error.code, "")
+    if isinstance(error, OSError):
+        return {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EIO: UNWRITABLE, errno.EROFS: UNWRITABLE}.get(
+            error.errno or 0, ""
+        )
+    return ""
+
+
+log = logging.getLogger(__name__)
+
+R = TypeVar("R")
+T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
+
+
+def read(what: str, name: object, parse: Callable[[], T]) -> T:
+    """What a row holds; `what` it is, such as `run`, and its id stand in the sentence where it can't be read.
+
+    Raises:
+        Unreadable: it does not fit, or is no text.
+    """
+    try:
+        return parse()
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Unreadable(what, str(name), _why(error)) from error
+
+
+def fitting(kind: type[M], row: Any) -> M:
+    """A record from the columns of a row that have the names of its fields; other columns are left out."""
+    return kind.model_validate({name: row[name] for name in kind.model_fields})
+
+
+def read_all(rows: Iterable[R], parse: Callable[[R], T]) -> tuple[list[T], list[Unreadable]]:
+    """What rows hold, and those that can't be read; `parse` raises `Unreadable`."""
+    good: list[T] = []
+    bad: list[Unreadable] = []
+    for row in rows:
+        try:
+            good.append(parse(row))
+        except Unreadable as error:
+            _log(str(error))
+            bad.append(error)
+    return good, bad
+
+
+@lru_cache(maxsize=1000)
+def _log(sentence: str) -> None:
+    """Once a process: a list is read again and again."""
+    log.warning(sentence)
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{f'{place}: ' if place else ''}{first['msg']}".rstrip(".")
+    return f"{type(error).__name__}: {error}"[:200].rstrip(".")

@@ -15,7 +15,6 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TextIO
 
 CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]")
 """Line breaks of every kind, and what steers a terminal."""
@@ -27,6 +26,7 @@ Clean = Callable[[str], str]
 _about: ContextVar[Mapping[str, str]] = ContextVar("_about", default={})  # noqa: B039  never changed in place
 _lock = threading.Lock()
 _open: Counter[str] = Counter()
+_handlers: dict[str, list[logging.Handler]] = {}
 """How many hold each file open, by its path."""
 
 
@@ -48,13 +48,11 @@ class OneLine(logging.Formatter):
         self._clean = clean
 
     def format(self, record: logging.LogRecord) -> str:
-        """One record as text."""
         own = copy.copy(record)
         own.exc_text = None  # another handler's form of the traceback is not indented
         return self._clean(super().format(own))
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the library's name
-        """The record's line."""
         return _escaped(super().formatMessage(record))
 
     def formatException(self, ei: object) -> str:  # noqa: N802 - the library's name
@@ -62,7 +60,6 @@ class OneLine(logging.Formatter):
         return _indented(super().formatException(ei))  # type: ignore[arg-type]
 
     def formatStack(self, stack_info: str) -> str:  # noqa: N802 - the library's name
-        """Where a record was written from."""
         return _indented(super().formatStack(stack_info))
 
 
@@ -74,7 +71,6 @@ class AsJson(logging.Formatter):
         self._clean = clean
 
     def format(self, record: logging.LogRecord) -> str:
-        """One record as JSON."""
         told = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
@@ -92,10 +88,7 @@ class AsJson(logging.Formatter):
 class LogFile:
     """Sends what Courtroom logs to a file until it is closed. Several may share one file, which is then written once.
 
-    Args:
-        path: the file; it is made with the first record.
-        as_json: whether a record is an object of JSON. It is then written to standard error too, for who collects logs.
-        clean: takes keys out of what is written.
+    As JSON it is written to standard error too, for who collects logs. `clean` takes keys out of what is written.
     """
 
     def __init__(self, path: Path, as_json: bool = False, clean: Clean = str) -> None:
@@ -107,7 +100,8 @@ class LogFile:
             if _open[self._target] == 1:
                 handlers: list[logging.Handler] = [_File(self._target, encoding="utf-8", delay=True)]
                 if as_json:
-                    handlers.append(_Stderr(self._target))
+                    handlers.append(logging.StreamHandler(sys.stderr))
+                _handlers[self._target] = handlers
                 for handler in handlers:
                     handler.setFormatter(AsJson(clean) if as_json else OneLine(clean))
                     log.addHandler(handler)
@@ -124,10 +118,9 @@ class LogFile:
             _open[self._target] -= 1
             if _open[self._target]:
                 return
-            for handler in list(log.handlers):
-                if self._target in (getattr(handler, "baseFilename", None), getattr(handler, "beside", None)):
-                    log.removeHandler(handler)
-                    handler.close()
+            for handler in _handlers.pop(self._target):
+                log.removeHandler(handler)
+                handler.close()
 
 
 class _File(logging.FileHandler):
@@ -136,14 +129,6 @@ class _File(logging.FileHandler):
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
         return super()._open()
-
-
-class _Stderr(logging.StreamHandler[TextIO]):
-    """Writes beside a file, for as long as that is open."""
-
-    def __init__(self, beside: str) -> None:
-        super().__init__(sys.stderr)
-        self.beside = beside
 
 
 def _indented(text: str) -> str:

@@ -5,24 +5,142 @@ from __future__ import annotations
 import logging
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 import psycopg
 from sqlalchemy import Connection as ServerConnection
-from sqlalchemy import create_engine
+from sqlalchemy import CursorResult, Engine, create_engine
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as NoneFree
 
 from courtroom.errors import StoreError
-from courtroom.store.connection import Parameters, StoreConnection, StoredRow
-from courtroom.store.failures import ServerError
-from courtroom.store.plain_text import begun
-from courtroom.store.postgres_claims import PostgresClaims
-from courtroom.store.postgres_schema import prepare
-from courtroom.store.postgres_statements import PostgresRow, PostgresRows, faults, run
+from courtroom.store.connection import Parameters, RefusedByServer, ServerError, StoreConnection, StoredRow
+from courtroom.store.schema import begun, create, is_current, is_signed, names_of_tables, sign, upgrade
+
+SIGN = "\ufffe"
+"""Stands before the number of a character that can't be kept as it is; it is no character itself."""
+_NOT_PLAIN = re.compile("[\0\ud800-\udfff\ufffe]")
+_WRITTEN = re.compile(f"{SIGN}([0-9a-f]{{4}})")
+_MARK = re.compile(r"'(?:[^']|'')*'|%|\?|(?<!:):(\w+)| INDEXED BY \w+")
+
+
+def to_plain(text: str) -> str:
+    """Without what PostgreSQL can't hold; nothing is lost."""
+    return text if _NOT_PLAIN.search(text) is None else _NOT_PLAIN.sub(lambda found: f"{SIGN}{ord(found[0]):04x}", text)
+
+
+def from_plain(text: str) -> str:
+    """As it was."""
+    return text if SIGN not in text else _WRITTEN.sub(lambda found: chr(int(found[1], 16)), text)
+
+
+class PostgresRow(tuple[Any, ...]):
+    """A row as SQLite gives it: values by position or by name."""
+
+    __slots__ = ()
+    places: Mapping[str, int] = {}
+
+    def __getitem__(self, key: Any) -> Any:
+        return tuple.__getitem__(self, self.places[key] if isinstance(key, str) else key)
+
+    def keys(self) -> list[str]:
+        return [*self.places]
+
+
+class PostgresRows:
+    """What a statement gave. All rows are read: who goes through them holds no connection."""
+
+    def __init__(self, names: tuple[str, ...], rows: Iterable[Iterable[Any]], rowcount: int) -> None:
+        kind = _kind_of_row(names)
+        self._rows = iter([kind(map(_received, row)) for row in rows])
+        self.rowcount = rowcount
+
+    def __iter__(self) -> Iterator[PostgresRow]:
+        return self._rows
+
+    def fetchone(self) -> PostgresRow | None:
+        return next(self._rows, None)
+
+    def fetchall(self) -> list[PostgresRow]:
+        return [*self._rows]
+
+    def close(self) -> None:
+        self._rows = iter(())
+
+
+def run(server: ServerConnection, sql: str, parameters: Any = ()) -> PostgresRows:
+    """Run a statement; a list of values is as many runs of it. One that fails raises `ServerError`."""
+    many = isinstance(parameters, list) and bool(parameters) and isinstance(parameters[0], tuple | list | Mapping)
+    sent: Any = [_sent(one) for one in parameters] if many else _sent(parameters)
+    with faults():
+        result: CursorResult[Any] = server.exec_driver_sql(_translated(sql) if sent else sql, sent or None)
+        if not result.returns_rows:
+            return PostgresRows((), (), result.rowcount)
+        return PostgresRows(tuple(result.keys()), result.fetchall(), result.rowcount)
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """What goes wrong at the server is raised as `ServerError`; its text has no values in it, as they may be anybody's."""
+    try:
+        yield
+    except DBAPIError as error:
+        code = str(getattr(error.orig, "sqlstate", None) or "")
+        diagnosis = getattr(error.orig, "diag", None)
+        said = getattr(diagnosis, "message_primary", None) or str(error.orig)
+        kind: Callable[..., ServerError] = RefusedByServer if isinstance(error, IntegrityError) else ServerError
+        raise kind(said, code, error.connection_invalidated or not code) from error
+    except NoneFree as error:
+        raise ServerError("all connections are in use", "53300") from error
+    except SQLAlchemyError as error:
+        raise ServerError(str(error), gone=True) from error
+
+
+@lru_cache(maxsize=1000)
+def _translated(sql: str) -> str:
+    """A statement with `?` and `:name` as psycopg has them; texts within it stay as they are."""
+
+    def mark(found: re.Match[str]) -> str:
+        if found[1]:
+            return f"%({found[1]})s"
+        if found[0].startswith(" INDEXED"):  # which index is the best one, only SQLite needs to know
+            return ""
+        return "%s" if found[0] == "?" else found[0].replace("%", "%%")
+
+    return _MARK.sub(mark, sql)
+
+
+@lru_cache(maxsize=1000)
+def _kind_of_row(names: tuple[str, ...]) -> type[PostgresRow]:
+    places = {name: place for place, name in enumerate(names)}
+    return type("PostgresRow", (PostgresRow,), {"__slots__": (), "places": places})
+
+
+def _sent(values: Any) -> Any:
+    if isinstance(values, Mapping):
+        return {name: _value(value) for name, value in values.items()}
+    return tuple(_value(value) for value in values)
+
+
+def _value(value: Any) -> Any:
+    """A value as PostgreSQL takes it: numbers for yes and no, as in SQLite, and text without what it can't hold."""
+    if isinstance(value, str):
+        return to_plain(value)
+    return int(value) if isinstance(value, bool) else value
+
+
+def _received(value: Any) -> Any:
+    if isinstance(value, str):
+        return from_plain(value)
+    if isinstance(value, Decimal):  # a sum of whole numbers
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
+
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +164,6 @@ class PostgresStore:
 
     Args:
         address: as `postgresql://user:password@host/name`.
-        schema: number of the schema that this program writes.
 
     Raises:
         StoreError: the database can't be used; the sentence says why.
@@ -55,7 +172,7 @@ class PostgresStore:
     name = "PostgreSQL"
     row_key = "ctid"
 
-    def __init__(self, address: str, schema: int) -> None:
+    def __init__(self, address: str) -> None:
         self.place = place_of(address)
         self._engine = create_engine(
             _url(address),
@@ -70,13 +187,31 @@ class PostgresStore:
         self.claims = PostgresClaims(self._engine)
         self._connection = PostgresConnection(self)
         try:
-            prepare(self, schema)
+            self._prepare()
         except ServerError as error:
             self.close()
             raise explained(error, self.place) from error
         except StoreError:
             self.close()
             raise
+
+    def _prepare(self) -> None:
+        """Make the tables, or bring them up to date; all or nothing, and one process at a time."""
+        place = begun(self.place)
+        with self.transaction() as db:
+            encoding = db.execute("SELECT current_setting('server_encoding')").fetchone()[0]
+            if encoding != "UTF8":
+                raise StoreError(f"{place} keeps text as {encoding}. Make it anew with `createdb --encoding UTF8`.")
+            rows = db.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()").fetchall()
+            names = {row[0] for row in rows}
+            if not names:
+                create(db, "postgresql")
+            elif not is_current(db, names, place):
+                assert self.held is not None
+                upgrade(self.held)
+                sign(db, names_of_tables())
+            elif not is_signed(db):
+                sign(db)
 
     @property
     def connection(self) -> StoreConnection:
@@ -91,7 +226,6 @@ class PostgresStore:
 
     @contextmanager
     def transaction(self) -> Iterator[StoreConnection]:
-        """All or nothing, under the lock."""
         if self.held is not None:
             yield self.connection
             return
@@ -127,7 +261,6 @@ class PostgresStore:
 
     @contextmanager
     def borrowed(self) -> Iterator[ServerConnection]:
-        """A connection of the pool."""
         with faults(), self._engine.connect() as server:
             yield server
 
@@ -149,7 +282,6 @@ class PostgresStore:
         return server, run(server, sql, parameters)
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
-        """Rows by a cursor at the server."""
         if self.held is not None:
             yield from _some_at_a_time(self.held, sql, parameters)
             return
@@ -162,7 +294,6 @@ class PostgresStore:
                     run(server, "ROLLBACK")
 
     def close(self) -> None:
-        """Close all connections."""
         self.claims.close()
         self._engine.dispose()
 
@@ -175,15 +306,12 @@ class PostgresConnection:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether this thread is within a transaction."""
         return self._store.held is not None
 
     def execute(self, sql: str, parameters: Any = (), /) -> PostgresRows:
-        """Run one statement."""
         return self._run(sql, parameters)
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> PostgresRows:
-        """Run one statement for each set of values."""
         every = [*parameters]
         return self._run(sql, every) if every else PostgresRows((), (), 0)
 
@@ -206,11 +334,7 @@ def _some_at_a_time(server: ServerConnection, sql: str, parameters: Parameters) 
 
 
 def place_of(address: str) -> str:
-    """A database in words, without user and password.
-
-    Raises:
-        StoreError: it is no address of a PostgreSQL database.
-    """
+    """A database in words, without user and password."""
     url = _url(address)
     host = url.host or str(url.query.get("host", SOCKET))
     return f"the PostgreSQL database “{url.database or url.username or 'postgres'}” at {host}"
@@ -250,3 +374,59 @@ def _state(server: ServerConnection) -> object:
 @lru_cache(maxsize=1000)
 def _reads(sql: str) -> bool:
     return sql.lstrip()[:6].upper().startswith(("SELECT", "WITH"))
+
+
+NAMES = "unnest(CAST(:names AS text[])) WITH ORDINALITY AS asked(name, place) ORDER BY place"
+"""Names as rows, in their order."""
+KEEPALIVE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+"""The server notices within half a minute that a machine is gone, and with it what its processes had claimed."""
+
+
+class PostgresClaims:
+    """Advisory locks of one session: the server lets go of them as soon as the process is gone. Safe to share between threads."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._session: ServerConnection | None = None
+
+    def take(self, names: Sequence[str]) -> list[bool]:
+        """Claim each for as long as this process lives; whether it is this process's now, and was nobody's before."""
+        return [bool(row["done"]) for row in self._each("pg_try_advisory_lock", names)]
+
+    def release(self, names: Sequence[str]) -> None:
+        """Let others claim them; where the connection is lost, they are released by that."""
+        try:
+            self._each("pg_advisory_unlock", names)
+        except ServerError as error:
+            log.warning("claims could not be released: %s", error)
+
+    def close(self) -> None:
+        with self._lock:
+            self._end()
+
+    def _each(self, function: str, names: Sequence[str]) -> PostgresRows:
+        with self._lock:
+            try:
+                return run(
+                    self._there(),
+                    f"SELECT {function}(hashtextextended(name, 0)) AS done FROM {NAMES}",
+                    {"names": [*names]},
+                )
+            except ServerError:
+                self._end()
+                raise
+
+    def _there(self) -> ServerConnection:
+        if self._session is None:
+            with faults():
+                self._session = self._engine.connect()
+                self._session.detach()
+            run(self._session, KEEPALIVE)
+        return self._session
+
+    def _end(self) -> None:
+        if self._session is not None:
+            with suppress(SQLAlchemyError):
+                self._session.close()
+            self._session = None

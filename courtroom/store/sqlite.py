@@ -1,50 +1,53 @@
-"""The store as one SQLite file: one connection a thread, WAL, numbered migrations."""
+"""The store as one SQLite file: one connection a thread, WAL; looked at before it is used."""
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
-import time
 import weakref
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from courtroom.store import file as store_file
+from courtroom.errors import StoreError
 from courtroom.store.connection import Parameters, StoreConnection, StoredRow
-from courtroom.version import __version__
+from courtroom.store.schema import REVISION, create, is_current, is_signed, names_of_tables, sign, upgrade
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection as ServerConnection
+
+CHECKED_UP_TO = 64 * 2**20
+"""Bytes of a store that is checked whenever it is opened, which takes less than 0.1 s; of a larger one the doctor does it."""
+ELSEWHERE = "or set COURTROOM_HOME to another folder"
 
 
 class SqliteStore:
-    """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection.
-
-    Args:
-        migrations: scripts that bring the file up to date, of which each was run once.
-
-    Raises:
-        StoreError: the file can't be used; the sentence says why, and nothing was written to it.
-    """
+    """Connections to one SQLite file. Safe to share between threads; each thread gets its own connection."""
 
     name = "SQLite"
     row_key = "rowid"
     claims = None
 
-    def __init__(self, path: Path, migrations: Sequence[str]) -> None:
-        self._path, self._migrations = path, migrations
+    def __init__(self, path: Path) -> None:
+        self._path = path
         self.place = str(path)
         self._local = threading.local()
         self._open: set[sqlite3.Connection] = set()
-        store_file.make_folder(path.parent)
+        make_folder(path.parent)
         try:
-            store_file.check(path, self._migrations)
-            self._migrate()
+            if not check(path):
+                self._bring_up()
+            if not is_signed(self.connection):
+                with self.transaction() as db:
+                    sign(db)
         except sqlite3.Error as error:
             self.close()
-            raise store_file.explained(error, path) from error
+            raise explained(error, path) from error
 
     @property
     def connection(self) -> StoreConnection:
-        """This thread's connection."""
         return self._connection()
 
     def _connection(self) -> sqlite3.Connection:
@@ -92,11 +95,9 @@ class SqliteStore:
             connection.execute("ROLLBACK")
 
     def each(self, sql: str, parameters: Parameters = ()) -> Iterator[StoredRow]:
-        """SQLite reads row by row as it is."""
         return iter(self.connection.execute(sql, parameters))
 
     def close(self) -> None:
-        """Close every thread's connection."""
         for connection in list(self._open):
             connection.close()
         self._open.clear()
@@ -107,33 +108,135 @@ class SqliteStore:
         connection.close()
         self._open.discard(connection)
 
-    def _migrate(self) -> None:
-        """Bring an older store up to this version, in one transaction: a process that dies in it leaves the store as it was."""
-        me = (__version__, len(self._migrations))
-        if self._version() == me[1] and self._written_by(me):
-            return
-        with self.transaction() as connection:
-            version = self._version()
-            if 0 < version < len(self._migrations) and self._holds_anything():
-                store_file.copy(self._path, self._path.with_name(f"{self._path.name}.v{version}.bak"))
-            for number, script in enumerate(self._migrations[version:], start=version + 1):
-                for statement in filter(str.strip, script.split(";")):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("INSERT OR IGNORE INTO written_by VALUES (?, ?, ?)", (*me, time.time()))
+    def _bring_up(self) -> None:
+        """Make the tables, or change those of an older store, in one transaction: a process that dies in it leaves it as it was."""
+        with self.transaction() as db:
+            if not _tables(self._connection()):
+                create(db, "sqlite")
+                return
+        with _transaction_of_sqlalchemy(self._path) as (server, connection):
+            if not is_current(connection, _tables(connection), str(self._path)):  # no other process was faster
+                copy(self._path, self._path.with_name(f"{self._path.name}.before-{REVISION}.bak"))
+                upgrade(server)
+                sign(connection, names_of_tables())
 
-    def _version(self) -> int:
-        version: int = self.connection.execute("PRAGMA user_version").fetchone()[0]
-        return version
 
-    def _written_by(self, program: tuple[str, int]) -> bool:
-        row = self.connection.execute("SELECT 1 FROM written_by WHERE version = ? AND schema = ?", program)
-        return row.fetchone() is not None
+@contextmanager
+def _transaction_of_sqlalchemy(path: Path) -> Iterator[tuple[ServerConnection, sqlite3.Connection]]:
+    """A transaction on one connection, as SQLAlchemy and as SQLite have it; by itself SQLAlchemy would begin none before a `CREATE`."""
+    from sqlalchemy import create_engine
+    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.pool import NullPool
 
-    def _holds_anything(self) -> bool:
-        names = store_file.tables(self._migrations[: self._version()])
-        return any(self.connection.execute(f"SELECT 1 FROM {name} LIMIT 1").fetchone() for name in names)
+    connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=NullPool)
+    try:
+        with engine.begin() as server:  # sends no BEGIN to SQLite, but what ends it
+            connection.execute("BEGIN IMMEDIATE")
+            yield server, connection
+    except DBAPIError as error:
+        raise error.orig or error from error
+    finally:
+        connection.close()
 
 
 def _folded(text: object) -> str:
     return str(text or "").casefold()
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder in which everything is kept."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StoreError(f"{folder} can't be a folder, as there is a file. Move the file away, {ELSEWHERE}.") from error
+    except OSError as error:
+        raise StoreError(f"{folder} can't be made: {error.strerror}. Allow it, {ELSEWHERE}.") from error
+
+
+def check(path: Path, *, thorough: bool = True) -> bool:
+    """Look at a store before anything is written to it; one that is not there yet is fine.
+
+    Whether it has this program's schema; False where it is empty, or can be brought up to date. What is none of ours, newer than this
+    program, or damaged raises `StoreError`.
+    """
+    try:
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder; the store is a file of that name. Move it away, {ELSEWHERE}.")
+        if not path.exists() or path.stat().st_size == 0:
+            return False
+    except OSError as error:
+        raise StoreError(f"{path} can't be read: {error.strerror}. Allow it, {ELSEWHERE}.") from error
+    # SQLite alone opens the file: where anything else in this process closes it, POSIX drops all locks of the process on it, and
+    # another process deletes the journal under the connections that are open.
+    if not os.access(path, os.R_OK):
+        raise StoreError(f"{path} can't be read: permission denied. Allow it, {ELSEWHERE}.")
+    with closing(sqlite3.connect(path, timeout=30)) as db:
+        try:
+            db.execute("PRAGMA user_version")
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            raise StoreError(
+                f"{path} is not a SQLite file, or its first bytes are damaged. Put a backup in its place, {ELSEWHERE}."
+            ) from error
+        try:
+            names = _tables(db)
+        except UnicodeDecodeError as error:  # SQLite's own message names a table whose name is no text any more
+            raise damaged(path) from error
+        current = is_current(db, names, str(path))
+        if thorough and path.stat().st_size <= CHECKED_UP_TO and damages(db, quick=True):
+            raise damaged(path)
+        return current
+
+
+def _tables(db: sqlite3.Connection) -> set[str]:
+    return {
+        row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    }
+
+
+def damages(db: sqlite3.Connection, *, quick: bool = False) -> list[str]:
+    found = [row[0] for row in db.execute(f"PRAGMA {'quick' if quick else 'integrity'}_check(20)")]
+    return [line for line in found if line != "ok"]
+
+
+def copy(path: Path, to: Path) -> None:
+    """A consistent copy of a store, also while others write to it; there whole or not at all."""
+    part = to.with_name(to.name + ".part")
+    part.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path, timeout=30)) as source, closing(sqlite3.connect(part)) as target:
+        source.backup(target)
+    os.replace(part, to)
+
+
+def release_runs(store: Path) -> None:
+    """Nobody drives what is put back, also where the process lives that drove it when the backup was written."""
+    with closing(sqlite3.connect(store, isolation_level=None)) as db:
+        for table in ("runs", "experiments"):
+            db.execute(f"UPDATE {table} SET owner = NULL, heartbeat = NULL WHERE owner IS NOT NULL")
+
+
+def damaged(path: Path) -> StoreError:
+    return StoreError(
+        f"{path} is damaged. `python -m courtroom doctor` says what is wrong; put a backup in its place, {ELSEWHERE}."
+    )
+
+
+def explained(error: sqlite3.Error, path: Path) -> StoreError:
+    text = str(error).lower()
+    if "readonly" in text or "unable to open" in text:
+        return StoreError(f"{path} can't be written. Allow writing to its folder, {ELSEWHERE}.")
+    if "full" in text:
+        return StoreError(f"The disk with {path} is full. Make room, then go on; what is on record stays.")
+    if "locked" in text or "busy" in text:
+        return StoreError(f"{path} is held by another program. Close that one, then try again.")
+    if "disk i/o" in text:
+        return StoreError(f"The disk with {path} fails. Check it, then try again; what is on record stays.")
+    if isinstance(error, sqlite3.OperationalError) and not any(
+        word in text for word in ("malformed", "corrupt", "not a database")
+    ):
+        return StoreError(
+            f"{path} can't be used: {error}. `python -m courtroom doctor` says what is wrong with it; the log has more."
+        )
+    return damaged(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import secrets
 import threading
 import time
 from collections import deque
@@ -15,9 +16,8 @@ from typing import Any, TypeVar
 
 from courtroom.access.acting import by
 from courtroom.errors import CourtroomError
-from courtroom.store.batches import Batches
+from courtroom.store.connection import OUTAGES, passing
 from courtroom.store.database import Database
-from courtroom.store.failures import OUTAGES, passing
 
 log = logging.getLogger(__name__)
 
@@ -33,20 +33,42 @@ APART_S = 0.002
 
 @contextmanager
 def plainly(then: str = "the run goes on by itself") -> Iterator[None]:
-    """What the disk does not take, where a person waits for it, is reported in a sentence.
-
-    Args:
-        then: the end of that sentence: what comes after the disk takes it again.
-
-    Raises:
-        CourtroomError: with that sentence.
-    """
+    """What the disk does not take, where a person waits for it, is reported in a sentence that ends with what comes `then`."""
     try:
         yield
     except (*OUTAGES, OSError) as error:
         if not (text := passing(error)):
             raise
         raise CourtroomError(f"{text.partition(';')[0]}; {then}.") from error
+
+
+KEPT_S = 30 * 24 * 3600.0
+"""Seconds after which a process that has written nothing more is forgotten."""
+
+
+class Batches:
+    """Which batch of writes a process has committed last, so that one whose commit got no reply is not written twice. All is done within the transaction of the caller."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writer = secrets.token_hex(8)
+        self._number = 0
+
+    def begin(self) -> None:
+        """Number the batch of this transaction: the number is committed with it or not at all."""
+        db, now = self._database.connection, time.time()
+        if self._number == 0:
+            db.execute("DELETE FROM batches WHERE at < ?", (now - KEPT_S,))
+        self._number += 1
+        db.execute(
+            "INSERT INTO batches (writer, number, at) VALUES (?, ?, ?)"
+            " ON CONFLICT (writer) DO UPDATE SET number = excluded.number, at = excluded.at",
+            (self._writer, self._number, now),
+        )
+
+    def is_kept(self) -> bool:
+        row = self._database.row("SELECT 1 FROM batches WHERE writer = ? AND number = ?", (self._writer, self._number))
+        return row is not None
 
 
 class Writer:

@@ -4,210 +4,25 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from difflib import SequenceMatcher
 from functools import lru_cache
+from typing import Literal
 
 _CJK = re.compile(r"[\u3400-\u9fff]+")
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[a-z]+(?:'[a-z]+)?|\d+(?:[.,]\d+)*%?", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])|\n+")
 
 STOP_WORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "again",
-        "all",
-        "also",
-        "am",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "being",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "doing",
-        "down",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "having",
-        "he",
-        "her",
-        "here",
-        "him",
-        "his",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "it's",
-        "just",
-        "like",
-        "me",
-        "more",
-        "most",
-        "my",
-        "no",
-        "nor",
-        "not",
-        "now",
-        "of",
-        "off",
-        "on",
-        "once",
-        "only",
-        "or",
-        "other",
-        "our",
-        "out",
-        "over",
-        "own",
-        "said",
-        "same",
-        "she",
-        "so",
-        "some",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "through",
-        "to",
-        "too",
-        "under",
-        "until",
-        "up",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "whom",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-        "i'm",
-        "i've",
-        "don't",
-        "didn't",
-        "can't",
-        "的",
-        "了",
-        "是",
-        "我",
-        "你",
-        "他",
-        "她",
-        "它",
-        "们",
-        "我们",
-        "你们",
-        "他们",
-        "在",
-        "有",
-        "和",
-        "与",
-        "就",
-        "都",
-        "而",
-        "及",
-        "着",
-        "也",
-        "还",
-        "很",
-        "把",
-        "被",
-        "让",
-        "给",
-        "这",
-        "那",
-        "这个",
-        "那个",
-        "一个",
-        "不",
-        "没",
-        "没有",
-        "吗",
-        "呢",
-        "吧",
-        "啊",
-        "上",
-        "下",
-        "中",
-        "里",
-        "对",
-        "从",
-        "到",
-        "为",
-        "以",
-        "之",
-        "后",
-        "前",
-        "时",
-        "时候",
-        "说",
-        "要",
-        "会",
-        "能",
-        "可以",
-        "自己",
-        "什么",
-        "怎么",
-        "因为",
-        "所以",
-        "但",
-        "但是",
-        "如果",
-        "已经",
-        "又",
-        "再",
-        "去",
-        "来",
-        "过",
-        "得",
-        "地",
-        "个",
-        "并",
-        "并且",
-        "或",
-        "或者",
-        "请",
-        "就是",
-    ]
+    """
+    a about after again all also am an and any are as at be because been before being but by can could did do does
+    doing down for from had has have having he her here him his how i if in into is it its it's just like me more
+    most my no nor not now of off on once only or other our out over own said same she so some such than that the
+    their them then there these they this those through to too under until up very was we were what when where which
+    while who whom why will with would you your i'm i've don't didn't can't 的 了 是 我 你 他 她 它 们 我们 你们 他们 在 有 和 与 就 都 而
+    及 着 也 还 很 把 被 让 给 这 那 这个 那个 一个 不 没 没有 吗 呢 吧 啊 上 下 中 里 对 从 到 为 以 之 后 前 时 时候 说 要 会 能 可以 自己 什么 怎么 因为 所以 但 但是 如果 已经
+    又 再 去 来 过 得 地 个 并 并且 或 或者 请 就是
+    """.split()  # noqa: SIM905  a list of 195 lines
 )
 
 
@@ -230,7 +45,6 @@ def sentences(text: str) -> tuple[str, ...]:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether any Chinese character occurs."""
     return _CJK.search(text) is not None
 
 
@@ -238,3 +52,69 @@ def _segment(run: str) -> list[str]:
     import rjieba  # reads its dictionary when it is imported, about 0.1 s: only texts that need it pay for it
 
     return list(rjieba.cut(run, hmm=False))
+
+
+LONGEST = 40
+"""Sentences that `central` compares, at most; the first ones count."""
+DAMPING, ROUNDS = 0.85, 60
+
+
+def central(texts: tuple[str, ...] | list[str], count: int) -> tuple[str, ...]:
+    """The sentences most like all others, in their order."""
+    found = list(dict.fromkeys(sentence for text in texts for sentence in sentences(text)))[:LONGEST]
+    if len(found) <= count:
+        return tuple(found)
+    rank = centrality(tuple(found))
+    best = sorted(sorted(range(len(found)), key=lambda i: (-rank[i], i))[:count])
+    return tuple(found[i] for i in best)
+
+
+@lru_cache(maxsize=64)
+def centrality(found: tuple[str, ...]) -> tuple[float, ...]:
+    """PageRank of each sentence in the graph of words that sentences share; they add up to 1.
+
+    An edge weighs the shared words by the words of both (after Mihalcea and Tarau 2004). Sparse, so that a long document
+    of some thousand sentences takes a second.
+    """
+    import numpy as np
+    from scipy.sparse import coo_array, diags_array
+
+    if not found:
+        return ()
+    places: dict[str, int] = {}
+    pairs = [(row, places.setdefault(word, len(places))) for row, s in enumerate(found) for word in set(words(s))]
+    size = len(found)
+    if not pairs:
+        return (1.0 / size,) * size
+    rows, columns = zip(*pairs, strict=True)
+    holds = coo_array((np.ones(len(pairs)), (rows, columns)), shape=(size, len(places))).tocsr()
+    shared = (holds @ holds.T).tocoo()
+    counts = np.asarray(holds.sum(axis=1))
+    apart = shared.row != shared.col
+    row, column = shared.row[apart], shared.col[apart]
+    weight = shared.data[apart] / (counts[row] + counts[column])
+    graph = coo_array((weight, (row, column)), shape=(size, size)).tocsr()
+    out = np.asarray(graph.sum(axis=1))
+    alone = out == 0
+    step = (diags_array(np.where(alone, 0.0, 1.0 / np.where(alone, 1.0, out))) @ graph).T.tocsr()
+    rank = np.full(size, 1.0 / size)
+    for _ in range(ROUNDS):
+        rank = DAMPING * (step @ rank + rank[alone].sum() / size) + (1 - DAMPING) / size
+    return tuple(float(value) for value in rank)
+
+
+Kind = Literal["same", "gone", "new"]
+_PIECE = re.compile(r"[\u3400-\u9fff]|\s+|[^\s\u3400-\u9fff]+")
+
+
+def changes(before: str, after: str) -> Iterator[tuple[Kind, str]]:
+    """Runs of text in order; those that are not `new` make up `before`, those that are not `gone` make up `after`."""
+    old, new = _PIECE.findall(before), _PIECE.findall(after)
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if tag == "equal":
+            yield "same", "".join(old[a:b])
+        else:
+            if a < b:
+                yield "gone", "".join(old[a:b])
+            if c < d:
+                yield "new", "".join(new[c:d])

@@ -1,4 +1,4 @@
-"""One file with everything that can't be made again: the store, media, imports under way."""
+"""One file with everything that can't be made again: the store and the media."""
 
 from __future__ import annotations
 
@@ -9,21 +9,29 @@ import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path, PurePosixPath
 
-from courtroom.errors import StoreError
+from filelock import FileLock, Timeout
+
+from courtroom.cases.archives import MAX_STREAM, Archive
+from courtroom.errors import CaseError, StoreError
 from courtroom.media.store import media_of
 from courtroom.settings import Settings
+from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database, explained
-from courtroom.store.failures import FAILURES
-from courtroom.store.file import check, copy, damages, let_go
-from courtroom.store.migrations import MIGRATIONS
+from courtroom.store.sqlite import check, copy, damages, release_runs
 from courtroom.upkeep.moving import Progress, copy_as_file
 
 STORE = "courtroom.sqlite"
-_MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+|imports/[0-9a-f]{64}\.jsonl")
+LOCK = "lock"
+MOST_FILES = 1_000_000
+MOST_TIMES = 1_100
+"""A store whose pages are mostly empty unpacks to almost so many times its packed size, the most that ZIP's usual packing gives."""
+_MEMBER = re.compile(r"courtroom\.sqlite|media/[0-9a-f]{64}\.[a-z0-9]+")
 """What a backup holds, and all that is taken out of one."""
+_BEFORE = re.compile(r"imports/[0-9a-f]{64}\.jsonl")
+"""What backups held before 1.0.0: files whose import was under way. Today such an import begins again, and they are left out."""
 
 
 def write(settings: Settings, to: Path, progress: Progress = lambda table, done: None) -> int:
@@ -42,8 +50,8 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
         raise StoreError(f"{to} must be a file name that ends in .zip.")
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=to.parent, prefix=".backup-") as folder:
-            store, part = Path(folder) / STORE, Path(folder) / to.name
+        with _folder(to.parent, ".backup-") as folder:
+            store, part = folder / STORE, folder / to.name
             _copy(settings, store, progress)
             # After the store: a medium is there before any row names it.
             count = 1
@@ -53,7 +61,7 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
                     archive.writestr(name, content)
                     count += 1
             store.unlink()
-            _verify(part, Path(folder) / "again")
+            _verify(part, folder / "again")
             os.replace(part, to)
     except OSError as error:
         raise StoreError(
@@ -80,19 +88,33 @@ def restore(settings: Settings, source: Path) -> int:
         raise StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home, prefix=".restore-") as folder:
-            again = Path(folder) / "again"
+        with _folder(home, ".restore-") as folder:
+            again = folder / "again"
             count = _verify(source, again)
-            let_go(again / STORE)
+            release_runs(again / STORE)
             _put_back_media(settings, again / "media")
-            if (again / "imports").is_dir():
-                shutil.copytree(again / "imports", home / "imports", dirs_exist_ok=True)
             os.replace(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
     except OSError as error:
         raise StoreError(
             f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
         ) from error
     return count
+
+
+@contextmanager
+def _folder(within: Path, prefix: str) -> Iterator[Path]:
+    """A folder to work in. Those that killed processes have left behind are removed: nobody holds their locks."""
+    with ExitStack() as stack:
+        making = within / f".{LOCK}{prefix}"
+        with FileLock(making):  # else another process takes a folder that has no lock yet for one that was left behind
+            for left in within.glob(f"{prefix}*"):
+                with suppress(Timeout, OSError), FileLock(left / LOCK, timeout=0):
+                    shutil.rmtree(left, ignore_errors=True)
+            folder = Path(tempfile.mkdtemp(dir=within, prefix=prefix))
+            stack.enter_context(FileLock(folder / LOCK))
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)  # while it is still locked
+            making.unlink()
+        yield folder
 
 
 def _copy(settings: Settings, to: Path, progress: Progress) -> None:
@@ -111,9 +133,6 @@ def _beside(settings: Settings) -> Iterator[tuple[str, bytes]]:
     for name in media.names():
         if _MEMBER.fullmatch(member := f"media/{name}") and (content := media.read(name)) is not None:
             yield member, content
-    for path in sorted((settings.home / "imports").glob("*")):
-        if path.is_file() and _MEMBER.fullmatch(member := f"imports/{path.name}"):
-            yield member, path.read_bytes()
 
 
 def _put_back_media(settings: Settings, folder: Path) -> None:
@@ -130,15 +149,23 @@ def _put_back_media(settings: Settings, folder: Path) -> None:
 
 def _verify(path: Path, folder: Path) -> int:
     """Unpack a backup and look at its store. The number of its files."""
+    path.stat()  # one that is not there is told as such
     try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            if STORE not in names or not all(_MEMBER.fullmatch(name) for name in names):
+        room = min(MAX_STREAM, shutil.disk_usage(folder.parent).free)
+        with closing(Archive(path.name, path, MOST_FILES, room, MOST_TIMES)) as archive:
+            names = [name for name in map(str, archive.paths()) if not _BEFORE.fullmatch(name)]
+            if STORE not in names or not all(map(_MEMBER.fullmatch, names)):
                 raise StoreError(f"{path.name} is no backup of Courtroom. Choose another file.")
-            archive.extractall(folder)  # noqa: S202  each name is one of ours; damaged members are recognised by their checksums
-        check(folder / STORE, MIGRATIONS)
+            for name in names:
+                to = folder / name
+                to.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(PurePosixPath(name)) as packed, to.open("wb") as file:
+                    shutil.copyfileobj(packed, file)  # which finds by its checksum what is damaged
+        check(folder / STORE)
         with closing(sqlite3.connect(folder / STORE)) as db:
             found = damages(db)
+    except CaseError as error:
+        raise StoreError(str(error)) from error
     except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
         raise StoreError(f"{path.name} is no ZIP file, or it is damaged. Choose another backup.") from error
     except sqlite3.Error as error:

@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 from courtroom.errors import StoreError
 from courtroom.settings import Settings
+from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database, explained
-from courtroom.store.failures import FAILURES
-from courtroom.upkeep.doctor.result import CheckResult, fine, wrong
+from courtroom.strict import Strict
+
+Progress = Callable[[str, int], None]
+"""Given what is looked at, and how many of its rows have been so far."""
+
+
+class CheckResult(Strict):
+    """How one thing is."""
+
+    about: str
+    state: Literal["fine", "mended", "wrong"]
+    sentence: str
+    """One sentence; where something is wrong, with what to do."""
+
+
+def fine(about: str, sentence: str) -> CheckResult:
+    """Nothing to do."""
+    return CheckResult(about=about, state="fine", sentence=sentence)
+
+
+def mended(about: str, sentence: str) -> CheckResult:
+    """It was wrong."""
+    return CheckResult(about=about, state="mended", sentence=sentence)
+
+
+def wrong(about: str, sentence: str) -> CheckResult:
+    """A person has to do something."""
+    return CheckResult(about=about, state="wrong", sentence=sentence)
+
 
 WAIT_S = 5.0
 
@@ -33,11 +63,7 @@ def store_health(settings: Settings) -> CheckResult:
 
 
 def app_health(address: str) -> CheckResult:
-    """Whether the app's server answers.
-
-    Args:
-        address: with the path under which it answers, such as `http://localhost:8501/court`.
-    """
+    """Whether the app's server answers. `address`: with the path under which it answers, such as `http://localhost:8501/court`."""
     import httpx  # only for whoever asks
 
     url = f"{address.rstrip('/')}/_stcore/health"

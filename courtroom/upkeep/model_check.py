@@ -17,6 +17,7 @@ from courtroom.media.store import MediaStore
 from courtroom.models.card import card
 from courtroom.models.connections import Connections
 from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.local import model_files
 from courtroom.models.prices import estimate_tokens
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.request import Message, Reply, Request
@@ -138,8 +139,9 @@ async def _picture(model: LiteLLMModel, spec: ModelSpec, media: MediaStore) -> M
 
 async def _long(model: LiteLLMModel, spec: ModelSpec, word: str, long: int) -> ModelTrial:
     trial = ModelTrial(about="Long prompt", works=False, sentence="")
-    known = card(spec.id) or {}
-    tokens = min(long, int(known.get("max_input_tokens") or long) - spec.max_tokens - 500)
+    file = model_files().get(spec.id)
+    most = file.slot if file else int((card(spec.id) or {}).get("max_input_tokens") or long)
+    tokens = min(long, most - spec.max_tokens - 500)
     line = "The parties repeat what they have said before, and nothing new comes up.\n"
     filling = line * max(1, tokens // estimate_tokens(line))
     asked = spec.model_copy(update={"structured": "no", "attempts": 1})

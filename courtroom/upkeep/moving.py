@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import SecretStr
 
 from courtroom.errors import StoreError
+from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database
-from courtroom.store.failures import FAILURES
-from courtroom.store.plain_text import begun
+from courtroom.store.schema import begun
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int], None]
 """Given the table, and how many of its rows are moved."""
 AT_ONCE = 40
-"""Rows in one statement."""
-NOT_MOVED = frozenset({"written_by"})
-"""Says which programs have written a store, and is made with it."""
+NOT_MOVED = frozenset({"written_by", "alembic_version"})
+"""Say which programs have written a store and which schema it has, and are made with it."""
 
 
 def move(source: Database, target: Database, progress: Progress = lambda table, done: None) -> Mapping[str, int]:
@@ -39,11 +38,7 @@ def move(source: Database, target: Database, progress: Progress = lambda table, 
 
 
 def copy_as_file(source: Database, to: Path, progress: Progress = lambda table, done: None) -> None:
-    """A whole copy of a store as a SQLite file, as the store was at one moment; others write to it meanwhile.
-
-    Raises:
-        StoreError: it can't be written, or is there already.
-    """
+    """A whole copy of a store as a SQLite file, as the store was at one moment; others write to it meanwhile."""
     target = Database(to)
     try:
         with source.snapshot():
@@ -94,7 +89,7 @@ def _copied(source: Database, target: Database, table: Table, progress: Progress
         values = ", ".join([f"({mark})"] * len(rows))
         sent = [_storable(value, target) for value in chain.from_iterable(rows)]
         try:
-            target.connection.execute(f"INSERT INTO {table.name} ({columns}) VALUES {values}", tuple(sent))
+            target.execute(f"INSERT INTO {table.name} ({columns}) VALUES {values}", tuple(sent))
         except FAILURES as error:
             raise StoreError(
                 f"A row of {table.name} does not fit ({error}). `python -m courtroom doctor --mend` sets aside rows that can't "
@@ -133,7 +128,7 @@ def _number_on(target: Database, tables: tuple[Table, ...]) -> None:
     for table in tables:
         for column in table.columns:
             if column.identity is not None:
-                target.connection.execute(
+                target.execute(
                     f"SELECT setval(pg_get_serial_sequence('{table.name}', '{column.name}'), max({column.name}))"
                     f" FROM {table.name} HAVING count(*) > 0"
                 )

@@ -12,19 +12,17 @@ from typing import Any
 from aiohttp import web
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Overrule
 from courtroom.engine.procedure import Procedure
-from courtroom.knowledge.jurisprudence import Directive, Standard
+from courtroom.experiments.what_if import evidence_left_out
+from courtroom.knowledge.memory import Directive, Standard
 from courtroom.law.judgment import Judgment
 from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
-from courtroom.questions.playlists import Playlist, Stop
 from courtroom.settings import Settings
-from courtroom.sweeps.plan import evidence_left_out
 from tests.attacks.canaries import Canaries
 
 SAMPLES = {
@@ -49,12 +47,11 @@ class Hostile:
 
     runs: dict[str, str]
     """Procedure to run; `fork`, `paused` and `seat` beside them."""
-    sweep: str
+    what_if: str
     seat: str
     """A seat's token; a question with a picture waits there."""
     audience: str
     """An audience's token; hostile arguments stand there."""
-    playlist: str
 
 
 def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
@@ -85,12 +82,12 @@ def _filled(house: Courthouse, canaries: Canaries) -> Hostile:
     base = runs["cyberjurors"]
     runs["paused"] = _steered(house, cases, canaries)
     runs["fork"] = _fork(house, base, canaries)
-    plan = house.sweeps.plan(base, evidence_left_out(cases["dispute"])[:2], range(1))
-    sweep = house.sweeps.start(plan)
-    house.sweeps.wait(sweep, WAIT_S)
+    lab = house.experiments
+    what_if = lab.go(lab.begin(lab.what_ifs.experiment(base, evidence_left_out(cases["dispute"])[:2], range(1))))
+    lab.wait(what_if, WAIT_S)
     runs["seat"], seat = _seated(house, cases, canaries)
     house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
-    return Hostile(runs, sweep, seat, _audience(house, base, canaries), _playlist(house, base, canaries))
+    return Hostile(runs, what_if, seat, _audience(house, base, canaries))
 
 
 def _audience(house: Courthouse, run: str, canaries: Canaries) -> str:
@@ -101,11 +98,6 @@ def _audience(house: Courthouse, run: str, canaries: Canaries) -> str:
         house.audiences.vote(run, poll, phone, "buyer")
         house.audiences.argue(run, poll, phone, canaries.one(LONGEST))
     return token
-
-
-def _playlist(house: Courthouse, run: str, canaries: Canaries) -> str:
-    stops = [Stop(run=run, at=at, title=canaries.one(300), note=canaries.one(500)) for at in (1, 5)]
-    return house.playlists.add(Playlist(name=canaries.one(120), stops=tuple(stops)))
 
 
 def _case(house: Courthouse, kind: str, canaries: Canaries) -> Case:
@@ -144,12 +136,11 @@ def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: 
 
 def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> None:
     house.knowledge.precedents.add([canaries.filled(one) for one in house.knowledge.precedents.all()[:3]])
-    for name in ("charges", "statutes"):
+    for name in ("cases", "charges", "statutes"):
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
         records: list[Any] = list(collection.page(0, 2))
         collection.add([canaries.filled(one).model_copy(update={"id": one.id}) for one in records])
     case = cases["criminal"]
-    assert isinstance(case, CriminalCase)
     told = {"title": canaries.one(190), "facts": canaries.all(), "reasoning": canaries.all()}
     judged = Judgment(relevant_articles=(264,), charges=(canaries.some(200),))
     standard = Standard(id="standard", case="any", verdict=judged, gold=judged, induced=canaries.all(), **told)
@@ -158,10 +149,8 @@ def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries)
         [Directive(id="directive", text=canaries.all(), anchor=264, charges=judged.charges)]
     )
     lines = case.model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
-    digest = house.imports.begin("cases", f"{canaries.some(200)}.jsonl", lines)
-    house.runner.do(house.imports.go_on(digest)).result()
-    statute = json.dumps({"number": 5, "text": canaries.all()}).encode()
-    house.imports.begin("statutes", f"{canaries.some(200)}.jsonl", statute)  # and is interrupted
+    file = house.imports.check("cases", f"{canaries.some(200)}.jsonl", lines)
+    house.runner.do(house.imports.run(file)).result()
 
 
 def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> str:
@@ -171,7 +160,6 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
     house.runner.wait(run, WAIT_S)
     record = house.record(run)
     call = next(call for call in record.calls if call.value)
-    assert call.value is not None
     value = {
         name: f"{canaries.some(300)}{part}" if type(part) is str and "_id" not in name else part
         for name, part in call.value.items()

@@ -98,6 +98,23 @@ async def drip(asked: Asked) -> None:
         await asyncio.sleep(0.05)
 
 
+async def trickle(asked: Asked) -> None:
+    """A stream of one letter after the other, without end."""
+    await asked.head()
+    while True:
+        await asked.send(event(piece("a")))
+        await asyncio.sleep(0.05)
+
+
+async def one_chunk(asked: Asked) -> None:
+    """100 MB as one chunk."""
+    await asked.head(Transfer_Encoding="chunked")
+    await asked.send(b"%x\r\n" % (100 * 2**20))
+    for _ in range(100):
+        await asked.send(b" " * 2**20)
+    await asked.send(b"\r\n0\r\n\r\n")
+
+
 async def stall(asked: Asked) -> None:
     await asked.head()
     await asked.send(event(piece(GOOD[:20])) if asked.streams else b'{"id": ')
@@ -224,6 +241,7 @@ ATTACKS: dict[str, Attack] = {
         )
     ),
     "a page": Attack(body("<html>hello</html>", kind="text/html"), GARBLED, told=False),
+    "a picture": Attack(body(b"\x89PNG\r\n\x1a\n" * 99, kind="image/png"), GARBLED, told=False),
     "a page that is late": Attack(body("<html></html>", 502, "text/html"), FAILED.format(502), told=False),
     "an array": Attack(body("[1, 2]"), GARBLED, told=False),
     "an empty body": Attack(body(""), GARBLED, told=False),
@@ -257,6 +275,8 @@ ATTACKS: dict[str, Attack] = {
     "an endless line": Attack(endless_line, RUNAWAY, told=False),
     "600 kB of braces": Attack(say('{"a":' * 120_000), "nested too deeply", max_tokens=50_000),
     "a remark in braces 10,000 times": Attack(say("{a}" * 10_000), NO_JSON, max_tokens=3_000),
+    "100 MB in one chunk": Attack(one_chunk, RUNAWAY, told=False),
+    "letter by letter": Attack(either(say(GOOD), trickle), told=False, timeout_s=0.4),
     "drop by drop": Attack(drip, LATE, told=False, timeout_s=0.4),
     "silence": Attack(silence, LATE, told=False, timeout_s=0.4),
     "stalled": Attack(stall, LATE, told=False, timeout_s=0.4),

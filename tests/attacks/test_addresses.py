@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
@@ -19,12 +18,11 @@ FIELDS = {
     "setup": ("setup", "fork"),
     "deliberation": ("run", "at"),
     "knowledge": ("part",),
-    "sweep": ("sweep", "base"),
+    "what_if": ("experiment", "base"),
     "compare": ("runs",),
     "seat": ("seat",),
     "audience": ("audience",),
     "link": ("link", "public"),
-    "playlists": ("playlist", "stop"),
 }
 
 
@@ -33,14 +31,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A finished run in the pages' own courthouse."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
-        st.cache_resource.clear()
         house: Courthouse = courthouse()
         made = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2, rounds=1), 0)
         house.runner.go(made)
         house.runner.wait(made, 60)
         yield made
         house.close()
-        st.cache_resource.clear()
 
 
 @pytest.mark.parametrize(("page", "field"), [(page, field) for page, fields in FIELDS.items() for field in fields])

@@ -21,13 +21,13 @@ from PIL import Image
 
 from courtroom.cases.files import Package
 from courtroom.cases.library import Library
-from courtroom.engine.control import Control
 from courtroom.engine.record import Record
+from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
+from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.database import Database
-from courtroom.store.failures import FULL, LOCKED, UNWRITABLE
 from tests.test_imports import opened, records
 from tests.toy import CASE, Bench, Scripted
 
@@ -69,7 +69,6 @@ def heard_until_asked(bench: Bench) -> str:
 
 def answered(bench: Bench) -> None:
     """Let the answers come in."""
-    assert bench.model.hold is not None
     bench.runner._loop.call(bench.model.hold.set)
 
 
@@ -293,21 +292,14 @@ def test_a_case_for_whose_row_there_is_no_room_leaves_no_picture(tmp_path: Path)
 
 
 @pytest.mark.parametrize("small_disk", [16], indirect=True)
-def test_a_real_disk_that_is_full_while_a_file_is_imported_tells_so_and_goes_on_afterwards(small_disk: Path) -> None:
+def test_a_real_disk_that_is_full_while_a_file_is_imported_tells_so_and_takes_it_afterwards(small_disk: Path) -> None:
     knowledge, imports = opened(small_disk / "home")
-    knowledge.cases.all()
-    folder = small_disk / "home" / "imports"
-    data, ballast = records(200), leave(small_disk, 20_000)
-    with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then take the file in again\.$"):
-        imports.begin("cases", "many.jsonl", data)
-    assert files_in(folder) == set()
-    assert imports.pending() == []
+    knowledge.of("cases").all()
+    ballast = leave(small_disk, 20_000)
+    file = imports.check("cases", "many.jsonl", records(2000))
+    with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then import the file again\.$"):
+        asyncio.run(imports.run(file))
+    assert len(knowledge.of("cases", "imported")) == 0
     ballast.unlink()
-    digest = imports.begin("cases", "many.jsonl", data)
-    fill(ballast)
-    with pytest.raises(CourtroomError, match="then go on with the import. What is in stays in"):
-        asyncio.run(imports.go_on(digest))
-    assert [job.done for job in imports.pending()] == [0]
-    ballast.unlink()
-    assert asyncio.run(imports.go_on(digest)).total == 200
-    assert len(knowledge.of("cases", "imported")) == 200
+    asyncio.run(imports.run(file))
+    assert len(knowledge.of("cases", "imported")) == 2000

@@ -5,23 +5,38 @@ What any one reader makes of a wrong field is in `tests/test_case_files.py`; her
 
 from __future__ import annotations
 
+import csv
+import gzip
 import io
 import json
+import re
+import resource
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from courtroom.cases.files import Package, read_each, read_upload
+from courtroom.cases.archives import UnpacksTooMuch
+from courtroom.cases.files import Package, read_each, read_folder, read_upload
 from courtroom.courthouse import Courthouse
+from courtroom.datasets.importing import Order
+from courtroom.datasets.records import Reading
+from courtroom.datasets.source import parts
 from courtroom.engine.changes import read_value, read_values
 from courtroom.engine.interventions import read_actions
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.experiments.written import csv_of
 from courtroom.knowledge.bases import Kind
+from courtroom.panel.panels import checked, read_panel, write_csv
 from courtroom.settings import Settings
+from courtroom.text.files import cell_text
 
 MANY_DIGITS = "9" * 5_000
 DEEP = "[" * 100_000
@@ -98,11 +113,10 @@ def test_json_that_is_meant_to_hurt_is_refused_in_a_sentence(bomb: str, name: st
 def test_an_import_into_the_knowledge_base_refuses_the_same(house: Courthouse, bomb: str, into: Kind) -> None:
     for name in ("a.json", "a.jsonl"):
         with pytest.raises(CourtroomError) as caught:
-            house.imports.begin(into, name, bomb.encode())
+            house.imports.check(into, name, bomb.encode())
         assert len(str(caught.value)) < 2_000
     report = house.knowledge.precedents.import_file(bomb.encode())
     assert (report.taken, bool(report.problems)) == ((), True)
-    assert house.imports.pending() == []
 
 
 @pytest.mark.parametrize("bomb", [MANY_DIGITS, DEEP, DEEP_OBJECT], ids=["digits", "list", "object"])
@@ -113,11 +127,6 @@ def test_what_the_shell_is_given_is_text_where_it_can_be_no_value(bomb: str) -> 
         read_actions(bomb)
 
 
-def test_of_a_name_that_stands_twice_the_last_counts() -> None:
-    text = json.dumps(dispute())[:-1] + ', "title": "Another"}'
-    assert [package.case.title for package in read_upload("a.json", text.encode())] == ["Another"]
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "gb18030", "latin-1"])
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.txt", "a.md", "a.csv"])
 def test_another_encoding_is_refused_and_never_taken_for_text(name: str, encoding: str) -> None:
@@ -126,27 +135,6 @@ def test_another_encoding_is_refused_and_never_taken_for_text(name: str, encodin
     data = text.encode(encoding)
     told = refused(name, data)
     assert any(word in told for word in ("UTF-8", "not valid JSON", "can't be read", "NUL")), told
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.csv", "a.txt"])
-def test_a_byte_order_mark_is_no_part_of_the_text(name: str) -> None:
-    body = json.dumps(dispute()) if "json" in name else "text,label\ngood,yes\nbad,no\n"
-    (package,) = read_upload(name, b"\xef\xbb\xbf" + body.encode())
-    assert "\ufeff" not in package.case.model_dump_json()
-
-
-def test_cail_as_it_is_handed_around_json_lines_named_json(house: Courthouse) -> None:
-    data = lines(*(cail(number) for number in range(1, 6)))
-    packages = read_upload("train.json", data)
-    assert [package.case.kind for package in packages] == ["criminal"] * 5
-    assert [p.case.model_dump() for p in packages] == [p.case.model_dump() for p in read_upload("train.jsonl", data)]
-    digest = house.imports.begin("cases", "train.json", data)
-    assert [job.total for job in house.imports.pending()] == [5]
-    house.imports.give_up(digest)
-    (packed,) = {len(read_upload("c.zip", zipped(("case.json", data))))}
-    assert packed == 5
-    one = read_upload("one.json", lines(cail(1)) + b"\n")
-    assert len(one) == 1
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.jsonl"])
@@ -163,47 +151,36 @@ def test_a_bad_first_line_does_not_hide_the_others() -> None:
     assert "a.json, line 1" in str(found[0])
 
 
-def test_json_that_is_written_over_several_lines_is_one_document() -> None:
-    for indent in (None, 0, 1, 4):
-        assert len(read_upload("a.json", json.dumps(dispute(), indent=indent).encode())) == 1
-        both = json.dumps([dispute(), dispute(id="other")], indent=indent)
-        assert len(read_upload("a.json", both.encode())) == 2
-    a_line_each = "[\n" + ",\n".join(json.dumps(cail(number)) for number in range(3)) + "\n]"
-    assert len(read_upload("a.json", a_line_each.encode())) == 3
-    broken = a_line_each.replace("]}}\n]", "")
-    assert "not valid JSON" in refused("a.json", broken[:-40].encode())
-
-
-def test_labelled_lines_named_json_are_one_task() -> None:
-    rows = [{"text": f"Text {number}", "label": "good" if number % 2 else "bad"} for number in range(6)]
-    (package,) = read_upload("mood.json", lines(*rows))
-    assert package.case.kind == "labelled"
-    assert package.case.model_dump()["labels"] == read_upload("mood.jsonl", lines(*rows))[0].case.model_dump()["labels"]
-
-
-def test_statutes_are_read_from_lines_and_from_a_list(house: Courthouse) -> None:
-    rows = [{"number": number, "text": f"第{number}条的内容。"} for number in (264, 265)]
-    digests = {
-        house.imports.begin("statutes", name, data)
-        for name, data in (("a.json", lines(*rows)), ("a.jsonl", lines(*rows)), ("b.json", json.dumps(rows).encode()))
-    }
-    assert len(digests) == 1, "they are the same records"
-    house.imports.give_up(digests.pop())
-    with pytest.raises(CourtroomError, match="a.jsonl, line 2"):
-        house.imports.begin("statutes", "a.jsonl", lines(rows[0], f'{{"number": {MANY_DIGITS}}}'))
-
-
-FORMULAS = ('=HYPERLINK("http://evil.example")', "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1")
+FORMULAS = (
+    *('=HYPERLINK("http://evil.example")', "+1+1", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1"),
+    *("'=1+1", "''@SUM(A1)", "=cmd|' /C calc'!A0"),
+)
 
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_a_table_s_formula_stays_text(formula: str) -> None:
     out = io.StringIO()
-    import csv
-
     csv.writer(out).writerows([("text", "label"), (formula, "yes"), ("plain", "no")])
     (package,) = read_upload("a.csv", out.getvalue().encode())
     assert formula.strip() in package.case.model_dump_json().replace('\\"', '"')
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_no_cell_that_is_written_is_a_formula_and_reading_gives_back_what_was_written(formula: str) -> None:
+    frame = pd.DataFrame([{formula: formula, "cost": -0.5, "count": None}, {formula: "-3", "cost": 2.0, "count": 7}])
+    names, *rows = csv.reader(io.StringIO(csv_of(frame), newline=""))
+    assert [cell[0] for cell in (names[0], rows[0][0])] == ["'", "'"]
+    assert [row[1:] for row in rows] == [["-0.5", ""], ["2.0", "7.0"]], "numbers stay numbers"
+    assert [cell_text(cell) for cell in (names[0], rows[0][0], rows[1][0])] == [formula, formula, "-3"]
+
+
+@pytest.mark.parametrize("formula", [formula.strip() for formula in FORMULAS])
+def test_a_panel_of_formulas_comes_back_from_its_csv_as_it_was(formula: str) -> None:
+    person = {"name": formula, "gender": "-", "age": 40, "status": "@", "background": formula, "traits": ["+", "calm"]}
+    panel = checked([person])
+    text = write_csv(panel)
+    assert not any(cell.startswith(tuple("=+-@\t\r")) for row in csv.reader(io.StringIO(text)) for cell in row)
+    assert read_panel("panel.csv", text.encode()) == panel
 
 
 def zipped(*members: tuple[str | zipfile.ZipInfo, bytes]) -> bytes:
@@ -234,6 +211,9 @@ ZIPS = {
     "zeros": zipped(CASE, ("big.png", bytes(60_000_000))),
     "nothing": zipped(),
     "cut off": zipped(CASE)[:-10],
+    "locked with a password": zipped(CASE).replace(
+        b"PK\x01\x02\x14\x03\x14\x00\x00", b"PK\x01\x02\x14\x03\x14\x00\x01"
+    ),
 }
 
 
@@ -244,6 +224,110 @@ def test_a_zip_that_is_meant_to_hurt_is_refused_and_nothing_is_unpacked(
     monkeypatch.chdir(tmp_path)
     refused("a.zip", data)
     assert list(tmp_path.rglob("*")) == []
+
+
+def dictionary_bomb(nested: bool) -> bytes:
+    """Parquet of a few bytes: one long text, to which thousands of rows refer."""
+    places = pa.array([0] * 4_000, pa.int32())
+    column: pa.Array = pa.DictionaryArray.from_arrays(places, ["x" * 2**20])
+    if nested:
+        column = pa.ListArray.from_arrays(pa.array([0, 4_000], pa.int32()), column)
+    out = io.BytesIO()
+    pq.write_table(pa.table({"text": column, "label": ["yes"] * len(column)}), out, compression="zstd")
+    return out.getvalue()
+
+
+def arrow(table: pa.Table, compression: str | None = None) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_stream(out, table.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def nulls() -> bytes:
+    out = io.BytesIO()
+    pq.write_table(pa.table({"text": pa.nulls(200_000_000)}), out, compression="zstd")
+    return out.getvalue()
+
+
+def footer_that_lies(column: pa.Array) -> bytes:
+    """Parquet whose footer says that a column unpacks to ten bytes; its pages say how much it is."""
+    out = io.BytesIO()
+    pq.write_table(pa.table({"text": column}), out, compression="zstd", use_dictionary=False)
+    size = pq.ParquetFile(out).metadata.row_group(0).column(0).total_uncompressed_size
+    said = varint(2 * size)
+    lie = bytes([20 | 128, *[128] * (len(said) - 2), 0])
+    data = out.getvalue()
+    assert said in data
+    return data.replace(said, lie)
+
+
+def varint(value: int) -> bytes:
+    *more, last = (value >> place & 127 for place in range(0, value.bit_length(), 7))
+    return bytes([*(part | 128 for part in more), last])
+
+
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "newlines.jsonl.gz": lambda: gzip.compress(b"\n" * 100_000_000),
+    "newlines.csv.gz": lambda: gzip.compress(b"text,label\n" + b"\n" * 100_000_000),
+    "rows.jsonl.gz": lambda: gzip.compress((b'{"text": "' + b"a" * 100_000 + b'", "label": "b"}\n') * 1_000),
+    "one line.jsonl.gz": lambda: gzip.compress(b'{"text": "' + b"x" * 200_000_000),
+    "object.json.gz": lambda: gzip.compress(b'{"text": "' + b"x" * 200_000_000),
+    "newlines.jsonl": lambda: b"\n" * 20_000_000,
+    "spaces.json": lambda: b" " * 20_000_000 + b"[]",
+    "text.txt.gz": lambda: gzip.compress(b"x" * 100_000_000),
+    "dictionary.parquet": lambda: dictionary_bomb(nested=False),
+    "dictionary in a list.parquet": lambda: dictionary_bomb(nested=True),
+    "dictionary.parquet.gz": lambda: gzip.compress(dictionary_bomb(nested=False)),
+    "zeros.parquet.gz": lambda: gzip.compress(bytes(200_000_000)),
+    "nulls.parquet": nulls,
+    "footer that lies.parquet": lambda: footer_that_lies(pa.array(["x" * 100_000_000])),
+    "footer that lies in a list.parquet": lambda: footer_that_lies(pa.array([["x" * 1_000_000] * 100])),
+    "nulls.arrow": lambda: arrow(pa.table({"text": pa.nulls(200_000_000)})),
+    "packed.arrow": lambda: arrow(pa.table({"text": ["x" * 100_000_000]}), "zstd"),
+    "gzip in zip.zip": lambda: zipped(("a.jsonl.gz", gzip.compress(b"\n" * 100_000_000))),
+    "parquet in zip.zip": lambda: zipped(("a.parquet", dictionary_bomb(nested=False))),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_there_is_room_for_it(
+    house: Courthouse, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_bytes(BOMBS[name]())
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CourtroomError) as caught:
+        house.dataset_imports.run(Order(source=str(tmp_path / name), name="bomb"))
+    assert re.search(r"unpacks to far more|white space|compressed Arrow|more than 64 MB", str(caught.value))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024, "kilobytes"
+
+
+@pytest.mark.parametrize("name", ["rows.csv.gz", "rows.zip"])
+def test_a_packed_file_gives_no_more_records_than_it_has_bytes(tmp_path: Path, name: str) -> None:
+    rows = b"text,label\n" + b"".join(b"%d,a\n" % (number % 7) * 40 for number in range(2_500))
+    (tmp_path / name).write_bytes(gzip.compress(rows) if name.endswith(".gz") else zipped(("rows.csv", rows)))
+    (part,) = parts(tmp_path / name)
+    with closing(Reading(part).records()) as records, pytest.raises(UnpacksTooMuch):
+        assert sum(1 for _ in records) == 0, "it is refused before its end"
+
+
+def test_a_link_in_a_folder_is_not_followed_out_of_it(house: Courthouse, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    row = '{"text": "%s", "label": "%s"}\n'
+    (tmp_path / "secret.jsonl").write_text(row % ("secret", "no"))
+    (folder / "a.jsonl").write_text(row % ("open", "yes") + row % ("open too", "no"))
+    (folder / "b.jsonl").symlink_to(tmp_path / "secret.jsonl")
+    (folder / "c.jsonl").symlink_to(folder / "a.jsonl")
+    names = [part.name for part in parts(folder)]
+    assert names == ["a.jsonl", "c.jsonl"]
+    (folder / "case.json").write_text(json.dumps(dispute(evidence=[PHOTO])))
+    (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    (folder / "photo.png").symlink_to(tmp_path / "secret.png")
+    assert read_folder(folder).files == {}
+
+
+PHOTO = {"id": "buyer-1", "side": "buyer", "text": "x", "media": [{"id": "m1", "kind": "image", "file": "photo.png"}]}
 
 
 def test_a_case_that_names_a_file_outside_gets_none(tmp_path: Path) -> None:

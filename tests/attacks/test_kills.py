@@ -20,18 +20,19 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine import lease as leases
-from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, Driver, Lease, owner_of
+from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, LeaseHolder, owner_of
+from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.imports import BATCH
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.shell.output import follow
-from courtroom.sweeps.plan import singly, values
-from tests import forks
+from courtroom.shell.options import follow
+from tests import forks, killed_statements
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
 from tests.test_imports import opened, records
 from tests.test_resilience import asked_by, environment, recorded
-from tests.test_sweeps import based, shell
+from tests.test_what_ifs import based, shell
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -81,25 +82,25 @@ def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_th
     run = bench.start()
     assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:dead") == 1
     assert bench.store.lease.claim(run, bench.runner.driver.owner, None)
-    assert not bench.runner._driven._ends_its_process(run)
+    assert not bench.runner._ends_its_process(run)
     assert bench.store.lease.holds(run, bench.runner.driver.owner)
     assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:another") == 2
 
 
-def test_who_waits_for_a_sweep_goes_on_with_it_when_its_driver_is_killed(
+def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
     tmp_path: Path, other: subprocess.Popen[bytes]
 ) -> None:
     house = Courthouse(Settings(home=tmp_path))
     run = heard(house)
-    plan = house.sweeps.plan(run, singly(values("rounds", [2])), (0,))
-    sweep = house.sweeps.store.create(plan, "Table", 0)
-    assert house.sweeps.store.lease.claim(sweep, f"{owner_of(other.pid)}:other", None)
-    house.sweeps.store.set_status(sweep, "running")
-    settled = house.sweeps.settled(sweep)
-    assert house.sweeps.take_up_interrupted() == []
+    lab = house.experiments
+    what_if = lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))
+    assert lab.store.lease.claim(what_if, f"{owner_of(other.pid)}:other", None)
+    lab.store.set_status(what_if, "running")
+    settled = lab.settled(what_if)
+    assert lab.take_up_interrupted() == []
     other.kill()
     settled.result(60)
-    assert house.sweeps.store.sweep(sweep).status == "done"
+    assert lab.store.status(what_if) == "done"
     house.close()
 
 
@@ -132,7 +133,7 @@ def test_a_driver_on_another_machine_is_dead_when_its_heartbeat_stands_still_by_
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = [1000.0]
-    driver, lease, run = Driver(lambda: clock[0]), bench.store.lease, bench.start()
+    driver, lease, run = LeaseHolder(lambda: clock[0]), bench.store.lease, bench.start()
     elsewhere = "elsewhere/1/2:77:12345:abc"
     assert lease.claim(run, elsewhere, None)
 
@@ -228,46 +229,61 @@ def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     assert bench.store.status(run) == "done"
 
 
-def test_a_lease_is_one_rule_for_runs_and_sweeps(bench: Bench) -> None:
-    for table in ("runs", "sweeps"):
-        assert Lease(bench.database, table).holder("nothing") == (None, None)  # type: ignore[arg-type]
-
-
-def test_killed_in_mid_import_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_all(tmp_path: Path) -> None:
     total = 3000
     file = tmp_path / "many.jsonl"
     file.write_bytes(records(total))
     environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
     words = ("knowledge", "import", str(file), "--into", "cases")
-    kills = 0
-    for stop_at in (BATCH, 5 * BATCH):
-        wanted = [f"Taking in {n} of".encode() for n in range(stop_at, total, BATCH)]
-        with forks.Fork(forks.shell, *words, environment=environment) as process:
-            told = process.until(wanted)
-            if any(text in told for text in wanted):
-                process.kill()
-                kills += 1
-    knowledge, imports = opened(tmp_path / "home")
-    (job,) = imports.pending()
-    assert kills == 2
-    assert job.done >= 5 * BATCH
-    assert job.done < total
-    assert len(knowledge.of("cases", "imported")) == job.done
+    with forks.Fork(forks.shell, *words, environment=environment) as process:
+        told = process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
+        assert b"Taking in" in told
+        process.kill()
+    knowledge, _ = opened(tmp_path / "home")
+    assert len(knowledge.of("cases", "imported")) in (0, total)
     command = [sys.executable, "-m", "courtroom", *words]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert f"Taking in {job.done} of" not in done.stderr  # it went on behind what was done
     assert len(knowledge.of("cases", "imported")) == total
-    assert imports.pending() == []
 
 
-def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
+LAW = "\n".join(
+    json.dumps(
+        {"number": number, "text": f"Whoever takes thing {number} is punished.", "charges": [f"taking {number}"]}
+    )
+    for number in range(300, 303)
+)
+
+
+@pytest.mark.parametrize("how", ["add", "replace"])
+def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_what_was_there_before(
+    tmp_path: Path, how: str
+) -> None:
+    home, file = tmp_path / "home", tmp_path / "law.jsonl"
+    file.write_text('{"number": 264, "text": "Whoever steals is punished.", "charges": ["theft"]}')
+    knowledge, imports = opened(home)
+    asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
+    file.write_text(LAW)
+    done = forks.Fork(killed_statements.main, "import_statutes", home, str(file), how).finish()
+    assert done.returncode == 0, done.stderr
+    states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports
+    before = states.count(states[0])
+    assert before >= 8, "each of its statements was one moment"
+    assert {records for records, _ in states[before:]} == {states[-1][0]}, "half of it is never there"
+    articles = {f"{one.number}" for one in knowledge.of("statutes", "imported").all()}
+    assert articles == {"300", "301", "302"} | ({"264"} if how == "add" else set())
+    assert len(knowledge.of("charges", "imported")) == len(articles)
+    found = asyncio.run(knowledge.of("statutes", "imported").search("thing 301", 1))
+    assert found[0].record.number == 301
+
+
+def test_killed_in_a_what_if_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
     legs: list[tuple[Counter[str], Counter[str]]] = []
     """What was on record before each start, and what was asked until it was killed."""
     with OpenAIServer(delay=0.01, keep_bodies=True) as server:
         run = based(tmp_path, server.url, "--model", "openai/any")
         words = (
-            "sweep",
+            "what-if",
             run,
             "--drop",
             "jurors",
@@ -282,7 +298,7 @@ def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path:
         for wanted in (3, 12):
             known, before = recorded(tmp_path), len(server.bodies)
             with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
-                process.until([f"{n} of 22 runs".encode() for n in range(wanted, 22)])
+                process.until([f"{n} of 22 cells".encode() for n in range(wanted, 22)])
                 process.kill()
             legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
             planned.append(cells_of(tmp_path))
@@ -292,32 +308,32 @@ def test_killed_in_mid_sweep_it_goes_on_where_it_was_with_no_run_twice(tmp_path:
         legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert found["runs"] == {"done": 22}
+    assert found["cells"] == {"done": 22}
     total = recorded(tmp_path)
     for known, asked in legs:
         assert all(asked[question] <= total[question] - known[question] for question in asked)
     assert sum(legs[-1][1].values()) > 0, "it was killed before its end"
     house = Courthouse(Settings(home=tmp_path))
     assert Counter(row.status for row in house.store.runs()) == {"done": 22}
-    assert {row.id for row in house.store.runs()} == {cell for cell, *_ in planned[0]}
+    assert {row.id for row in house.store.runs()} == {cell or run for cell, *_ in planned[0]}
     house.close()
 
 
 def cells_of(home: Path) -> list[Any]:
     house = Courthouse(Settings(home=home))
-    (sweep,) = house.sweeps.store.sweeps()
-    found = [(cell.run, cell.variant, cell.seed) for cell in house.sweeps.store.cells(sweep.id)]
+    (kept,) = house.experiments.store.experiments()
+    found = [(cell.run, cell.arm, cell.seed) for cell in house.experiments.store.cells(kept.id)]
     house.close()
     return found
 
 
 @pytest.mark.usefixtures("either_database")
-def test_a_restarted_server_takes_up_the_sweeps_that_were_under_way(tmp_path: Path) -> None:
+def test_a_restarted_server_takes_up_the_what_ifs_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
         run = based(tmp_path, server.url)
-        words = ("sweep", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
+        words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
-            process.until([b"3 of 9 runs"])
+            process.until([f"{n} of 9 cells".encode() for n in range(3, 9)])
             process.kill()
         with forks.Fork(taken_up, environment=environment(tmp_path, server.url)) as process:
             again = process.finish()
@@ -329,7 +345,7 @@ def taken_up() -> None:
     """What a server does that starts."""
     house = Courthouse()
     house.runner.take_up_interrupted()
-    (sweep,) = taken = house.sweeps.take_up_interrupted()
-    house.sweeps.wait(sweep, 60)
-    print(len(taken), house.sweeps.store.sweep(sweep).status, len(house.store.runs()))
+    (name,) = taken = house.experiments.take_up_interrupted()
+    house.experiments.wait(name, 60)
+    print(len(taken), house.experiments.store.status(name), len(house.store.runs()))
     house.close()

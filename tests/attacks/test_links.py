@@ -1,4 +1,4 @@
-"""What comes from others, as a link, a file, a fork, an intervention, a sweep, says nothing of where a key goes."""
+"""What comes from others, as a link, a file, a fork, an intervention, a what-if, says nothing of where a key goes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 from pydantic import ValidationError
 from streamlit.testing.v1 import AppTest
 
@@ -22,10 +21,11 @@ from courtroom.models.connections import Connections
 from courtroom.models.spec import EXTRAS, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
+from tests.driving import drive
+from tests.pages import ROOT, opened_at, page
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-ROOT = Path(__file__).parents[2]
 THERE = "http://127.0.0.1:9/v1"
 CANARY = "canary-of-the-owner-1"
 
@@ -68,23 +68,18 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
     from pages.parts.shared.house import courthouse
 
     house = courthouse()
     yield house
     house.close()
-    st.cache_resource.clear()
 
 
 @pytest.fixture
 def heard(house: Courthouse) -> str:
     """A short run by the offline model, with its verdict."""
     setup = CyberJurorsSetup(jury_size=2, rounds=1, examination="shared")
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
-    return run
+    return drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
 
 
 def one_sentence(error: Exception) -> bool:
@@ -137,7 +132,7 @@ def test_the_shell_refuses_it(
         ["fork", heard, "--set", setting],
         ["fork", heard, "--set", setting, "--from", "round 1"],
         ["fork", heard, "--intervene", str(actions)],
-        ["sweep", heard, "--vary", f"model=[{json.dumps(spec)}]"],
+        ["what-if", heard, "--vary", f"model=[{json.dumps(spec)}]"],
     ):
         with pytest.raises(CourtroomError) as refused:
             shell(words, standalone_mode=False)
@@ -162,9 +157,7 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
 @pytest.mark.parametrize("name", ["nobody-lists-it", "openai", "OPENAI_API_KEY", "connections"])
 def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
     setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id="openai/any", connection=name, vision="no"))
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
     row = house.store.run(run)
     assert row.status == "failed"
     assert row.reason.startswith(f"There is no connection “{name}” on this server.")
@@ -174,15 +167,8 @@ def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: st
 
 
 def setup_page(link: object = None, section: str = "Settings") -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["setup_section"] = section
-    app.run()
-    app.switch_page("pages/setup.py")
-    if link is not None:
-        app.query_params["setup"] = link if isinstance(link, str) else json.dumps(link)
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    query = {} if link is None else {"setup": link if isinstance(link, str) else json.dumps(link)}
+    return opened_at("setup", {"setup_section": section}, **query)
 
 
 def button(app: AppTest, label: str) -> Any:
@@ -267,26 +253,19 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(
         with house.database.transaction() as db:
             db.execute("UPDATE runs SET setup = ? WHERE id = ?", (json.dumps(old), run))
         assert house.record(run).setup.model.extra == {"api_base": trap.url}
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-        app.session_state["run"] = run
-        app.run()
-        app.switch_page("pages/deliberation.py").run()
-        assert not app.exception, app.exception
+        page("deliberation", {"run": run})
         for _ in range(2):  # the second time with what the first one put on record
-            house.runner.go(run)
-            house.runner.wait(run, 30)
+            drive(house, run)
             row = house.store.run(run)
             assert row.status == "failed"
             assert row.reason.startswith("openai/any is not asked: “api_base” can't be given in a setup")
         record = house.record(run)
         assert trap.url in report.as_json(record, house.answers)
         fork = house.fork(run, record.setup)
-        house.runner.go(fork)
-        house.runner.wait(fork, 30)
+        drive(house, fork)
         assert house.store.status(fork) == "failed"
         mended = house.fork(run, changed(record.setup, {"model": {"id": "offline"}}))
-        house.runner.go(mended)
-        house.runner.wait(mended, 60)
+        drive(house, mended)
         assert house.store.status(mended) == "done"
     assert trap.seen == []
 

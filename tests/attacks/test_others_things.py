@@ -12,16 +12,15 @@ from courtroom.access.acting import Forbidden, acts
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.row import Row
-from courtroom.engine.control import Control
 from courtroom.engine.events import Called
 from courtroom.engine.interventions import AddNote
+from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
+from courtroom.experiments.hypotheses import Hypothesis
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audit import AuditPlan
-from courtroom.questions.playlists import Playlist, Stop
 from courtroom.sharing.visibility import share
-from courtroom.sweeps.plan import BASE, SweepPlan, Variant
 from tests.attacks.test_access import guarded, services
 from tests.signing_in import closed_house, person
 
@@ -36,17 +35,15 @@ ANYBODYS = {
         "DatasetImports.keep",
     ),
     *(
-        "Lab.begin",
-        "Sweeper.start",
-        "PlaylistStore.add",
+        "Experiments.begin",
         "RunStore.restore",
         "Courthouse.planned_run",
         "Courthouse.take_in",
     ),
     *("ExperimentStore.delete", "MarkStore.put", "MarkStore.add"),
 }
-"""Make something new, or change what belongs to all, so that the access alone decides; or forget what `Lab.delete` was allowed to."""
-COUNTED = ("runs", "cases", "seats", "audiences", "interventions", "playlists", "datasets", "experiments", "sweeps")
+"""Make something new, or change what belongs to all, so that the access alone decides; or forget what `Experiments.delete` was allowed to."""
+COUNTED = ("runs", "cases", "seats", "audiences", "interventions", "datasets", "experiments")
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +70,16 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
     with acts(bea):
         case = house.library.restore(house.library.case("oak-table").model_copy(update={"id": name}))
         run = house.new_run("cyberjurors", case, setup, 0)
-        house.datasets.add(name, [Row(id="one", case=case)])
+        house.datasets.add(name, [Row(id=one, case=case) for one in ("one", "two")])
         arm = {"name": "three", "procedure": "cyberjurors", "set": {"jury_size": 3, "rounds": 1}}
         spec = Experiment.model_validate({"name": name, "dataset": {"name": name}, "arms": [arm]})
         experiment = house.experiments.begin(spec)
-        variants = (BASE, Variant(name="two", kind="knob", set={"rounds": 2}))
-        sweep = house.sweeps.store.create(SweepPlan(base=run, variants=variants, seeds=(0,)), "Hers", 0)
-        playlist = house.playlists.add(Playlist(name="Hers", stops=(Stop(run=run, at=1),)))
-        hers = (("run", run), ("case", case.id), ("experiment", experiment), ("playlist", playlist), ("dataset", name))
+        hers = (("run", run), ("case", case.id), ("experiment", experiment), ("dataset", name))
         for kind, which in hers:
             share(house.database, Resource(kind=kind, id=which), visibility)
     record = house.record(run)
     kept = house.experiments.store.experiment(experiment).experiment
+    expected = Hypothesis(arm="three", than="three", measure="accuracy")
     call = Called.model_construct(path="x", stage="x", member="juror-01", keys=("k",))
     tried: dict[str, tuple[Any, ...]] = {
         **{f"Runner.{one}": (run,) for one in ("go", "step", "pause", "stop")},
@@ -93,7 +88,6 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "AsideStore.changing": (run, "audit"),
         "InterventionStore.demand_change": (run,),
         "ExperimentStore.changing": (experiment, "change"),
-        "SweepStore.changing": (sweep, "change"),
         "Datasets.claim": (name,),
         "Runner.set_breaks": (run, Control()),
         "RunStore.delete": (run,),
@@ -105,21 +99,21 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "People.seat": (run, "juror-01"),
         "AudienceStore.open": (run,),
         "AudienceStore.close": (run,),
+        "AudienceStore.empty": (run,),
         "AudienceStore.show": (run, 1),
         "Library.delete": (case.id,),
         "Library.replace": (case,),
         "Datasets.delete": (name,),
         "Datasets.split": (name,),
         "Datasets.draft": (name, "", "job"),
+        "Datasets.without": (name, None, ["one"]),
         "DatasetImports.begin": (Order(name=name, source="x.jsonl"),),
-        **{f"Lab.{one}": (experiment,) for one in ("go", "try_again", "pause", "delete")},
-        "Lab.delete_dataset": (name,),
+        **{f"Experiments.{one}": (experiment,) for one in ("go", "try_again", "pause", "delete")},
+        "Experiments.delete_dataset": (name,),
+        "Experiments.lock": (kept.model_copy(update={"hypotheses": (expected,)}),),
         "ExperimentStore.replace": (kept.model_copy(update={"title": "Mine"}),),
-        **{f"Sweeper.{one}": (sweep,) for one in ("go", "pause", "cancel", "delete")},
-        "PlaylistStore.put": (playlist, Playlist(name="Mine", stops=())),
-        "PlaylistStore.append": (playlist, Stop(run=run, at=2)),
-        "PlaylistStore.delete": (playlist,),
         "Courthouse.fork": (run, setup),
+        "Courthouse.planned_fork": (run, setup),
         "Repeats.go": (run,),
     }
     object.__setattr__(tried["Audits.start"][0], "record", record)
@@ -135,14 +129,14 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
     assert left == tried.keys()
     before, allowed = state(house, run, case.id), []
     for one, given in tried.items():
-        if visibility == "shared" and one in ("Courthouse.fork", "Repeats.go"):
+        if visibility == "shared" and one in ("Courthouse.fork", "Courthouse.planned_fork", "Repeats.go"):
             continue  # a fork of what one may see is one's own
         method = named.get(one) or getattr(house.interventions, one.partition(".")[2])
         try:
             with acts(eve):
                 method(*given)
         except CourtroomError as refused:
-            resting = one == "Lab.delete_dataset"  # its experiments are named before it is asked whose it is
+            resting = one == "Experiments.delete_dataset"  # its experiments are named before it is asked whose it is
             if visibility == "shared" and not isinstance(refused, Forbidden) and not resting:
                 allowed.append(f"{one}: {refused}")
         else:

@@ -129,6 +129,7 @@ class Site:
     def each(self, key: str) -> Iterator[str]:
         """Every option of a segmented control, by the beginning of its key, one after the other."""
         buttons = self.page.locator(f"[class*='st-key-{key}'] button")
+        expect(buttons.first).to_be_visible()
         for number in range(buttons.count()):
             if buttons.nth(number).get_attribute("data-selected") != "true":
                 self.click(buttons.nth(number))
@@ -271,7 +272,7 @@ def test_a_seat_is_inert(site: Site) -> None:
     other.close()
 
 
-def test_an_audience_and_a_playlist_are_inert(site: Site) -> None:
+def test_an_audience_is_inert(site: Site) -> None:
     other = site.page.context.new_page()
     site.watch.on(other)
     phone = Site(other, site.watch, site.url, site.store, site.hits)
@@ -287,9 +288,6 @@ def test_an_audience_and_a_playlist_are_inert(site: Site) -> None:
     site.open(f"deliberation?run={site.store.runs['cyberjurors']}")
     expect(site.page.get_by_text("The audience", exact=True)).to_be_visible()
     site.shows(5)
-    for address in ("", "&stop=1", "&stop=2"):
-        site.open(f"playlists?playlist={site.store.playlist}{address}")
-        site.shows(0)
 
 
 def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
@@ -298,7 +296,7 @@ def test_comparisons_and_what_ifs_are_inert(site: Site) -> None:
     for _ in site.each("tab-compare"):
         pass
     site.shows(0)
-    site.open(f"sweep?sweep={site.store.sweep}")
+    site.open(f"what_if?experiment={site.store.what_if}")
     site.shows(2)
 
 
@@ -306,8 +304,6 @@ def test_the_setup_page_and_a_hostile_link_to_it_are_inert(site: Site) -> None:
     canary = Canaries(ELSEWHERE).one(90)
     site.open("setup?setup=" + quote(json.dumps({"setup": {"rules": [canary]}})))
     site.shows(0)
-    for _ in site.each("setup_section"):
-        pass
     site.open("setup?setup=" + quote(json.dumps({"setup": {"model": {**ModelSpec().model_dump(), "id": canary}}})))
     site.open(f"setup?fork={site.store.runs['cyberjurors']}")
     for _ in site.each("setup_section"):
@@ -322,7 +318,7 @@ def test_the_knowledge_is_inert(site: Site) -> None:
 
 def test_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
     canary = quote("![canary](http://canary.example/address.png)<img src=http://canary.example/address.png>")
-    for path in ("?case=", "deliberation?run=", "compare?runs=", "sweep?sweep=", "setup?fork="):
+    for path in ("?case=", "deliberation?run=", "compare?runs=", "what_if?experiment=", "setup?fork="):
         site.open(f"{path}{canary}")
         site.shows(0)
 

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
-from courtroom.engine.driven_runs import LOST_TWICE
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.lease import owner_of
 from courtroom.engine.rehearsal import rehearse
+from courtroom.engine.run import Control
+from courtroom.engine.runner import LOST_TWICE
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.attacks.dying import bench_that
-from tests.test_pages import ROOT, page, texts
+from tests.driving import drive
+from tests.pages import ROOT, page, texts
 from tests.toy import CASE, Bench, Shelf, Sight, ToySetup, toy
 
 LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}"
@@ -163,7 +163,7 @@ def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(tmp_path: Pa
 def test_an_estimate_is_bounded_too(tmp_path: Path) -> None:
     setup = ToySetup(prompts={"vote": own(LOOP)})
     with pytest.raises(PromptError, match="“vote” can't be used: it takes too much time"):
-        asyncio.run(rehearse(toy(tmp_path), CASE, setup, 0, Shelf(), Sight()))
+        asyncio.run(rehearse(toy(tmp_path), CASE, setup, 0, Shelf().answer, Sight()))
 
 
 @pytest.fixture(scope="module")
@@ -178,8 +178,7 @@ def paused(house: Courthouse) -> str:
     run = house.new_run(
         "cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0), 0
     )
-    house.runner.go(run, Control(stage="round 1"))
-    house.runner.wait(run, 30)
+    drive(house, run, Control(stage="round 1"))
     return run
 
 
@@ -189,32 +188,19 @@ def test_a_fork_with_such_a_prompt_ends_in_the_sentence(attack: str, house: Cour
     with pytest.raises(PromptError, match="“judge” can't be used"):
         house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0, paused)
     run = house.fork(paused, setup)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    drive(house, run)
     assert one_sentence(house.store.run(run).reason, "judge")
 
 
 def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
     run = house.fork(paused, house.record(paused).setup)
-    house.runner.go(run, Control(stage="round 1"))
-    house.runner.wait(run, 30)
+    drive(house, run, Control(stage="round 1"))
     made = house.interventions.intervene(run, ChangeSetup(key="prompts.judge", value=own(LOOP)))
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    drive(house, run)
     assert one_sentence(house.store.run(run).reason, "judge")
     house.interventions.undo(run, made.id)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    drive(house, run)
     assert house.store.status(run) == "done"
-
-
-def test_a_fork_from_a_shell_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
-    command = [sys.executable, "-m", "courtroom", "fork", paused, "--set", f"prompts.judge={own(LOOP)}", "--json"]
-    environment = {**os.environ, "COURTROOM_HOME": str(house.settings.home)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 1
-    assert "The prompt “judge” can't be used: it takes too much time." in done.stdout
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -225,14 +211,12 @@ def test_the_setup_page_tells_what_is_wrong_with_a_prompt(
 ) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
-    st.cache_resource.clear()
     app = page()
     app.session_state["setup_section"] = "Prompts"
     app.switch_page("pages/setup.py").run()
     next(area for area in app.text_area if area.label == "Text").set_value(attack).run()
     assert not app.exception
     assert "be used" in texts(app)
-    st.cache_resource.clear()
 
 
 @pytest.mark.parametrize("attack", ["{{ round }}" * 500_000, "{{ " + "-" * 50_000 + "1 }}"], ids=["long", "deep"])
@@ -245,7 +229,6 @@ def test_the_worker_has_its_limits_and_none_of_our_environment(monkeypatch: pyte
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     apart = Apart({"a": "text"}, {"a": "text"}, {})
     assert apart.whole("a") == "text\n"
-    assert apart._worker is not None
     folder = Path(f"/proc/{apart._worker.pid}")
     limits = {line[:26].strip(): line[26:].split() for line in (folder / "limits").read_text().splitlines()}
     has_mb = int((folder / "statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE") / 2**20

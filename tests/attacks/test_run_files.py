@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -199,6 +200,35 @@ def test_a_file_that_is_too_large_is_not_read(house: Courthouse, monkeypatch: py
     monkeypatch.setattr(run_file, "LARGEST", 100)
     with pytest.raises(CourtroomError, match="are allowed"):
         house.files.take_in(b" " * 101)
+
+
+EVENT = b'{"at": 1, "kind": "stage-end", "path": "round-1", "stage": "round-1"}'
+CROWDED = {
+    "a million events": lambda: b'{"format": "courtroom-run-2", "events": [' + b",".join([EVENT] * 10**6) + b"]}",
+    "empty lists": lambda: b'{"format": "courtroom-run-2", "parts": [' + b"[]," * (run_file.LARGEST // 4) + b"0]}",
+    "numbers": lambda: b'{"format": "courtroom-run-2", "marks": [' + b"1e9," * (run_file.LARGEST // 5) + b"0]}",
+}
+
+
+@pytest.mark.parametrize("name", CROWDED)
+def test_a_file_of_more_values_than_a_run_has_is_refused_before_there_is_room_for_them(
+    name: str, house: Courthouse
+) -> None:
+    data = CROWDED[name]()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CourtroomError, match="values, which no run has"):
+        house.files.take_in(data)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024, "kilobytes"
+
+
+@pytest.mark.parametrize("name", run_file.MOST)
+def test_a_list_with_more_entries_than_a_run_has_is_refused_before_they_are_looked_at(
+    name: str, document: Document, house: Courthouse
+) -> None:
+    made = deepcopy(document)
+    made[name] = [{}] * (run_file.MOST[name] + 1)
+    with pytest.raises(CourtroomError, match=f"{name}” has .* entries; .* are allowed"):
+        house.files.take_in(signed(made))
 
 
 def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house: Courthouse) -> None:

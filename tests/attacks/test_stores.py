@@ -14,15 +14,14 @@ from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from courtroom import __main__, __version__
 from courtroom.settings import Settings
-from courtroom.store.migrations import MIGRATIONS
+from courtroom.store.schema import REVISION
 from courtroom.upkeep.doctor import examine
-from courtroom.upkeep.doctor.rows import READERS
-from tests.full_store import STORE, full_store
+from courtroom.upkeep.stored_rows import READERS
+from tests.full_store import STORE, as_before, full_store
 
 ROOT = Path(__file__).parents[2]
 Shell = Callable[..., tuple[int, str, str]]
@@ -62,11 +61,9 @@ def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], AppTest]]:
     def opened(home: Path) -> AppTest:
         monkeypatch.setenv("COURTROOM_HOME", str(home))
         monkeypatch.chdir(ROOT)
-        st.cache_resource.clear()
         return AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()
 
-    yield opened
-    st.cache_resource.clear()
+    return opened
 
 
 def spoil(home: Path, *statements: str) -> None:
@@ -86,12 +83,15 @@ def one_sentence(err: str) -> str:
 
 
 def newer(home: Path) -> None:
-    schema = len(MIGRATIONS) + 7
-    spoil(home, f"INSERT INTO written_by VALUES ('9.1.0', {schema}, 9e9)", f"PRAGMA user_version = {schema}")
+    spoil(
+        home,
+        "INSERT INTO written_by VALUES ('9.1.0', '0999', '', 9e9)",
+        "UPDATE alembic_version SET version_num = '0999'",
+    )
 
 
 def newer_without_a_name(home: Path) -> None:
-    spoil(home, "DROP TABLE written_by", f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
+    spoil(home, "DROP TABLE written_by", "UPDATE alembic_version SET version_num = '0999'")
 
 
 def text_file(home: Path) -> None:
@@ -103,9 +103,18 @@ def other_program(home: Path) -> None:
     spoil(home, "CREATE TABLE bookmarks (url TEXT)")
 
 
-def other_program_of_same_version(home: Path) -> None:
+def other_program_of_alembic(home: Path) -> None:
     other_program(home)
-    spoil(home, f"PRAGMA user_version = {len(MIGRATIONS)}")
+    spoil(home, "CREATE TABLE alembic_version (version_num TEXT)", f"INSERT INTO alembic_version VALUES ('{REVISION}')")
+
+
+def older(home: Path) -> None:
+    as_before(home / STORE, schema=21)
+
+
+def older_without_a_name(home: Path) -> None:
+    older(home)
+    spoil(home, "DROP TABLE written_by")
 
 
 def lacks_a_table(home: Path) -> None:
@@ -132,11 +141,13 @@ def zeros_within(home: Path) -> None:
 
 
 REFUSED = {
-    newer: "was written by Courtroom 9.1.0 with schema",
-    newer_without_a_name: "was written by a newer Courtroom with schema",
+    newer: "was written by Courtroom 9.1.0 with revision 0999",
+    newer_without_a_name: "was written by a newer Courtroom with revision 0999",
     text_file: "is not a SQLite file",
-    other_program: "no store of Courtroom",
-    other_program_of_same_version: "no store of Courtroom",
+    other_program: "holds something else than a store of Courtroom",
+    other_program_of_alembic: "holds something else than a store of Courtroom",
+    older: "was written by a development version before 1.0.0",
+    older_without_a_name: "was written by a development version before 1.0.0",
     lacks_a_table: "the table snapshots is missing",
     folder_in_its_place: "is a folder",
     cut: "is damaged",
@@ -175,7 +186,7 @@ def test_an_empty_file_and_a_folder_that_is_not_there_become_a_store(tmp_path: P
     deep = tmp_path / "not" / "there" / "yet"
     assert shell(deep, "runs") == (0, "", "")
     with closing(sqlite3.connect(deep / STORE)) as db:
-        assert db.execute("SELECT version, schema FROM written_by").fetchall() == [(__version__, len(MIGRATIONS))]
+        assert db.execute("SELECT version, revision FROM written_by").fetchall() == [(__version__, REVISION)]
 
 
 def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell, app: Callable[[Path], AppTest]) -> None:
@@ -289,8 +300,6 @@ BAD = {
     "setups": "body = '7'",
     "knowledge": "body = CAST(x'80' AS TEXT)",
     "lessons": "body = '{}'",
-    "imports": "total = 'many'",
-    "sweeps": "plan = '{\"base\": 1}'",
     "memory_states": "body = 'no json'",
     "memory_snapshots": "made = 'never'",
     "experiments": "body = '7'",
@@ -301,7 +310,6 @@ BAD = {
     "audience_votes": "at = 'soon'",
     "audience_arguments": "text = ''",
     "audience_likes": "at = 'soon'",
-    "playlists": "body = '7'",
     "imported_answers": "reply = '7'",
     "panels": "body = '7'",
     "accounts": "access = 7",
@@ -322,7 +330,7 @@ def test_a_bad_row_hides_no_other_and_the_doctor_sets_it_aside(
     assert code == 0
     assert ("can't be read" in err) == (table == "cases")
     assert len(cases.splitlines()) > 10
-    if name := {"cases": "cases", "runs": "runs", "sweeps": "sweep"}.get(table):
+    if name := {"cases": "cases", "runs": "runs"}.get(table):
         page = app(home).switch_page(f"pages/{name}.py").run()
         assert not page.exception, page.exception
         assert "be read" in "".join(warning.value for warning in page.warning)

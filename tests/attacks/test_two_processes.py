@@ -16,16 +16,17 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.engine.store import RunStore
+from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.store import ExperimentStore
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.store.failures import FAILURES
-from courtroom.sweeps.plan import BASE, SweepPlan
-from courtroom.sweeps.store import SweepStore
 from tests import forks
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
+from tests.test_experiments import SINGLE, spec, texts
 from tests.test_resilience import asked_by, environment, recorded
-from tests.test_sweeps import based
+from tests.test_what_ifs import based
 
 pytestmark = [
     pytest.mark.kills,
@@ -42,12 +43,14 @@ def assert_whole(database: Database) -> None:
 
 LEARNS = """
 import sys
+from courtroom.access.acting import found_by
 from courtroom.store.database import Database
-from courtroom.store.failures import FAILURES
+from courtroom.store.connection import FAILURES
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 settings = Settings()
+found_by(lambda: None)
 knowledge = Knowledge(Database(settings.database), settings)
 knowledge.lessons
 for number in range(40):
@@ -64,7 +67,6 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
         subprocess.Popen([sys.executable, "-c", LEARNS, name], env=environment, stdout=subprocess.PIPE)
         for name in ("first", "second")
     ]
-    assert both[0].stdout is not None
     assert b"5\n" in iter(both[0].stdout.readline, b"")
     both[0].kill()
     both[0].communicate()
@@ -80,44 +82,30 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
     house.close()
 
 
-def test_two_processes_that_want_one_sweep_at_once_get_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    first, second = Database(Settings(home=tmp_path).database), Database(Settings(home=tmp_path).database)
-    plan = SweepPlan(base="r", variants=(BASE,), seeds=(0,))
-    store = SweepStore(first)
-    if second.name == "SQLite":
-        second.connection.execute("PRAGMA busy_timeout = 0")
-    else:
-        monkeypatch.setattr("courtroom.store.postgres.LOCK_S", 0.01)
-    looked = store.same
-
-    def same(wanted: SweepPlan) -> str | None:
-        found = looked(wanted)
-        with pytest.raises(FAILURES, match="lock"):
-            SweepStore(second).same_or_new(plan, "Kettle", 0)  # between the look and the row
-        return found
-
-    store.same = same  # type: ignore[method-assign]
-    sweep = store.same_or_new(plan, "Kettle", 0)
-    assert SweepStore(second).same_or_new(plan, "Kettle", 0) == sweep
-
-
-def test_two_processes_that_sweep_at_once_one_of_them_killed_leave_every_run_once(tmp_path: Path) -> None:
+def test_two_processes_that_ask_what_if_at_once_one_of_them_killed_leave_every_run_once(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.01, keep_bodies=True) as server:
         words = ("--vary", "graph.kind=ring,none", "--vary", "rounds=1", "--seeds", "3", "--json")
-        words = ("sweep", based(tmp_path, server.url, "--model", "openai/any"), *words)
+        words = ("what-if", based(tmp_path, server.url, "--model", "openai/any"), *words)
         theirs = environment(tmp_path, server.url)
         both = [forks.Fork(forks.shell, *words, environment=theirs) for _ in range(2)]
         driver, other = both
         database = Database(Settings(home=tmp_path).database)
-        sweeps = SweepStore(database)
+        store = ExperimentStore(database)
 
         def owner() -> str:
-            return (sweeps.lease.holder(sweeps.sweeps()[0].id)[0] or "") if sweeps.sweeps() else ""
+            return next((store.lease.holder(kept.id)[0] or "" for kept in store.experiments()), "")
 
         until(
-            lambda: sum(cell.status == "done" for one in sweeps.sweeps() for cell in sweeps.cells(one.id)) > 2, "runs"
+            lambda: (
+                sum(
+                    many
+                    for kept in store.experiments()
+                    for (_, state), many in store.counts(kept.id).items()
+                    if state == "done"
+                )
+                > 2
+            ),
+            "runs",
         )
         if f":{other.pid}:" in owner():
             driver, other = other, driver
@@ -128,10 +116,10 @@ def test_two_processes_that_sweep_at_once_one_of_them_killed_leave_every_run_onc
             with process:
                 pass
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["runs"] == {"done": 12}
-        (sweep,) = sweeps.sweeps()
+        assert json.loads(done.stdout)["cells"] == {"done": 12}
+        (kept,) = store.experiments()
         assert driver.returncode == -signal.SIGKILL
-        cells = {cell.run for cell in sweeps.cells(sweep.id)}
+        cells = {cell.run or kept.experiment.dataset.run for cell in store.cells(kept.id)}
         assert {row.id for row in RunStore(database).runs()} == cells
         asked = Counter(map(asked_by, server.bodies))
         total = recorded(tmp_path)
@@ -139,6 +127,67 @@ def test_two_processes_that_sweep_at_once_one_of_them_killed_leave_every_run_onc
     assert under_way <= 2 * 3, "at most what the killed process had under way is asked again: three jurors of two runs"
     assert_whole(database)
     database.close()
+
+
+def experimenting(experiment: Experiment) -> None:
+    """What a server does where an experiment is started; to be forked."""
+    house = Courthouse()
+    print("ready", flush=True)
+    input()
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 120)
+    print(json.dumps([name, house.experiments.store.status(name)]), flush=True)
+    house.close()
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["both live", "one is killed"])
+def test_an_experiment_that_is_started_in_two_servers_at_once_is_one_and_asks_nothing_twice(
+    tmp_path: Path, killed: bool
+) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    house.datasets.add("feelings", texts())
+    arms = [
+        {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")
+    ]
+    with OpenAIServer(delay=0.02, keep_bodies=True) as server:
+        both = [
+            forks.Fork(experimenting, spec(arms=arms, repeats=3), environment=environment(tmp_path, server.url))
+            for _ in range(2)
+        ]
+        for process in both:
+            assert process.line() == "ready\n"
+        for process in both:
+            process.tell("go")
+        living = both
+        if killed:
+            until(lambda: len(server.bodies) > 5, "calls")
+            owners = [
+                house.experiments.store.lease.holder(kept.id)[0] for kept in house.experiments.store.experiments()
+            ]
+            driver = next(process for process in both if any(f":{process.pid}:" in (owner or "") for owner in owners))
+            driver.kill()
+            living = [process for process in both if process is not driver]
+        told = []
+        for process in living:
+            done = process.finish()
+            assert done.returncode == 0, done.stderr
+            told.append(json.loads(done.stdout))
+        for process in both:
+            with process:
+                pass
+        asked = Counter(map(asked_by, server.bodies))
+        total = recorded(tmp_path)
+    (kept,) = house.experiments.store.experiments()
+    assert told == [[kept.id, "done"]] * len(living)
+    cells = list(house.experiments.store.cells(kept.id))
+    assert [cell.reason for cell in cells if cell.state != "done"] == []
+    runs = [row.id for row in house.store.runs()]
+    assert sorted(runs) == sorted({cell.run for cell in cells}), "each cell has one run, and no run is left over"
+    again = asked - total
+    assert again.total() <= (spec().at_once if killed else 0), "only what a killed process had under way"
+    assert_whole(house.database)
+    house.close()
 
 
 def intervening(run: str, name: str) -> None:
@@ -172,5 +221,61 @@ def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_int
     house.runner.go(run)
     house.runner.wait(run, 60)
     assert house.store.status(run) == "done"
+    assert_whole(house.database)
+    house.close()
+
+
+def driving(run: str, doomed: str) -> None:
+    """What a server does whose page is clicked: intervenes, starts, pauses, goes on, and deletes another run; to be forked."""
+    house = Courthouse()
+    print("ready", flush=True)
+    input()
+    told = []
+    for act in (
+        lambda: house.interventions.intervene(run, AddNote(text=f"{os.getpid()}"), "somebody"),
+        lambda: house.runner.go(run),
+        lambda: house.runner.pause(run),
+        lambda: house.runner.go(run),
+        lambda: house.store.delete(doomed),
+    ):
+        try:
+            act()
+        except CourtroomError as error:
+            told.append(str(error))
+    house.runner.wait(run, 60)
+    print(json.dumps(told), flush=True)
+    house.close()
+
+
+def test_two_servers_that_are_clicked_at_once_do_nothing_twice_and_lose_nothing(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    setup = house.procedures["debate"].setup(rounds=2)
+    run, doomed = (house.new_run("debate", house.library.case("oak-table"), setup, seed) for seed in (0, 1))
+    theirs, refused = environment(tmp_path, ""), []
+    with (
+        forks.Fork(driving, run, doomed, environment=theirs) as first,
+        forks.Fork(driving, run, doomed, environment=theirs) as second,
+    ):
+        for process in (first, second):
+            assert process.line() == "ready\n"
+        for process in (first, second):
+            process.tell("go")
+        for process in (first, second):
+            done = process.finish()
+            assert done.returncode == 0, done.stderr
+            refused += json.loads(done.stdout)
+    for sentence in refused:
+        assert sentence.endswith("."), sentence
+        assert "\n" not in sentence
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    record = house.record(run)
+    assert record.run.status == "done"
+    assert len({call.path for call in record.calls}) == len(record.calls), "nothing is asked twice"
+    acts = [act.number for act in house.store.interventions.of(run)]
+    assert acts == [*range(1, len(acts) + 1)]
+    assert acts, "one of them at least stepped in"
+    assert len(acts) + len(refused) >= 2, "who did not was told"
+    assert doomed not in {row.id for row in house.store.runs()}
     assert_whole(house.database)
     house.close()

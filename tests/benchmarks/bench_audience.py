@@ -217,6 +217,7 @@ def main() -> None:
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
     count = 5 if given.tiny else given.phones
+    os.environ["COURTROOM_AUDIENCE_PHONES"] = str(count)  # all of them are on this machine
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         house = Courthouse(Settings(home=home))

@@ -56,7 +56,6 @@ class Visitor:
     def opened(self, page: Page) -> tuple[float, float]:
         """Seconds in a new session, and in the same session again."""
         assert self._process.stdin is not None
-        assert self._process.stdout is not None
         print(json.dumps({"name": page.name, "query": page.query}), file=self._process.stdin, flush=True)
         fresh, warm = json.loads(self._process.stdout.readline())
         return fresh, warm
@@ -74,14 +73,12 @@ class Here(Visitor):
 
     def opened(self, page: Page) -> tuple[float, float]:
         """See `Visitor`."""
-        import streamlit as st
 
         from pages.parts.shared.house import courthouse
 
         os.environ["COURTROOM_HOME"] = str(self._home)
         took = opened(page.name, page.query)
         courthouse().close()
-        st.cache_resource.clear()
         return took
 
     def close(self) -> None:
@@ -168,7 +165,7 @@ def pages_of(heard: Mapping[str, Any]) -> list[Page]:
         Page("Experiments", "experiments", EMPTY, {}),
         Page("Deliberation", "deliberation", FEW, {"run": large}),
         Page("Compare", "compare", FEW, {"runs": f"{large},{other}"}),
-        Page("What if", "sweep", FEW, {}),
+        Page("What if", "what_if", FEW, {}),
         Page("One experiment", "experiments", FEW, {"experiment": experiment}),
     ]
 

@@ -25,6 +25,7 @@ from typing import Any
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.models.card import load
+from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -33,6 +34,8 @@ from tests.openai_server import server_process
 
 DELAY = 0.2
 CASE = "phone-battery"
+SPEC = ModelSpec(id="openai/any", vision="no")
+SAMPLING = {"temperature": SPEC.temperature, "top_p": SPEC.top_p, "max_tokens": SPEC.max_tokens}
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,14 @@ class Call:
     """One request."""
 
     messages: list[dict[str, Any]]
+    form: str = ""
+    """The JSON schema that goes with it."""
+
+    def parameters(self) -> dict[str, Any]:
+        """What the engine sends, for LiteLLM."""
+        strict = {"name": "answer", "schema": json.loads(self.form), "strict": True} if self.form else None
+        form = {"response_format": {"type": "json_schema", "json_schema": strict}} if strict else {}
+        return {"model": SPEC.id, "messages": self.messages, "num_retries": 0, "max_retries": 0, **SAMPLING, **form}
 
 
 @dataclass(frozen=True)
@@ -73,12 +84,15 @@ def hear(house: Courthouse, setup: CyberJurorsSetup) -> tuple[Record, float, flo
 
 def plan(house: Courthouse, record: Record) -> Plan:
     """The requests of a record, arranged by what must wait for what."""
+    forms = {task.name: schema_of(task.answer) for task in house.procedures["cyberjurors"].tasks}
     stages: list[Plan] = []
     for stage in record.stages:
         steps: dict[str, dict[str, list[Plan]]] = {}
         clerk: list[Plan] = []
         for call in (call for call in record.calls if call.stage == stage.path):
-            sent: list[Plan] = [Call(to_wire(house.answers.request(key), house.media)) for key in call.keys]
+            sent: list[Plan] = [
+                Call(to_wire(house.answers.request(key), house.media), forms[call.task]) for key in call.keys
+            ]
             task, _, step = call.path.rsplit("/", 1)[1].partition("-")
             if call.member == "clerk":
                 clerk += sent
@@ -118,7 +132,7 @@ async def bare(plan: Plan, turn: AbstractAsyncContextManager[object] | None = No
     """
     if isinstance(plan, Call):
         async with turn or nullcontext():
-            await load().acompletion(model="openai/any", messages=plan.messages, num_retries=0, max_retries=0)
+            await load().acompletion(**plan.parameters())
     elif isinstance(plan, InTurn):
         for part in plan.parts:
             await bare(part, turn)
@@ -148,10 +162,9 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=7)
     options.add_argument("--tiny", action="store_true")
     given = options.parse_args()
-    spec = ModelSpec(id="openai/any", vision="no")
-    setup = CyberJurorsSetup(model=spec, consensus=1.0)
+    setup = CyberJurorsSetup(model=SPEC, consensus=1.0)
     if given.tiny:
-        setup = CyberJurorsSetup(model=spec, consensus=1.0, jury_size=3, rounds=1)
+        setup = CyberJurorsSetup(model=SPEC, consensus=1.0, jury_size=3, rounds=1)
     delay = 0.02 if given.tiny else DELAY
     with server_process(delay) as url, tempfile.TemporaryDirectory() as folder:
         os.environ.update(OPENAI_API_BASE=url, OPENAI_API_KEY="none")

@@ -16,9 +16,9 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from courtroom.courthouse import Courthouse
+from courtroom.experiments.what_if import evidence_left_out
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.sweeps.plan import evidence_left_out
 from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
 
 FOLDERS, FILES = 3_000, 10
@@ -56,7 +56,7 @@ def _copied(folder: Path) -> None:
 
 
 def _finished(home: Path) -> dict[str, str]:
-    """The pages' addresses, over a store in which a run, a fork of it and a sweep are done."""
+    """The pages' addresses, over a store in which a run, a fork of it and a what-if are done."""
     house = Courthouse(Settings(home=home))
     case = house.library.case("oak-table")
     run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0)
@@ -65,8 +65,9 @@ def _finished(home: Path) -> dict[str, str]:
     fork = house.fork(run, house.record(run).setup)
     house.runner.go(fork)
     house.runner.wait(fork, 60)
-    sweep = house.sweeps.start(house.sweeps.plan(run, evidence_left_out(case)[:3], (0,)))
-    house.sweeps.wait(sweep, 60)
+    lab = house.experiments
+    what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))))
+    lab.wait(what_if, 60)
     seat = house.people.seat(run, "juror-01").token
     house.close()
     return {
@@ -74,7 +75,7 @@ def _finished(home: Path) -> dict[str, str]:
         "Setup": f"setup?fork={run}",
         "Deliberation": f"deliberation?run={run}",
         "Knowledge": "knowledge",
-        "What if": f"sweep?sweep={sweep}",
+        "What if": f"what_if?experiment={what_if}",
         "Runs": "runs",
         "Compare": f"compare?runs={run},{fork}",
         "Seat": f"?seat={seat}",

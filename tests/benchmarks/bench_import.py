@@ -31,7 +31,7 @@ from courtroom.datasets.importing import Order
 from courtroom.settings import Settings
 from pathlib import Path
 home, source, last = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
-house = Courthouse(Settings(home=home))
+house = Courthouse(Settings(home=home), alone=True)
 def progress(taken, refused, share):
     if last and taken >= last:
         os.kill(os.getpid(), signal.SIGKILL)

@@ -24,7 +24,7 @@ from pathlib import Path
 from playwright.async_api import async_playwright
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import Control
+from courtroom.engine.run import Control
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -144,7 +144,7 @@ def bench(
         run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
         house.runner.run_to(run, "precedents")
         house.runner.wait(run)
-        house.runner.let_go(run)
+        house.runner.release(run)
         before = house.record(run).asked
     with server_process(DELAY) as address:
         os.environ["OPENAI_API_BASE"] = address

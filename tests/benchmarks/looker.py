@@ -53,7 +53,6 @@ class Looker:
         Raises:
             AssertionError: a page or a fragment showed an exception.
         """
-        assert self._reader is not None
         self._stop(*self._timers)
         self._reader.cancel()
         with suppress(asyncio.CancelledError):
@@ -80,8 +79,9 @@ class Looker:
         if kind == "delta":
             self._elements += 1
         if kind == "new_session" and not message.metadata.run.fragment_ids:
-            self._script = message.new_session.page_script_hash
             self._stop(*self._timers)
+        if kind == "navigation":  # as a browser does: only now is it known which page the address means
+            self._script = message.navigation.page_script_hash
         if kind == "stop_auto_rerun":
             self._stop(*message.stop_auto_rerun.fragment_ids)
         if kind == "auto_rerun":

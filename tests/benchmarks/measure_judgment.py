@@ -17,10 +17,11 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import merged
 from courtroom.engine.record import Record
 from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
 from courtroom.judging.weighing import article_scores, charge_scores
-from courtroom.knowledge.ranking import Mode
+from courtroom.knowledge.collection import Mode
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.law.judgment import Judgment
 from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
@@ -28,7 +29,7 @@ from tests.benchmarks.tables import Row, Table, new_house, real_data, share, sho
 Rankings = tuple[list[int], list[str]]
 HEAD = ("method", "article hit@1", "article hit@5", "charge hit@1", "charge hit@5")
 MODES: dict[str, Mode] = {"BM25 alone": "bm25", "dense alone": "dense", "both, fused by reciprocal rank": "hybrid"}
-LOOK_UPS = {"dense": "", "hybrid": ", hybrid look-ups"}
+PRESETS = {"": "", "Paper": ", as published"}
 
 
 def main() -> None:
@@ -57,9 +58,9 @@ def table(house: Courthouse, title: str, cases: Sequence[Case]) -> Table:
     rows = [
         Row(name, partial(hits, partial(retrieved, house.knowledge, mode), criminal)) for name, mode in MODES.items()
     ]
-    for name, ranking in product(("jurisagents", "verdict"), LOOK_UPS):
-        told = f"{house.procedures[name].title}, offline{LOOK_UPS[ranking]}"
-        rows.append(Row(told, partial(hits, partial(heard, house, name, ranking), criminal)))
+    for name, preset in product(("jurisagents", "verdict"), PRESETS):
+        told = f"{house.procedures[name].title}, offline{PRESETS[preset]}"
+        rows.append(Row(told, partial(hits, partial(heard, house, name, preset), criminal)))
     return Table(title.format(len(criminal)), HEAD, tuple(rows))
 
 
@@ -77,8 +78,8 @@ def retrieved(knowledge: Knowledge, mode: Mode, case: CriminalCase) -> Rankings:
     """Articles and charges in the order in which they are found."""
 
     async def look() -> Rankings:
-        statutes = await knowledge.statutes.search(case.facts, 20, mode)
-        charges = await knowledge.charges.search(case.facts, 20, mode)
+        statutes = await knowledge.of("statutes").search(case.facts, 20, mode)
+        charges = await knowledge.of("charges").search(case.facts, 20, mode)
         return list(dict.fromkeys(one.record.number for one in statutes)), [
             one.record.called(case.language) for one in charges
         ]
@@ -86,15 +87,15 @@ def retrieved(knowledge: Knowledge, mode: Mode, case: CriminalCase) -> Rankings:
     return asyncio.run(look())
 
 
-def heard(house: Courthouse, procedure: str, ranking: str, case: CriminalCase) -> Rankings:
-    """The offline judgment's article and charge, then those that its scores rank next."""
+def heard(house: Courthouse, procedure: str, preset: str, case: CriminalCase) -> Rankings:
+    """The offline judgment's article and charge, then those that its scores rank next; by the defaults or a preset."""
     chosen = house.procedures[procedure]
-    setup = chosen.setup().model_copy(update={"ranking": ranking})
+    (changes,) = [one.changes for one in chosen.presets if one.title == preset] or [{}]
+    setup = chosen.setup.model_validate(merged(chosen.setup().model_dump(mode="json"), changes))
     run = house.new_run(procedure, case, setup, 0)
     house.runner.go(run)
     house.runner.wait(run)
     record = house.record(run)
-    assert record.run.verdict is not None, record.run.reason
     judgment = Judgment.model_validate(record.run.verdict.details["judgment"])
     found = looked_up(record, case)
     articles = dict.fromkeys((*judgment.relevant_articles, *shortlisted(record), *article_scores(found)))

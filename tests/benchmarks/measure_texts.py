@@ -1,7 +1,7 @@
 """How good the offline model's summaries and labels are: `python -m tests.benchmarks.measure_texts`.
 
 Summaries: the sample documents against their reference summaries, beside the first sentences (lead-3, and lead-N with as
-many sentences as ours); mean F1 by ROUGE, and BLEU. Labels: accuracy on the two sample tasks and, where `COURTROOM_REAL_DATA`
+many sentences as ours); mean F1 by ROUGE, and BLEU. Labels: accuracy on the sample tasks and, where `COURTROOM_REAL_DATA`
 names a folder, on its `classification/` (RTE, QNLI, BoolQ, Emotion), beside the most frequent label.
 """
 
@@ -80,7 +80,6 @@ def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, fir
 def summary(house: Courthouse, case: Document, variant: str) -> str:
     """One document's summary."""
     verdict = heard(house, "juris", case, {"variant": variant, "assess": False}).run.verdict
-    assert verdict is not None
     return verdict.summary
 
 
@@ -90,11 +89,9 @@ def public_set(folder: Path, name: str) -> LabelledTask:
         name, folder / name, {"0": "entailment", "1": "not_entailment"} if name == "RTE.tsv" else None
     )
     case = package.case
-    assert isinstance(case, LabelledTask)
     if name != "emotion.txt":
         return case
     (training,) = read_upload("emotion.train.txt", folder / "emotion.train.txt")
-    assert isinstance(training.case, LabelledTask)
     return LabelledTask.model_validate(
         {**case.model_dump(), "examples": [item.model_dump() for item in training.case.items]}
     )
@@ -113,7 +110,6 @@ def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
     yield share(Counter(gold.values()).most_common(1)[0][1] / len(gold))
     for structure in STRUCTURES:
         verdict = heard(house, "courtroom-llm", case, {"texts": ["all"], "structure": structure}).run.verdict
-        assert verdict is not None
         yield share(sum(one["label"] == gold[one["id"]] for one in verdict.details["results"]) / len(gold))
 
 

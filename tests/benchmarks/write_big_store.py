@@ -3,7 +3,7 @@
 `--runs` says how many runs (10,000 by default), `--answers` how many answers they have together (1,000,000). The store goes to
 the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it.
 
-Some runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a sweep and
+Some runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a what-if and
 experiments. The others are copies of their rows, each with a run's id and answers' keys of its own, made within the database. Half
 of all runs are cells of experiments.
 """
@@ -23,10 +23,10 @@ from courtroom.datasets import Row
 from courtroom.engine.interventions import AddNote
 from courtroom.experiments.spec import parsed
 from courtroom.experiments.store import StoredCell
+from courtroom.experiments.what_if import evidence_left_out
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings, from_environment
 from courtroom.store.connection import StoreConnection
-from courtroom.sweeps.plan import evidence_left_out
 
 SMALL = {"jury_size": 3, "rounds": 1}
 HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
@@ -60,12 +60,12 @@ BESIDE = ("interventions", "rewinds", "marks")
 
 @dataclass(frozen=True)
 class Group:
-    """Runs that are copied together: one alone, a run with its fork, or all runs of a sweep."""
+    """Runs that are copied together: one alone, a run with its fork, or all runs of a what-if."""
 
     runs: tuple[str, ...]
     answers: int
     """A fork is served those of its parent."""
-    sweep: str = ""
+    what_if: str = ""
 
     @property
     def mean(self) -> float:
@@ -107,9 +107,10 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     house.runner.wait(fork)
     house.marks.put(plain[0], Mark(reviewer="Ada", star=True, tags=("odd",)))
     variants = evidence_left_out(house.library.case("oak-table"))[:3]
-    sweep = house.sweeps.start(house.sweeps.plan(plain[0], variants, (0,)))
-    house.sweeps.wait(sweep)
-    changed = [cell.run for cell in house.sweeps.store.cells(sweep) if cell.run != plain[0]]
+    lab = house.experiments
+    what_if = lab.go(lab.begin(lab.what_ifs.experiment(plain[0], variants, (0,))))
+    lab.wait(what_if)
+    changed = [cell.run for cell in lab.store.cells(what_if) if cell.run]
     rows = [max(SEVERAL, round(runs * share / len(ARMS))) for share in SHARES]
     _datasets(house, max(rows))
     first = _experiment(house, "first", SEVERAL)
@@ -121,7 +122,7 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     groups = (
         *(_group(house, (run,)) for run in (*plain[1:], large, other)),
         _group(house, (plain[0], fork)),
-        _group(house, (plain[0], *changed), sweep),
+        _group(house, (plain[0], *changed), what_if),
     )
     return Heard(large, other, first, experiments, groups)
 
@@ -139,7 +140,7 @@ class _Copies:
         self._house, self._heard = house, heard
         self._number = 0
         self._waiting: list[tuple[object, ...]] = []
-        self._sweeps: list[tuple[str, str]] = []
+        self._what_ifs: list[tuple[str, str]] = []
 
     def all(self, runs: int, answers: int) -> Iterator[str]:
         db = self._house.database.connection
@@ -175,8 +176,8 @@ class _Copies:
             row = self._house.store.run(run)
             parent = f"{row.parent}-{ending}" if row.parent in group.runs else None
             self._waiting.append((run, f"{run}-{ending}", ending, parent, row.case_id, row.title))
-        if group.sweep:
-            self._sweeps.append((group.sweep, ending))
+        if group.what_if:
+            self._what_ifs.append((group.what_if, ending))
 
     def _cells(self, name: str) -> None:
         store = self._house.experiments.store
@@ -202,20 +203,21 @@ class _Copies:
                     connection.execute(script)
             yield f"{what}: {start + len(some):,} copies"
         with db.transaction() as connection:
-            for sweep, ending in self._sweeps:
-                base = self._house.sweeps.store.sweep(sweep).base
-                kept = "title, status, reason, created"
+            for what_if, ending in self._what_ifs:
+                base = self._house.experiments.store.experiment(what_if).experiment.dataset.run
+                kept = "name, kind, status, reason, created"
                 connection.execute(
-                    f"INSERT INTO sweeps (id, base, plan, {kept}) SELECT id || ?, base || ?, replace(plan, ?, ?), {kept}"
-                    " FROM sweeps WHERE id = ?",
-                    (f"-{ending}", f"-{ending}", base, f"{base}-{ending}", sweep),
+                    f"INSERT INTO experiments (id, parent, body, {kept}) SELECT id || ?, parent || ?, replace(body, ?, ?), {kept}"
+                    " FROM experiments WHERE id = ?",
+                    (f"-{ending}", f"-{ending}", base, f"{base}-{ending}", what_if),
                 )
+                kept = "number, arm, row, repeat, seed, phase, state, reason, outcome"
                 connection.execute(
-                    "INSERT INTO sweep_runs (sweep, variant, seed, run) SELECT sweep || ?, variant, seed, run || ?"
-                    " FROM sweep_runs WHERE sweep = ?",
-                    (f"-{ending}", f"-{ending}", sweep),
+                    f"INSERT INTO experiment_cells (experiment, run, {kept}) SELECT experiment || ?,"
+                    f" CASE WHEN run = '' THEN '' ELSE run || ? END, {kept} FROM experiment_cells WHERE experiment = ?",
+                    (f"-{ending}", f"-{ending}", what_if),
                 )
-        self._waiting, self._sweeps = [], []
+        self._waiting, self._what_ifs = [], []
 
     def _take_apart(self, db: StoreConnection, run: str) -> None:
         """Write a run's rows where they are copied from, with a mark in place of the end of each answer's key."""
@@ -308,8 +310,8 @@ def _heard(house: Courthouse, procedure: str, case: str, given: dict[str, int], 
     return run
 
 
-def _group(house: Courthouse, runs: tuple[str, ...], sweep: str = "") -> Group:
-    return Group(runs, len({key for run in runs for call in house.record(run).calls for key in call.keys}), sweep)
+def _group(house: Courthouse, runs: tuple[str, ...], what_if: str = "") -> Group:
+    return Group(runs, len({key for run in runs for call in house.record(run).calls for key in call.keys}), what_if)
 
 
 def _templates(house: Courthouse, first: str) -> dict[int, StoredCell]:
@@ -319,7 +321,6 @@ def _templates(house: Courthouse, first: str) -> dict[int, StoredCell]:
 def _conclude(house: Courthouse, first: str, name: str) -> None:
     """Have every cell come to what the cell of its arm came to that was heard."""
     for arm, cell in _templates(house, first).items():
-        assert cell.outcome is not None
         house.database.connection.execute(
             "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?",
             (cell.outcome.model_dump_json(), name, arm),

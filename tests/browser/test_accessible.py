@@ -16,7 +16,7 @@ from tests.test_room import RUNS
 
 SHOWN = ("cyberjurors", "juris")
 """A jury around a table, and candidates with a jury in rows."""
-PAGES = ("", "setup", "knowledge", "sweep", "experiments", "runs", "compare?runs={0},{1}", "playlists")
+PAGES = ("", "setup", "knowledge", "what_if", "experiments", "runs", "compare?runs={0},{1}")
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_hearing import heard, in_both_themes, opened, settled, sound, start, tab
-
-TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
+from tests.browser.test_hearing import heard, opened, settled, sound, start
 
 
 def fork(page: Page, run: str) -> str:
@@ -42,34 +40,6 @@ def link(app: str, browser: Browser) -> str:
     page.close()
     assert address == f"{app}/compare?runs={run},{other}"
     return address
-
-
-def test_the_shared_address_opens_the_same_comparison_in_another_browser(link: str, browser: Browser) -> None:
-    page = opened(browser, link)
-    for _ in range(2):
-        expect(page.get_by_text("a fork of A", exact=False)).to_be_visible()
-        expect(page.get_by_role("row", name=re.compile("^norms 3 1"))).to_be_visible()
-        page.reload()
-    for _ in in_both_themes(page):
-        for name in TABS:
-            tab(page, name)
-            settled(page)
-            expect(page.get_by_test_id("stMain").locator("[data-stale=true]")).to_have_count(0)
-            sound(page)
-    expect(page.get_by_text("norms: 3 → 1")).to_be_visible()
-    assert page.url == link.replace(",", "%2C")
-    page.close()
-
-
-def test_runs_are_picked_in_their_list(app: str, link: str, page: Page) -> None:
-    page.goto(f"{app}/runs")
-    boxes = page.locator('[class*="st-key-pick-"]')
-    boxes.nth(0).locator("label").first.click()
-    expect(page.get_by_text("1 run selected")).to_be_visible()
-    boxes.nth(1).locator("label").first.click()
-    page.get_by_role("button", name=re.compile("Compare 2 runs")).click()
-    expect(page.get_by_text("They part at", exact=False)).to_be_visible()
-    expect(page.get_by_text("a fork of B", exact=False)).to_be_visible()
 
 
 def test_a_run_under_way_is_compared_and_followed(app: str, link: str, page: Page, browser: Browser) -> None:

@@ -71,7 +71,7 @@ def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(app: str, 
     page.goto(app)
     judged(page, bench, "bus-wallet")
     sound(page)
-    expect(page.get_by_text("What was really decided").filter(visible=True)).to_have_count(1)
+    expect(page.get_by_text("What is on record of its outcome").filter(visible=True)).to_have_count(1)
     page.set_viewport_size({"width": 1280, "height": 1800})
     helps = {view.title: view.help for view in bench.views}
     for theme in in_both_themes(page):

@@ -94,14 +94,6 @@ def sound(page: Page) -> None:
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-def test_two_clicks_lead_from_the_first_screen_to_a_verdict(app: str, page: Page) -> None:
-    page.goto(app)
-    heard(page)
-    expect(page.get_by_text("The offline model is not a language model", exact=False).first).to_be_visible()
-    expect(page.get_by_text("The real jury", exact=True)).to_be_visible()
-    sound(page)
-
-
 def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(app: str, page: Page) -> None:
     page.goto(app)
     sound(page)
@@ -125,16 +117,6 @@ def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, page: 
     other.reload()
     expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
     other.close()
-
-
-def test_a_run_can_be_stepped_and_run_to_the_end(app: str, page: Page) -> None:
-    page.goto(app)
-    start(page, "stroller-wheel", "Start step by step")
-    expect(page.get_by_text("Paused before Precedents")).to_have_count(1)
-    page.locator(".st-key-do-step button").first.click()
-    expect(page.get_by_text("Paused before Round 1")).to_have_count(1)
-    page.locator(".st-key-do-run button").first.click()
-    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
 
 
 def test_the_report_opens_without_the_app_and_shows_the_verdict(

@@ -23,6 +23,10 @@ def test_a_chinese_browser_reads_chinese_until_another_language_is_chosen(app: s
     again.goto(link)
     expect(again.get_by_role("heading", name="Runs")).to_be_visible()
     expect(again.get_by_role("button", name="中文", exact=True)).to_be_visible()
+    again.goto(f"{app}/runs")  # nothing in the address: what was picked stays
+    expect(again.get_by_role("heading", name="Runs")).to_be_visible()
+    again.reload()
+    expect(again.get_by_role("heading", name="Runs")).to_be_visible()
     chinese.close()
 
 

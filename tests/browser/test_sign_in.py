@@ -51,15 +51,6 @@ def somebody(browser: Browser, url: str, name: str = "") -> Iterator[Page]:
     page.context.close()
 
 
-def test_who_has_not_signed_in_sees_no_page(browser: Browser, closed: str) -> None:
-    with somebody(browser, closed) as page:
-        for path in ("", "/runs", "/setup", "/deliberation?run=cyberjurors-1", "/people"):
-            page.goto(f"{closed}{path}")
-            expect(page.get_by_role("button", name="Sign in")).to_be_visible()
-            expect(page.get_by_test_id("stTopNavLink")).to_have_count(0)
-            expect(page.get_by_role("textbox")).to_have_count(0)
-
-
 def test_a_cookie_that_was_made_up_signs_nobody_in(browser: Browser, closed: str) -> None:
     with somebody(browser, closed) as page:
         for cookie in ("eyJzdWIiOiIxIn0", "2|1:0|10:1|15:_streamlit_user|4:e30=|0000"):
@@ -101,14 +92,6 @@ def _place(page: Page, email: str) -> int:
     """Which line of the page of people is that of this address."""
     shown = page.get_by_text("@example.org").all_inner_texts()
     return [text.strip() for text in shown].index(email)
-
-
-def test_an_address_that_the_provider_did_not_check_owns_nothing(browser: Browser, closed: str) -> None:
-    with somebody(browser, closed, "Eve") as eve:
-        expect(eve.locator(".st-key-person button")).to_contain_text("Ada <b>")
-        eve.locator(".st-key-person button").click()
-        expect(eve.get_by_text("Looks on")).to_be_visible()
-        expect(eve.get_by_role("link", name="People")).to_have_count(0)
 
 
 def test_who_signs_out_has_to_sign_in_again(browser: Browser, closed: str) -> None:

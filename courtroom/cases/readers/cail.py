@@ -21,9 +21,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
-from courtroom.law.article_numbers import article_number
-from courtroom.law.defendants import defendants_in
-from courtroom.law.judgment import LONGEST, bare_charge
+from courtroom.law.judgment import LONGEST, article_number, bare_charge, defendants_in
 from courtroom.text.words import is_chinese
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")

@@ -5,11 +5,81 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from courtroom.cases.readers.numbered_labels import NumberedLabels, as_label
 from courtroom.errors import CaseError
+
+UNLABELLED = frozenset({"-1", "-1.0", "-", ""})
+"""What stands in place of a label where there is none: -1 in GLUE's test sets, `-` in SNLI where annotators disagreed."""
+_NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
+MOST_SHOWN = 20
+
+
+class NumberedLabels(CaseError):
+    """Labels are numbers, and nothing says what they mean.
+
+    Args:
+        values: the numbers that were met.
+        where: the file's name.
+    """
+
+    def __init__(self, values: Iterable[str], where: str = "") -> None:
+        self.values = tuple(sorted(set(values), key=lambda value: (len(value), value)))
+        shown = ", ".join(self.values[:MOST_SHOWN])
+        pairs = ",".join(f"{value}=NAME" for value in self.values[:3])
+        super().__init__(
+            f"{f'{where}: ' if where else ''}The labels are numbers ({shown}), and the file does not say what they mean. Write names in their place, or "
+            f"give the names: {pairs}."
+        )
+
+
+def as_label(value: Any, names: Mapping[str, str] | None) -> str | None:
+    """A label's name; None where the text has no label.
+
+    Args:
+        value: as the file has it.
+        names: what the numbers mean, by the file's own features or by a person's word.
+
+    Raises:
+        NumberedLabels: it is a number without a name.
+        CaseError: it is a number that is not among the names; the end of a sentence that begins with the row.
+    """
+    text = "" if value is None or value != value else str(value).strip()  # JSON's NaN differs from itself
+    if names is not None and text in names:
+        return names[text]
+    if text in UNLABELLED:
+        return None
+    if not _NUMBER.fullmatch(text):
+        return text
+    number = str(int(float(text)))
+    if names is None:
+        raise NumberedLabels([number])
+    if number not in names:
+        known = ", ".join(f"{key}={name}" for key, name in list(names.items())[:MOST_SHOWN])
+        raise CaseError(f"has the label {number}, which is not among {known}. Correct it, or remove the row.")
+    return names[number]
+
+
+def names_from(text: str) -> dict[str, str]:
+    """The names that a person gives, such as `0=entailment,1=not_entailment`; empty where nothing is given.
+
+    Raises:
+        CaseError: it is not of this form.
+    """
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    names = {number.strip(): name.strip() for number, _, name in pairs}
+    if any(not equals or not _NUMBER.fullmatch(number.strip()) or not name.strip() for number, equals, name in pairs):
+        raise CaseError(
+            "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
+        )
+    if len(names) != len(pairs):
+        raise CaseError("A number has two names. Give each number once.")
+    if len({name.casefold() for name in names.values()}) != len(names):
+        raise CaseError("Two numbers have one name. Give each a name of its own.")
+    return names
+
 
 PAIRS = (
     ("sentence1", "sentence2"),
@@ -25,6 +95,7 @@ PAIRS = (
 """Columns of a pair, in the order in which they are shown: RTE, ANLI (newer and older), QNLI, BoolQ, QQP, MRPC, common ones."""
 SINGLE = ("text", "sentence", "content", "message")
 LABEL = ("label", "labels", "gold_label", "quality", "is_duplicate", "class", "category")
+"""Columns of the label. Of several that a table has, the first one alone is: what is blank there stays blank."""
 REASON, IDS = ("reason", "rationale"), ("id", "uid", "pairid", "idx", "index")
 FOLLOWS = "Does the second sentence follow from the first?"
 QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -122,15 +193,18 @@ def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] |
     items: list[dict[str, Any]] = []
     columns: tuple[str, ...] | None = None
     unnamed: set[str] = set()
+    table: list[dict[str, Any]] = []
     for number, raw in enumerate(rows, start=1):
         if not isinstance(raw, Mapping):
             raise CaseError(f"Row {number} is no JSON object with named fields.")
-        row = folded(raw)
+        table.append(folded(raw))
+    label = label_of({name for row in table for name in row})  # of all rows: in JSON, a row may lack the column
+    for number, row in enumerate(table, start=1):
         columns = columns or columns_of(set(row))
         if columns is None:
             raise CaseError(UNREADABLE)
         try:
-            item = item_of(row, columns, names)
+            item = item_of(row, columns, label, names)
         except NumberedLabels as error:
             unnamed.update(error.values)
             continue
@@ -142,6 +216,10 @@ def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] |
     if columns is None:
         raise CaseError("The table of labelled texts has no rows. Give a text and a label on each line.")
     labels = _labels(items)
+    if found := alike(labels):
+        row_of = {item["label"]: number for number, item in reversed([*enumerate(items, start=1)])}
+        both = " and ".join(f"“{one}” (row {row_of[one]})" for one in found)
+        raise CaseError(f"The labels {both} differ only in case or spaces. Write them alike.")
     return {
         "labels": labels,
         "question": question_of(columns, labels),
@@ -155,12 +233,15 @@ def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
     return {str(name).casefold().strip(): value for name, value in raw.items() if name is not None}
 
 
-def item_of(row: Mapping[str, Any], columns: Sequence[str], names: Mapping[str, str] | None = None) -> dict[str, Any]:
+def item_of(
+    row: Mapping[str, Any], columns: Sequence[str], label: str, names: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """A row's text or texts, label, reason and own id; what it lacks is empty, a label that it lacks is None.
 
     Args:
         row: with columns in lower case.
         columns: of the text, or of both texts.
+        label: the column of the label.
         names: what labels that are numbers mean.
 
     Raises:
@@ -174,7 +255,7 @@ def item_of(row: Mapping[str, Any], columns: Sequence[str], names: Mapping[str, 
         "id": str(next((row[name] for name in IDS if row.get(name) not in (None, "")), "")),
         "text": texts[0],
         "second": texts[1] if len(texts) > 1 else "",
-        "label": _label(columns, next((row[name] for name in LABEL if row.get(name) not in (None, "")), None), names),
+        "label": _label(columns, row.get(label), names),
         "reason": str(next((row[name] for name in REASON if row.get(name)), "")),
     }
 
@@ -183,6 +264,21 @@ def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
     """What is to be decided, as far as columns and the labels' names say; else empty."""
     text = " ".join(labels).casefold()
     return next((question for pair, word, question in QUESTIONS if pair == tuple(columns) and word in text), "")
+
+
+def alike(labels: Iterable[str]) -> tuple[str, str] | None:
+    """The first two labels that nobody could tell apart; None where there are none."""
+    first: dict[str, str] = {}
+    for label in labels:
+        other = first.setdefault(" ".join(label.casefold().split()), label)
+        if other != label:
+            return other, label
+    return None
+
+
+def label_of(names: Collection[str]) -> str:
+    """The column of the label among these, in lower case; empty where there is none."""
+    return next((name for name in LABEL if name in names), "")
 
 
 def columns_of(names: set[str]) -> tuple[str, ...] | None:

@@ -12,11 +12,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from courtroom.cases.case import Case
+from courtroom.cases.checks import explain
 from courtroom.cases.document import LONGEST, Document
-from courtroom.cases.explain import explain
 from courtroom.cases.labelled import LabelledTask
-from courtroom.cases.readers.numbered_labels import NumberedLabels
-from courtroom.cases.readers.tables import looks_like_lines, task_from_rows, task_from_text
+from courtroom.cases.readers.tables import NumberedLabels, looks_like_lines, task_from_rows, task_from_text
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from courtroom.datasets.forms.criminal import CAIL, LAWBENCH, MUD, MULTILJP
-from courtroom.datasets.forms.form import Form
+from courtroom.datasets.forms.form import DISPUTES, OWN, Form
 from courtroom.datasets.forms.inspect_samples import CASEHOLD, SAMPLES
 from courtroom.datasets.forms.labelled import TABLE
-from courtroom.datasets.forms.own import DISPUTES, OWN
 from courtroom.datasets.forms.retrieval import LECARD
 from courtroom.datasets.forms.summaries import DOCUMENTS, PAIRS
 from courtroom.datasets.forms.trials import SIMCOURT, SIMUCOURT

@@ -11,15 +11,16 @@ from typing import Any
 from courtroom.cases.case import Case
 from courtroom.cases.files import Package
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.labelled import Labelled
-from courtroom.datasets.packing import SharedFields
+from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.readers import verdictbench
+from courtroom.datasets.packing import SharedFields, frame_of
 from courtroom.datasets.source import SourceFile
 
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True)
-class Around:
+class Context:
     """Where a record is, and what is said of it outside of it."""
 
     part: SourceFile
@@ -30,10 +31,12 @@ class Around:
     """What labels that are numbers mean; None where nothing says it."""
     unpack: Callable[[Package], Case] | None = None
     """Keeps a case's media and gives the case with their content hashes."""
+    label: str = ""
+    """Of a table of labelled texts: the column of the label."""
 
 
 @dataclass(frozen=True)
-class Made:
+class ImportedRow:
     """What a record becomes: one row, or one of several."""
 
     case: Case | Labelled
@@ -59,19 +62,19 @@ class Form:
     title: str
     kind: str
     fits: Callable[[dict[str, Any], SourceFile], bool]
-    read: Callable[[dict[str, Any], Around], Iterator[Made]]
+    read: Callable[[dict[str, Any], Context], Iterator[ImportedRow]]
     frame: Callable[[dict[str, Any]], SharedFields | None] = field(default=lambda record: None)
     """Of labelled texts: what they share, but for the labels."""
     labels_in: str = ""
     """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""
 
 
-def row_id(own: Any, made: Made, around: Around) -> str:
+def row_id(own: Any, made: ImportedRow, context: Context) -> str:
     """A row's id: the record's own where it has one, else what its content gives."""
     text = "" if own is None else str(own)
     if re.fullmatch(r"-?\d+", text):  # numbers begin anew in each file
         text = "-".join(
-            filter(None, (made.split if made.split is not None else around.split or around.part.stem, text))
+            filter(None, (made.split if made.split is not None else context.split or context.part.stem, text))
         )
     name = _NOT_ID.sub("-", text).strip("-._")
     if name != text and len(name) < len(text):  # signs were lost: two ids may have become one
@@ -82,3 +85,47 @@ def row_id(own: Any, made: Made, around: Around) -> str:
 def case_of(data: dict[str, Any]) -> Case:
     """A case from plain data; see `parse_case` for what it raises."""
     return parse_case(data)
+
+
+def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    case = case_of(record)
+    if not isinstance(case, LabelledTask):
+        yield ImportedRow(_with_media(case, context), id=case.id)
+        return
+    for item in case.items:
+        yield ImportedRow(item, id=item.id)
+    for example in case.examples:
+        yield ImportedRow(example, id=f"example-{example.id}", split="examples")
+
+
+def _frame(record: dict[str, Any]) -> SharedFields | None:
+    if record.get("kind") != "labelled":
+        return None
+    case = case_of(record)
+    assert isinstance(case, LabelledTask)
+    return frame_of(case)
+
+
+def _dispute(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    data, remarks = verdictbench.convert(record)
+    case = case_of(data)
+    yield ImportedRow(_with_media(case, context), id=case.id, remarks=remarks)
+
+
+def _with_media(case: Case, context: Context) -> Case:
+    """The case with its media taken into the store; they are in its file's folder."""
+    found = {medium.file: context.part.beside(medium.file) for medium in case.media()}
+    files = {name: data for name, data in found.items() if data is not None}
+    return context.unpack(Package(case, files)) if context.unpack and found else case
+
+
+OWN = Form(
+    "courtroom", "Cases of Courtroom", "", lambda record, part: "kind" in record and "title" in record, _own, _frame
+)
+DISPUTES = Form(
+    "verdictbench",
+    "Disputes like VerdictBench's",
+    "dispute",
+    lambda record, part: verdictbench.looks_like(record),
+    _dispute,
+)

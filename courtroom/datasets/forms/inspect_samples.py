@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from courtroom.cases.labelled import Labelled
-from courtroom.datasets.forms.form import Around, Form, Made
+from courtroom.datasets.forms.form import Context, Form, ImportedRow
 from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
@@ -23,9 +23,9 @@ def _is_casehold(record: dict[str, Any], part: SourceFile) -> bool:
     return {"context", "endings"} <= record.keys()
 
 
-def _casehold(record: dict[str, Any], around: Around) -> Iterator[Made]:
-    context, endings, label = record["context"], record["endings"], record.get("label")
-    if not isinstance(context, str) or not context.strip():
+def _casehold(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    passage, endings, label = record["context"], record["endings"], record.get("label")
+    if not isinstance(passage, str) or not passage.strip():
         raise CaseError("`context` must be a text.")
     options = _options(endings, "endings")
     if label is not None and (isinstance(label, bool) or not str(label).lstrip("-").isdigit()):
@@ -35,14 +35,14 @@ def _casehold(record: dict[str, Any], around: Around) -> Iterator[Made]:
         raise CaseError(f"`label` is {number}, but there are {len(options)} endings, counted from 0.")
     letter = string.ascii_uppercase[number] if number >= 0 else None
     own = record.get("id", record.get("example_id", ""))
-    yield Made(Labelled(id="text", text=_with_options(context, options), label=letter), id=_id(own, around))
+    yield ImportedRow(Labelled(id="text", text=_with_options(passage, options), label=letter), id=_id(own, context))
 
 
 def _is_sample(record: dict[str, Any], part: SourceFile) -> bool:
     return {"input", "target"} <= record.keys() and "output" not in record
 
 
-def _sample(record: dict[str, Any], around: Around) -> Iterator[Made]:
+def _sample(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     text, target = _input(record["input"]), record["target"]
     if isinstance(target, list):
         if len(target) > 1:
@@ -60,7 +60,7 @@ def _sample(record: dict[str, Any], around: Around) -> Iterator[Made]:
                 )
             label = named[0]
         text = _with_options(text, options)
-    yield Made(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), around))
+    yield ImportedRow(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), context))
 
 
 def _input(value: Any) -> str:
@@ -85,8 +85,8 @@ def _with_options(text: str, options: Sequence[str]) -> str:
     )
 
 
-def _id(own: Any, around: Around) -> str:
-    return str(own) if own not in (None, "") else f"{around.split or around.part.stem}-{around.number}"
+def _id(own: Any, context: Context) -> str:
+    return str(own) if own not in (None, "") else f"{context.split or context.part.stem}-{context.number}"
 
 
 def _frame(record: dict[str, Any]) -> SharedFields:

@@ -1,7 +1,7 @@
 """Labelled texts: GLUE and SuperGLUE (RTE, WNLI, MRPC, QNLI, SST-2, QQP, BoolQ), SNLI, ANLI, Emotion, LexGLUE, and tables.
 
 Columns are those of `cases.readers.tables`. Texts of LexGLUE's ECtHR are lists of paragraphs. A text with several labels
-is refused: a labelled task has one label for a text.
+is refused: a labelled task has one label for a text. A column `category` beside the label is what results are broken down by.
 """
 
 from __future__ import annotations
@@ -11,18 +11,21 @@ from typing import Any
 
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.readers.tables import columns_of, folded, item_of
-from courtroom.datasets.forms.form import Around, Form, Made
+from courtroom.datasets.forms.form import Context, Form, ImportedRow
 from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import looks_labelled
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
+
+NO_CATEGORY = "no category"
+"""Of a row whose cell is blank, in a table with such a column beside the label."""
 
 
 def _fits(record: dict[str, Any], part: SourceFile) -> bool:
     return "kind" not in record and looks_labelled(record)
 
 
-def _read(record: dict[str, Any], around: Around) -> Iterator[Made]:
+def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     row = folded(record)
     columns = columns_of(set(row))
     if columns is None:
@@ -31,13 +34,16 @@ def _read(record: dict[str, Any], around: Around) -> Iterator[Made]:
         if isinstance(row.get(name), list):
             row[name] = "\n".join(map(str, row[name]))
     try:
-        found = item_of(row, columns, around.names)
+        found = item_of(row, columns, context.label, context.names)
     except CaseError as error:
         if type(error) is CaseError:
             raise CaseError(f"it {error}") from error
         raise
-    own = found.pop("id")
-    yield Made(Labelled(id="text", **found), id=own or f"{around.split or around.part.stem}-{around.number}")
+    own = found.pop("id") or f"{context.split or context.part.stem}-{context.number}"
+    category = ""
+    if "category" in row and context.label != "category":
+        category = str(row["category"] or "").strip() or NO_CATEGORY
+    yield ImportedRow(Labelled(id="text", **found), id=own, category=category)
 
 
 def _frame(record: dict[str, Any]) -> SharedFields:

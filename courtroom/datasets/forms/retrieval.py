@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from courtroom.cases.readers import cail
-from courtroom.datasets.forms.form import Around, Form, Made, case_of
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
 from courtroom.datasets.records import json_of
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
@@ -83,12 +83,12 @@ def _fits(record: dict[str, Any], part: SourceFile) -> bool:
     return v1 or {"pid", "qw"} <= names or ({"id", "query"} <= names and ("fact" in names or "query" in part.stem))
 
 
-def _read(record: dict[str, Any], around: Around) -> Iterator[Made]:
+def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     gold: dict[str, Any]
     if "ridx" in record:
         own, facts, gold = record["ridx"], record["q"], {"charges": cail.charges(record.get("crime"))}
     elif "ajjbqk" in record:
-        own, facts, gold = around.part.stem, record["ajjbqk"] or record["qw"], {}
+        own, facts, gold = context.part.stem, record["ajjbqk"] or record["qw"], {}
     elif "pid" in record:
         own, facts = record["pid"], record.get("fact") or record["qw"]
         gold = {
@@ -106,7 +106,7 @@ def _read(record: dict[str, Any], around: Around) -> Iterator[Made]:
     if title:
         data["title"] = title[:200]
     name = query_id(own) if is_query else candidate_id(own)
-    yield Made(case_of(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
+    yield ImportedRow(case_of(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
 LECARD = Form("lecard", "LeCaRD, first and second edition", "criminal", _fits, _read)

@@ -16,12 +16,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from courtroom.cases.readers import cail
-from courtroom.datasets.forms.form import Around, Form, Made, case_of
-from courtroom.datasets.forms.terms import term_in_words
+from courtroom.datasets.forms.criminal import term_in_words
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
-from courtroom.law.article_numbers import article_number
-from courtroom.law.defendants import defendants_in
+from courtroom.law.judgment import article_number, defendants_in
 
 KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
 FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
@@ -36,7 +35,7 @@ def _is_simucourt(record: dict[str, Any], part: SourceFile) -> bool:
     return KIND in record and (STORY in record or FOUND in record)
 
 
-def _simucourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
+def _simucourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     kind = str(record[KIND]).strip()
     if not kind.startswith("刑事"):
         raise CaseError(f"`{KIND}` is “{kind[:20]}”; only criminal cases (刑事) can be heard.")
@@ -53,7 +52,7 @@ def _simucourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
         relevant_articles=_articles(record),
     )
     appeal = "appeal" if FOUND in record else "first"
-    yield Made(
+    yield ImportedRow(
         case_of(data),
         id=f"{appeal}-{record['序号']}" if "序号" in record else "",
         category=str(record.get("审理程序") or ""),
@@ -90,7 +89,7 @@ def _is_simcourt(record: dict[str, Any], part: SourceFile) -> bool:
     return "prosecution_statement" in record and "charge" in record
 
 
-def _simcourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
+def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     statement = record.get("prosecution_statement_sub") or record["prosecution_statement"]
     if not isinstance(statement, str) or not statement.strip():
         raise CaseError("`prosecution_statement` must be the text of the indictment.")
@@ -106,8 +105,8 @@ def _simcourt(record: dict[str, Any], around: Around) -> Iterator[Made]:
         charges=cail.charges(record["charge"]),
         term_of_imprisonment=_term(months),
     )
-    own = around.part.folder if around.part.stem.startswith("data") else around.part.stem
-    yield Made(case_of(data), id=f"trial-{own or around.number}")
+    own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
+    yield ImportedRow(case_of(data), id=f"trial-{own or context.number}")
 
 
 def _term(value: int | float | str | None) -> dict[str, Any] | None:

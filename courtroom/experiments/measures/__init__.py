@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from courtroom.errors import CourtroomError
-from courtroom.experiments.measures.criminal import CRIMINAL
-from courtroom.experiments.measures.disputes import DISPUTES
+from courtroom.experiments.measures.criminal import CRIMINAL, LAWBENCH, RETRIEVAL
 from courtroom.experiments.measures.documents import DOCUMENTS
-from courtroom.experiments.measures.labelled import LABELLED
-from courtroom.experiments.measures.lawbench import LAWBENCH
 from courtroom.experiments.measures.measure import Measure, Scored
-from courtroom.experiments.measures.retrieval import RETRIEVAL
-from courtroom.experiments.measures.votes import VOTES
+from courtroom.experiments.measures.trials import TRIALS
+from courtroom.experiments.measures.votes import DISPUTES, LABELLED, VOTES
 
-__all__ = ["MEASURES", "Measure", "Scored", "at_hand", "measures_of", "wanted"]
+__all__ = ["MEASURES", "Measure", "Scored", "at_hand", "fitting", "measures_of", "wanted"]
 
 BY_KIND: Mapping[str, tuple[Measure, ...]] = {
     "dispute": (*DISPUTES, *VOTES),
     "criminal": (*CRIMINAL, *LAWBENCH, *RETRIEVAL),
     "labelled": (*LABELLED, *VOTES),
     "document": DOCUMENTS,
+    "trial": (*TRIALS, *VOTES),
 }
 MEASURES: Mapping[str, Mapping[str, Measure]] = {
     kind: {measure.name: measure for measure in measures} for kind, measures in BY_KIND.items()
@@ -38,6 +36,15 @@ def at_hand(measures: Sequence[Measure], rows: Sequence[Scored]) -> tuple[tuple[
     return (
         tuple(measure for measure in measures if not why[measure.name]),
         tuple(dict.fromkeys(reason for reason in why.values() if reason)),
+    )
+
+
+def fitting(kind: str, rows: Sequence[Scored]) -> tuple[Measure, ...]:
+    """Those measures of a kind of case that have a value for these, for a table of which nothing else is left."""
+    return tuple(
+        one
+        for one in measures_of(kind).values()
+        if one.each and not one.missing(rows) and any(one.each(row) is not None for row in rows)
     )
 
 

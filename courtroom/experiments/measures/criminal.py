@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+import math
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.datasets.forms.retrieval import candidate_id
+from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
-from courtroom.evaluation.terms import term_class
 from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels
-from courtroom.law.judgment import Judgment, Term
+from courtroom.law.judgment import Judgment, Term, term_class
+
+
+def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float], least: float = 1.0) -> float:
+    """1 where a record of at least this relevance is among the first k, else 0."""
+    return float(any(relevance.get(record, 0.0) >= least for record in ranked[:k]))
+
+
+def ndcg_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float]) -> float:
+    """Discounted gain of the first k by the best that could be had (Järvelin and Kekäläinen 2002), gain = relevance; 0 to 1.
+
+    Records without a judgment count as not relevant; 0 where nothing is.
+    """
+    best = _gain(sorted(relevance.values(), reverse=True)[:k])
+    return _gain([relevance.get(record, 0.0) for record in ranked[:k]]) / best if best else 0.0
+
+
+def _gain(relevances: Sequence[float]) -> float:
+    return sum(value / math.log2(place + 2) for place, value in enumerate(relevances))
+
 
 VERDICT, JURISAGENTS = "VERDICT, section 4.1.3", "JurisAgents, section 4.1"
 Side = Callable[[Gold | Judgment], frozenset[Hashable]]
@@ -61,14 +83,14 @@ def _exact(side: Side) -> Callable[[Scored], float | None]:
 
 
 def _first_two(side: Side, field: str) -> Callable[[Scored], float | None]:
-    """Hit@2: the judgment's own order counts, the weightiest first."""
+    """Hit@2: what was judged, the weightiest first, then what else came into question, where the procedure says so."""
 
     def hit(row: Scored) -> float | None:
         real = side(_gold(row))
         if not real:
             return None
-        judgment = row.outcome.details.get("judgment")
-        ranked: Any = judgment.get(field, []) if isinstance(judgment, dict) else []
+        labels = row.outcome.details.get("candidates") or row.outcome.details.get("judgment")
+        ranked: Any = labels.get(field, []) if isinstance(labels, dict) else []
         if predicted(row) is None:
             return 0.0
         first = side(Judgment.model_validate({field: list(ranked)[:2]}))
@@ -117,7 +139,106 @@ CRIMINAL: tuple[Measure, ...] = (
     *_set("charge", "Charges", _charges, "charges"),
     *_set("article", "Articles", _articles, "relevant_articles"),
     *_set("term", "Term", _class, ""),
-    mean("log_distance", "Term: normalised log distance", JURISAGENTS, _log_distance, usual=True),
+    mean("log_distance", "Term: normalised log distance", JURISAGENTS, _log_distance, usual=True, bounds=None),
     mean("choice", "Right option", JURISAGENTS, _choice),
     mean("amount", "Right amount", JURISAGENTS, _amount),
+)
+
+
+def is_plain_text(row: Scored) -> bool:
+    """Whether the answer is a text in which no judgment, choice or amount is named as such."""
+    return row.outcome.raw is not None and not row.outcome.details and row.outcome.looked_up is None
+
+
+def _only_texts(rows: Sequence[Scored]) -> str:
+    if not rows or not all(map(is_plain_text, rows)):
+        return ""
+    return (
+        "The answers are plain texts, which only LawBench's scorers read. For the other measures give each answer as a JSON object "
+        "with a judgment (`charges`, `relevant_articles`, `term_of_imprisonment`), a `choice` or an `amount`."
+    )
+
+
+CRIMINAL = tuple(replace(measure, missing=_only_texts) for measure in CRIMINAL)
+
+LAWBENCH_SCORERS = "LawBench (Fei et al. 2023), its published scorers"
+
+
+def _written(row: Scored, task: str) -> str:
+    """The answer as LawBench's scorers read it: raw, or a procedure's in their form."""
+    if row.outcome.raw is not None:
+        return row.outcome.raw
+    judgment, details = predicted(row), row.outcome.details
+    if task == "3-6":
+        return str(details.get("choice", ""))
+    if task == "3-7":
+        return f"{details['amount']}元" if "amount" in details else ""
+    if judgment is None:
+        return ""
+    if task == "3-1":
+        return "、".join(f"刑法第{number}条" for number in judgment.relevant_articles)
+    if task == "3-3":
+        return ";".join(judgment.charges)
+    term = judgment.term_of_imprisonment
+    return "" if term.death_penalty or term.life_imprisonment else f"{term.imprisonment}个月"
+
+
+def _score(row: Scored) -> float | None:
+    assert isinstance(row.case, CriminalCase)
+    task = lawbench.task_of(row.case, row.category)
+    return lawbench.score(task, _written(row, task), row.case) if task else None
+
+
+def _entirely(row: Scored) -> float | None:
+    found = _score(row)
+    return None if found is None else float(found == 1.0)
+
+
+def _abstains(row: Scored) -> float | None:
+    assert isinstance(row.case, CriminalCase)
+    task = lawbench.task_of(row.case, row.category)
+    return float(lawbench.abstains(task, _written(row, task), row.case)) if task else None
+
+
+LAWBENCH: tuple[Measure, ...] = (
+    mean("lawbench", "LawBench score", LAWBENCH_SCORERS, _score, bounds=None),
+    mean("entirely_right", "Entirely right", "Score of 1 by LawBench's published scorers", _entirely),
+    mean("abstention", "Abstention rate", LAWBENCH_SCORERS, _abstains, better="lower"),
+)
+
+HIT, NDCG = (
+    "Share of cases with a relevant one among the first k",
+    "Järvelin and Kekäläinen 2002, as LeCaRD (Ma et al. 2021) reports it",
+)
+HITS, GAINS = (1, 5, 10), (5, 10, 30)
+"""How far down a ranking is read."""
+
+
+def judged(row: Scored) -> tuple[Sequence[str], Mapping[str, float]] | None:
+    """The ranking, by ids of the dataset's rows, and each row's grade; None where either is not known.
+
+    Rankings made elsewhere may name a candidate as its own dataset does. A grade below 0 counts as not relevant, as trec_eval
+    has it. A case that is named again counts where it stands first.
+    """
+    if row.outcome.looked_up is None or not row.relevance:
+        return None
+    known = row.relevance.keys()
+    ranked = [name if name in known else other if (other := candidate_id(name)) in known else name
+              for name in row.outcome.looked_up]  # fmt: skip
+    return list(dict.fromkeys(ranked)), {name: max(0.0, float(grade)) for name, grade in row.relevance.items()}
+
+
+def _at(
+    measure: Callable[[int, Sequence[str], Mapping[str, float]], float], k: int
+) -> Callable[[Scored], float | None]:
+    def value(row: Scored) -> float | None:
+        found = judged(row)
+        return measure(k, *found) if found else None
+
+    return value
+
+
+RETRIEVAL: tuple[Measure, ...] = (
+    *(mean(f"hit_{k}", f"Retrieval: hit@{k}", HIT, _at(hit_at, k)) for k in HITS),
+    *(mean(f"ndcg_{k}", f"Retrieval: nDCG@{k}", NDCG, _at(ndcg_at, k)) for k in GAINS),
 )

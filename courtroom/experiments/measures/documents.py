@@ -1,4 +1,4 @@
-"""Measures of summaries (JURIS, section 4.3), against the reference or by the judge's scores."""
+"""Measures of summaries (JURIS, sections 4.1 and 4.3), against the reference or by an assessor's scores."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from courtroom.cases.document import Document
-from courtroom.evaluation import semantic
-from courtroom.evaluation.summaries import Overlap, Quality, cost_effectiveness, overlap
+from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
 from courtroom.experiments.measures.measure import Measure, Scored, mean
 
-PAPER, BERTSCORE = "JURIS, section 4.3", "Zhang et al. 2020, Eq. 1 to 3"
+WAYS = {"": "fine_grained", "holistic_": "assessment"}
+"""What the names of measures begin with, and the details of the verdict with their scores."""
+PAPER, COMBINED, BERTSCORE = (
+    "JURIS, section 4.1, table 1",
+    "JURIS, section 4.3, figure 4",
+    "Zhang et al. 2020, Eq. 1 to 3",
+)
 
 
 @lru_cache(maxsize=20_000)
@@ -30,8 +35,8 @@ def _against(field: str) -> Callable[[Scored], float | None]:
 
 
 @lru_cache(maxsize=20_000)
-def _semantic(summary: str, reference: str) -> semantic.Semantic:
-    return semantic.bert_score(summary, reference)
+def _semantic(summary: str, reference: str) -> Semantic:
+    return bert_score(summary, reference)
 
 
 def _alike(field: str) -> Callable[[Scored], float | None]:
@@ -46,31 +51,50 @@ def _alike(field: str) -> Callable[[Scored], float | None]:
 
 
 def _why_not(rows: Sequence[Scored]) -> str:
-    return semantic.why_not([row.case.reference for row in rows if isinstance(row.case, Document)])
+    return why_not([row.case.reference for row in rows if isinstance(row.case, Document)])
 
 
-def quality(row: Scored) -> Quality | None:
-    """The judge's scores, where it gave any."""
-    given = row.outcome.details.get("assessment")
-    return Quality.model_validate(given) if isinstance(given, dict) else None
+def _scores(row: Scored, way: str) -> dict[str, float]:
+    """The dimensions that the assessor scored this way."""
+    given = row.outcome.details.get(WAYS[way])
+    scores = given if isinstance(given, dict) else {}
+    return {name: value for name in Quality.model_fields if isinstance(value := scores.get(name), float | int)}
 
 
-def _quality(row: Scored) -> float | None:
-    found = quality(row)
-    return found.combined if found else None
+def _dimension(name: str, way: str) -> Callable[[Scored], float | None]:
+    return lambda row: _scores(row, way).get(name)
 
 
-def _dimension(name: str) -> Callable[[Scored], float | None]:
-    def score(row: Scored) -> float | None:
-        found = quality(row)
-        return float(getattr(found, name)) if found else None
+def _quality(row: Scored, way: str) -> Quality | None:
+    scores = _scores(row, way)
+    return Quality(**scores) if len(scores) == len(Quality.model_fields) else None
 
-    return score
+
+def _combined(way: str) -> Callable[[Scored], float | None]:
+    return lambda row: quality.combined if (quality := _quality(row, way)) else None
 
 
 def _effectiveness(row: Scored) -> float | None:
-    found = quality(row)
-    return cost_effectiveness(found, row.outcome.wall_s) if found else None
+    """Combined quality by the time of all calls but the assessor's, one after the other."""
+    quality = _quality(row, "")
+    return cost_effectiveness(quality, row.outcome.latency_s - row.outcome.assessed_s) if quality else None
+
+
+def _by_assessor(way: str) -> tuple[Measure, ...]:
+    """The dimensions and their sum."""
+    scored = tuple(
+        mean(
+            way + name,
+            (way + name).replace("_", " ").capitalize(),
+            PAPER,
+            _dimension(name, way),
+            percent=False,
+            bounds=(0.0, 100.0),
+        )  # fmt: skip
+        for name in Quality.model_fields
+    )
+    title = f"{way}judged quality".replace("_", " ").capitalize()
+    return *scored, mean(f"{way}quality", title, COMBINED, _combined(way), percent=False, bounds=(0.0, 300.0))
 
 
 DOCUMENTS: tuple[Measure, ...] = (
@@ -81,7 +105,7 @@ DOCUMENTS: tuple[Measure, ...] = (
     mean("bertscore", "BERTScore F1", BERTSCORE, _alike("f1"), missing=_why_not),
     mean("bertscore_precision", "BERTScore precision", BERTSCORE, _alike("precision"), missing=_why_not),
     mean("bertscore_recall", "BERTScore recall", BERTSCORE, _alike("recall"), missing=_why_not),
-    *(mean(name, name.capitalize(), PAPER, _dimension(name), percent=False) for name in Quality.model_fields),
-    mean("quality", "Judged quality", PAPER, _quality, percent=False),
-    mean("cost_effectiveness", "Quality a second", PAPER, _effectiveness, percent=False),
+    *_by_assessor(""),
+    mean("cost_effectiveness", "Quality a second", COMBINED, _effectiveness, percent=False, bounds=None),
+    *_by_assessor("holistic_"),
 )

@@ -1,4 +1,4 @@
-"""What a measure is: sums over cases and what is worked out from them, so that it can be drawn again for an interval."""
+"""What a measure is: sums over cases and what is worked out from them, so that cases can be left out, drawn again and swapped."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from courtroom.cases.case import Case
 from courtroom.experiments.outcome import Outcome
 
 if TYPE_CHECKING:
-    from courtroom.evaluation.bootstrap import Finish, Sums
+    from courtroom.evaluation.intervals import Bounds, Finish, Sums
 
 T = TypeVar("T")
 
@@ -25,6 +25,8 @@ class Scored:
     outcome: Outcome
     relevance: Mapping[str, int] = field(default_factory=dict)
     """How relevant other rows of its dataset are to it, by their ids; empty where nobody has judged that."""
+    single: Outcome | None = None
+    """What the single model came to on the case that the arm's gain is over."""
 
 
 Each = Callable[[Scored], float | None]
@@ -50,7 +52,11 @@ class Measure:
     usual: bool = False
     """Whether it is in a table for which nobody chose measures."""
     percent: bool = True
-    """Whether it is a share."""
+    """Whether it is printed as a percentage."""
+    bounds: Bounds | None = (0.0, 1.0)
+    """The least and greatest value that it can have; None where it has none."""
+    ratio: bool = False
+    """Whether its two parts are the sums of a ratio that `finish` grows with, as a mean is."""
     missing: Callable[[Sequence[Scored]], str] = lambda rows: ""
     """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
 
@@ -65,6 +71,7 @@ def mean(
     better: Literal["higher", "lower"] = "higher",
     usual: bool = False,
     percent: bool = True,
+    bounds: Bounds | None = (0.0, 1.0),
     missing: Callable[[Sequence[Scored]], str] = lambda rows: "",
 ) -> Measure:
     """A measure that is the mean of the cases' own values, or the root of their mean."""
@@ -82,7 +89,8 @@ def mean(
             found = sums[:, 0] / sums[:, 1]
         return np.sqrt(found) if root else found
 
-    return Measure(name, title, source, parts, finish, None if root else each, better, usual, percent, missing)
+    own = None if root else each
+    return Measure(name, title, source, parts, finish, own, better, usual, percent, bounds, True, missing)
 
 
 Average = Literal["macro precision", "macro recall", "macro F1", "weighted F1"]

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from courtroom.cases.dispute import Dispute
+from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
-from courtroom.evaluation.calibration import BINS, bin_of
-from courtroom.experiments.measures.measure import Measure, Scored, mean
+from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels
+from courtroom.experiments.outcome import Outcome
 
 if TYPE_CHECKING:
-    from courtroom.evaluation.bootstrap import Sums
+    from courtroom.evaluation.intervals import Sums
+
+
+BINS = 10
+
+
+def bin_of(share: float) -> int:
+    """In which bin a share lies: the first is [0, 1 / BINS], each other one open below and closed above."""
+    return next((number for number in range(BINS) if share <= (number + 1) / BINS), BINS - 1)
 
 
 def share_and_hit(row: Scored) -> tuple[float, bool] | None:
@@ -70,6 +78,139 @@ VOTES: tuple[Measure, ...] = (
         _bins,
         _calibration,
         better="lower",
+        bounds=None,  # chance alone pushes it up, so no interval around it holds the truth
     ),
     mean("majority", "Share of the majority", "Votes for the outcome with most, by votes cast", _unanimous),
+)
+
+CYBERJURORS = "CyberJurors, table 2"
+
+
+def _winner_right(row: Scored) -> float | None:
+    assert isinstance(row.case, Dispute)
+    return float(row.outcome.outcome == row.case.jury.winner) if row.case.jury else None
+
+
+def _sides(row: Scored) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
+    assert isinstance(row.case, Dispute)
+    if row.case.jury is None:
+        return ()
+    return ((frozenset({row.outcome.outcome} & {*SIDES}), frozenset({row.case.jury.winner})),)
+
+
+def _votes_off(row: Scored) -> float | None:
+    """By how many votes the buyer's count is off, the panel scaled to the jury on record; one vote alone is no panel."""
+    assert isinstance(row.case, Dispute)
+    cast, jury = sum(row.outcome.counts.get(side, 0) for side in SIDES), row.case.jury
+    if jury is None or cast < 2 or not (real := jury.buyer + jury.seller):
+        return None
+    return abs(row.outcome.counts.get("buyer", 0) / cast * real - jury.buyer)
+
+
+def _squared(row: Scored) -> float | None:
+    off = _votes_off(row)
+    return None if off is None else off**2
+
+
+DISPUTES: tuple[Measure, ...] = (
+    mean("accuracy", "Accuracy", CYBERJURORS, _winner_right, usual=True),
+    over_labels("weighted_f1", "Weighted F1", CYBERJURORS, _sides, "weighted F1", usual=True),
+    over_labels("macro_f1", "Macro F1", CYBERJURORS, _sides, "macro F1", usual=True),
+    over_labels("macro_recall", "Macro recall", CYBERJURORS, _sides, "macro recall"),
+    over_labels("macro_precision", "Macro precision", CYBERJURORS, _sides, "macro precision"),
+    mean(
+        "votes_mae", "Votes off (MAE)", CYBERJURORS, _votes_off, better="lower", usual=True, percent=False, bounds=None
+    ),
+    mean(
+        *("votes_rmse", "Votes off (RMSE)", CYBERJURORS, _squared),
+        root=True,
+        better="lower",
+        usual=True,
+        percent=False,
+        bounds=None,
+    ),
+)
+
+COURTROOM_LLM, GAIN = "Courtroom-LLM, section 4.2", "Courtroom-LLM, section 4.2.3, figure 6"
+
+
+def _results(outcome: Outcome | None) -> dict[str, dict[str, Any]]:
+    """What texts came to, by their ids."""
+    results: Any = outcome.details.get("results") if outcome else None
+    return {result["id"]: result for result in results or ()}
+
+
+def _texts(row: Scored) -> Iterator[tuple[str, str | None, bool | None, str | None]]:
+    """Real and predicted label, whether it is ambiguous, and the single model's label, of each labelled text that was heard."""
+    assert isinstance(row.case, LabelledTask)
+    made, single = _results(row.outcome), _results(row.single)
+    real = {item.id: item.label for item in row.case.items if item.label is not None}
+    for name in made.keys() & real.keys() if made else real.keys():
+        result = made.get(name, {})
+        yield str(real[name]), result.get("label"), result.get("ambiguous"), single.get(name, {}).get("label")
+
+
+def _share(which: bool | None) -> Callable[[Scored], float | None]:
+    """Share of texts with the right label; of the ambiguous, of the clear, or of all."""
+
+    def right(row: Scored) -> float | None:
+        hits = [real == mine for real, mine, ambiguous, _ in _texts(row) if which is None or ambiguous is which]
+        return sum(hits) / len(hits) if hits else None
+
+    return right
+
+
+def _ambiguous(row: Scored) -> float | None:
+    known = [ambiguous for _, _, ambiguous, _ in _texts(row) if ambiguous is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _gain(name: str, title: str, which: bool | None) -> Measure:
+    """By how much more texts have the right label than a single model gives it, relative to the latter; 0.5 is half as many more.
+
+    The single model is the arm that the experiment names for this one. Whether a text is ambiguous the arm's own hearings say.
+    Only texts count that the single model was given; without one that it has right there is no value.
+    """
+
+    def parts(rows: Sequence[Scored]) -> Sums:
+        import numpy as np
+
+        return np.array([_hits(row, which) for row in rows], dtype=float).reshape(-1, 2)
+
+    def finish(sums: Sums) -> Sums:
+        import numpy as np
+
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found: Sums = np.where(sums[:, 1] > 0, (sums[:, 0] - sums[:, 1]) / sums[:, 1], np.nan)
+        return found
+
+    return Measure(name, title, GAIN, parts, finish, bounds=None, ratio=True, missing=_without_single)
+
+
+def _without_single(rows: Sequence[Scored]) -> str:
+    if not rows or any(row.single for row in rows):
+        return ""
+    return "The gain on a single model is left out: name the arm of the single model under gain_over."
+
+
+def _hits(row: Scored, which: bool | None) -> tuple[int, int]:
+    """Texts with the right label, and those that have it from the single model; a text without a label is wrong."""
+    both = [one for one in _texts(row) if row.single and (which is None or one[2] is which)]
+    return sum(real == mine for real, mine, *_ in both), sum(real == single for real, _, _, single in both)
+
+
+def _labels(row: Scored) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
+    return tuple((frozenset({mine} - {None}), frozenset({real})) for real, mine, *_ in _texts(row))
+
+
+LABELLED: tuple[Measure, ...] = (
+    mean("accuracy", "Accuracy", COURTROOM_LLM, _share(None), usual=True),
+    over_labels("macro_f1", "Macro F1", COURTROOM_LLM, _labels, "macro F1", usual=True),
+    over_labels("weighted_f1", "Weighted F1", COURTROOM_LLM, _labels, "weighted F1"),
+    mean("ambiguous_accuracy", "Accuracy, ambiguous texts", COURTROOM_LLM, _share(True)),
+    mean("clear_accuracy", "Accuracy, clear texts", COURTROOM_LLM, _share(False)),
+    mean("ambiguous", "Ambiguous texts", COURTROOM_LLM, _ambiguous, better="lower"),
+    _gain("gain", "Gain on a single model", None),
+    _gain("ambiguous_gain", "Gain, ambiguous texts", True),
+    _gain("clear_gain", "Gain, clear texts", False),
 )

@@ -6,13 +6,20 @@ from courtroom.cases.labelled import Labelled
 from courtroom.engine.events import Verdict
 from courtroom.engine.setup import Member
 from courtroom.models.narrow import same
-from courtroom.procedures.courtroom_llm.bench import Decision, cast, decision
-from courtroom.procedures.courtroom_llm.nearest import by_nearest
-from courtroom.procedures.courtroom_llm.pleading import cut, pointed_to
-from courtroom.procedures.courtroom_llm.similar import look_up
 from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Classify, Earlier, Hear, Plead, Pleading, Side
-from courtroom.procedures.courtroom_llm.trial import LabelTrial, Session, passages
-from courtroom.procedures.courtroom_llm.verdict import verdict
+from courtroom.procedures.courtroom_llm.trial import (
+    Decision,
+    LabelTrial,
+    Session,
+    by_nearest,
+    cast,
+    cut,
+    decision,
+    look_up,
+    passages,
+    pointed_to,
+    verdict,
+)
 
 
 async def deliberate(court: Session) -> Verdict:
@@ -89,6 +96,7 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[Pleading, ..
             similar=similar.cases,
             similarities=similar.similarities,
             earlier=earlier,
+            reasoned=court.setup.reasoned,
         )
         return cast(court, seat, item, await court.try_ask(seat, task, item.id), labels)
 
@@ -110,6 +118,7 @@ async def classify(court: Session, item: Labelled) -> Decision:
         labels=labels,
         similar=similar.cases,
         similarities=similar.similarities,
+        reasoned=court.setup.reasoned,
     )
     answers = await court.all(court.ask(seat, task, item.id) for seat in bench)
     votes = [cast(court, seat, item, answer, labels) for seat, answer in zip(bench, answers, strict=True)]

@@ -5,15 +5,44 @@ from __future__ import annotations
 from pathlib import Path
 
 from courtroom.cases.labelled import LabelledTask
-from courtroom.engine.paper import changes
+from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Choice, Counting, Ending, Preset, Procedure, Role, StageKind
 from courtroom.procedures.courtroom_llm.deliberate import deliberate
-from courtroom.procedures.courtroom_llm.offline.answers import METHODS
-from courtroom.procedures.courtroom_llm.paper import MODELS, PAPER
-from courtroom.procedures.courtroom_llm.peers import PEERS
+from courtroom.procedures.courtroom_llm.offline import METHODS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
-from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Classify, Explain, Hear, Plead
+from courtroom.procedures.courtroom_llm.tasks import PEERS, ChooseLabel, Classify, Explain, Hear, Plead
 from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
+
+PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.temperature", 0.5, "4.1.3", "Fixed for all roles."),
+    PaperSetting("structure", "sequential", "4.2.2", "The better of the two structures in most of its tasks."),
+    PaperSetting("judges", 5, "Tables 8, 10 and 12", "Appendix B also measures 1 and 3."),
+    PaperSetting("decided_by", "last", "Table 8", "The one example in which the last judge and the majority differ."),
+    PaperSetting("shots", 1, "4.2", "Its guideline; tables 3 to 5 also measure 0 and 2."),
+    PaperSetting(
+        "cases_of", "both labels", "Table 11", "Table 9 shows one of every label; section 3.4 says the nearest."
+    ),
+    PaperSetting("cases_by", "similarity", "3.4", "Table 6 compares it with random ones."),
+    PaperSetting("explain", True, "Tables 7, 9 and 11", "Every similar case has the reason for its label."),
+    PaperSetting(
+        "reasons",
+        "judges",
+        "Figures 8 and 10, A.3",
+        "Figure 10 has the label alone, yet judges pass on their reasoning.",
+    ),
+    PaperSetting("hearings", 5, "4.2.3", "Of one text, to know whether it is ambiguous."),
+    PaperSetting("argument_sentences", 1, "Figure 9", "Section 3.5 limits the arguments and gives no number."),
+)
+
+MODELS: tuple[PaperSetting, ...] = (
+    PaperSetting(
+        "model.id", "openai/gpt-4o", "4.1.2", "Hears and judges; Gemini 1.5 Flash and LLaMA 3.1 8B judge too there."
+    ),
+    PaperSetting("roles.prosecutor.id", "ollama/llama3.1:8b", "4.1.2", "As Ollama serves it."),
+    PaperSetting("roles.attorney.id", "ollama/llama3.1:8b", "4.1.2", "As Ollama serves it."),
+    PaperSetting("embedding", "local/en-core-web-sm", "4.1.3"),
+)
+"""Its models, as LiteLLM ids, and its embedding. Which model gave the reasons for similar cases the paper does not say: here it is the run's."""
 
 SHAPES = (("circle", "●"), ("square", "■"), ("diamond", "◆"), ("triangle-up", "▲"), ("star", "★"), ("cross", "✚"))
 
@@ -75,6 +104,7 @@ COURTROOM_LLM = Procedure(
     counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
     speaks_for=speaks_for,
     paper_settings=PAPER,
+    small={"judges": 3, "hearings": 2},
     presets=(
         Preset(
             "Paper",

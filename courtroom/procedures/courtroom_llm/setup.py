@@ -78,6 +78,14 @@ class CourtroomLLMSetup(Setup):
         description="`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
         json_schema_extra=declared(group=Group.LOOK),
     )
+    reasons: Literal["judges", "everybody", "nobody"] = Field(
+        default="judges",
+        title="Reasons before labels",
+        description="`judges`: the judges of a trial give a reason before the label, the models of a baseline the label alone, as "
+        "the paper's; `everybody`: the baselines reason too; `nobody`: the judges give the label alone, as the paper's figure 10 "
+        "shows it.",
+        json_schema_extra=declared(group=Group.TALK),
+    )
     neighbours: int = Field(
         default=5,
         title="Nearest texts that decide",
@@ -130,6 +138,11 @@ class CourtroomLLMSetup(Setup):
     def tried(self) -> bool:
         """Whether there is a trial, with a preliminary hearing and two pleadings."""
         return self.structure in ("sequential", "parallel")
+
+    @property
+    def reasoned(self) -> bool:
+        """Whether who decides gives a reason."""
+        return self.reasons == "everybody" or (self.reasons == "judges" and self.tried)
 
     @property
     def bench(self) -> int:

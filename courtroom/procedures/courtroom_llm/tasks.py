@@ -1,18 +1,19 @@
 """What hearing, prosecutor, attorney, judges and clerk are asked (section 3; prompts' inputs: appendix A).
 
-Each answer says what was seen and thought before what is decided. The paper's models give the label alone; the reasons
-are what the sequential judges pass on (appendix A.3).
+Each answer says what was seen and thought before what is decided. The paper's models give the label alone, as the
+baselines do here; the judges' reasons are what the sequential ones pass on (appendix A.3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
+from courtroom.engine.procedure import Peers
 from courtroom.models.narrow import narrowed, same
-from courtroom.models.task import Answer, Task
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task
 from courtroom.strict import Strict
 
 Side = Literal["prosecutor", "attorney"]
@@ -21,32 +22,38 @@ Side = Literal["prosecutor", "attorney"]
 class Hearing(Answer):
     """A_1 and A_2: the most likely label and the alternative (section 3.1)."""
 
-    features: tuple[str, ...] = Field(default=(), description="Key features and themes of the text.")
-    reason: str = Field(default="", description="Which labels come into question, and why.")
-    first: str = Field(min_length=1, description="The most likely label.")
-    second: str = Field(min_length=1, description="The most likely other label.")
+    features: Annotated[tuple[Label, ...], Longest(6)] = Field(
+        default=(), description="Which are the key features and themes of the text?"
+    )
+    reason: Sentence = Field(default="", description="Which labels come into question, and why?")
+    first: Label = Field(min_length=1, description="Which label is most likely?")
+    second: Label = Field(min_length=1, description="Which other label is most likely?")
 
 
 class PleadingAnswer(Answer):
     """One side's pleading for its label (section 3.2)."""
 
-    evidence: tuple[str, ...] = Field(
-        description="Passages of the text that speak for the label, copied word for word."
-    )
-    argument: str = Field(min_length=1, description="The argument for the label and against the other one.")
+    evidence: Passages = Field(description="Which passages of the text speak for the label, copied word for word?")
+    argument: Paragraph = Field(min_length=1, description="What speaks for the label and against the other one?")
 
 
 class ChosenLabel(Answer):
     """A judge's decision (section 3.3)."""
 
-    reason: str = Field(min_length=1, description="Why the label is right.")
-    label: str = Field(min_length=1, description="The right label.")
+    reason: Sentence = Field(min_length=1, description="Why is the label right?")
+    label: Label = Field(min_length=1, description="Which label is right?")
+
+
+class LabelAlone(Answer):
+    """A decision without a reason, as figure 8 has it."""
+
+    label: Label = Field(min_length=1, description="Which label is right?")
 
 
 class Explanation(Answer):
     """Why a similar case has its label (table 7)."""
 
-    reason: str = Field(min_length=1)
+    reason: Sentence = Field(min_length=1, description="Why does the label fit, in one or two sentences?")
 
 
 class Passage(Strict):
@@ -117,14 +124,36 @@ class Plead(Task[PleadingAnswer]):
     words: int
 
 
-class ChooseLabel(Task[ChosenLabel]):
+class Decide(Task[ChosenLabel]):
+    """Which label is right? With a reason, or the label alone."""
+
+    passages: tuple[Passage, ...]
+    labels: tuple[str, ...]
+    reasoned: bool = True
+
+    @property
+    def in_question(self) -> tuple[str, ...]:
+        """The labels that can be chosen."""
+        return self.labels
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """One of the labels in question."""
+        return narrowed(ChosenLabel if self.reasoned else LabelAlone, {"label": self.in_question})
+
+    def declared(self, answer: BaseModel) -> ChosenLabel:
+        """The decision; without a reason where none was asked for."""
+        if isinstance(answer, LabelAlone):
+            return ChosenLabel.model_construct(reason="", label=answer.label)
+        return super().declared(answer)
+
+
+class ChooseLabel(Decide):
     """Which of the two labels is right?"""
 
     name = "judge"
     title = "Judgment"
     offline_only = ("labels", "similarities")  # the whole set stands in `_case`; a cosine says nothing to a model
-    passages: tuple[Passage, ...]
-    labels: tuple[str, ...]
     pleadings: tuple[Pleading, ...]
     similar: tuple[Similar, ...] = ()
     similarities: tuple[float, ...] = ()
@@ -135,27 +164,15 @@ class ChooseLabel(Task[ChosenLabel]):
         """The two labels that were argued for."""
         return tuple(pleading.label for pleading in self.pleadings)
 
-    @property
-    def form(self) -> type[BaseModel]:
-        """One of the two labels."""
-        return narrowed(ChosenLabel, {"label": self.in_question})
 
-
-class Classify(Task[ChosenLabel]):
+class Classify(Decide):
     """Which label is right? Asked without a trial (the baselines)."""
 
     name = "classify"
     title = "Classification"
-    offline_only = ("similarities",)  # a cosine says nothing to a language model
-    passages: tuple[Passage, ...]
-    labels: tuple[str, ...]
+    offline_only = ("labels", "similarities")  # as above
     similar: tuple[Similar, ...] = ()
     similarities: tuple[float, ...] = ()
-
-    @property
-    def form(self) -> type[BaseModel]:
-        """One label of the set."""
-        return narrowed(ChosenLabel, {"label": self.labels})
 
     def problem(self, answer: ChosenLabel) -> str | None:
         """A label of the set."""
@@ -179,3 +196,24 @@ def listed(labels: Sequence[str]) -> str:
     """Labels in a sentence; of many, the first."""
     more = f" and {len(labels) - 30} more" if len(labels) > 30 else ""
     return ", ".join(f"“{label}”" for label in labels[:30]) + more
+
+
+def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
+    """The same question with labels and reasons of the judges before, with one of both, or with neither.
+
+    The pleadings stay: prosecutor and attorney do not vote. A reason may still name the label that it is for.
+    """
+    earlier = tuple(
+        Earlier(judge=one.judge, reason=one.reason if reasons else "", label=one.label if votes else "")
+        for one in task.earlier
+        if votes or reasons
+    )
+    return task.model_copy(update={"earlier": earlier})
+
+
+def choice(task: ChooseLabel, answer: ChosenLabel) -> str:
+    """The label that a judge votes for."""
+    return str(same(answer.label, task.in_question))
+
+
+PEERS = (Peers(ChooseLabel, shown, choice),)

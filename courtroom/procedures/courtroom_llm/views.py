@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from statistics import fmean
 from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
@@ -13,7 +14,6 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.evaluation.grounding import where
-from courtroom.evaluation.labels import choice_accuracy
 from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm.tasks import Plead
@@ -162,8 +162,7 @@ def results(record: Record) -> Shown:
 
 
 def _right(group: Iterable[dict[str, Any]], which: str, known: dict[str, str | None]) -> float:
-    pairs = [(one[which], str(known[one["id"]])) for one in group]
-    return choice_accuracy([label for label, _ in pairs], [gold for _, gold in pairs])
+    return fmean(result[which] == str(known[result["id"]]) for result in group)
 
 
 def _agrees(one: dict[str, Any], known: dict[str, str | None]) -> str | None:

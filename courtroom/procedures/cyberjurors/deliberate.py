@@ -9,12 +9,13 @@ from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
-from courtroom.knowledge.search import Rank
-from courtroom.procedures.cyberjurors.answers import Examination, Heard, Opinion, Summary
+from courtroom.judging.first_ballot import BestReasons, seeded
+from courtroom.knowledge.indexed_records import ALL, Filter
+from courtroom.knowledge.precedents import dispute_text, precedent_id
+from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.procedures.cyberjurors.examine import examine_all, examine_newcomers
-from courtroom.procedures.cyberjurors.nearest import by_precedents, closest
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, seat_of
-from courtroom.procedures.cyberjurors.tasks import Judge, JudgeAtOnce, Summarise
+from courtroom.procedures.cyberjurors.tasks import Examination, Heard, Judge, JudgeAtOnce, Opinion, Summarise, Summary
 
 Hearing = Court[Dispute, CyberJurorsSetup]
 
@@ -23,7 +24,7 @@ async def deliberate(court: Hearing) -> Verdict:
     """Hear a dispute: examination, rounds of discussion over the follow-graph, majority vote.
 
     An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
-    neither does what is retrieved (lines 25, 26).
+    neither does what is retrieved (lines 25, 26). A first ballot that was set decides nothing: a free round follows.
     """
     if court.setup.variant == "nearest-precedents":
         return await by_precedents(court)
@@ -31,18 +32,24 @@ async def deliberate(court: Hearing) -> Verdict:
     memories = await recall(court)
     summary: Summary | None = None
     opinions: dict[str, Opinion] = {}
+    begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
 
     for number in count(1):
         await court.stage(f"Round {number}", "round")
         setup, jury, before = court.setup, court.panel("juror"), opinions
         views |= await examine_newcomers(court, views)
         given = await court.all(
-            judge(court, juror, number, views, memories, heard(court, juror, before), summary) for juror in jury
+            begin(court, juror, begins[juror.id])
+            if number == 1 and juror.id in begins
+            else judge(court, juror, number, views, memories, heard(court, juror, before), summary)
+            for juror in jury
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
         tally = court.tally(SIDES, setup.consensus)
         if not setup.single:
             summary = await summarise(court, number, opinions, summary)
+        if number == 1 and begins:
+            continue
         if tally.consensus or setup.single or number >= setup.rounds:
             break
 
@@ -87,6 +94,14 @@ async def judge(
     return opinion
 
 
+async def begin(court: Hearing, juror: Member, side: str) -> Opinion | None:
+    """The opinion of a juror who begins on a side: its best reasons for it."""
+    given = await court.try_ask(juror, BestReasons(case=court.case, side=side, persona=juror.persona))
+    opinion = Opinion.model_validate({"reasoning": given.reasons, "verdict": side}) if given else None
+    court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
+    return opinion
+
+
 def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tuple[Heard, ...]:
     """R_k,t: what the jurors whom this one follows said in the round before (Eq. 7)."""
     names = {member.id: member.name for member in court.panel("juror")}
@@ -100,12 +115,14 @@ def heard(court: Hearing, juror: Member, opinions: Mapping[str, Opinion]) -> tup
 
 
 async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
-    """M_k: norms of the precedents closest to the dispute (Eq. 8), those closest to each persona (Eq. 9)."""
+    """M_k: norms of the closest precedents that have any (Eq. 8), of these the closest to each persona (Eq. 9)."""
     setup = court.setup
     if not setup.recalls:
         return {}
     await court.stage("Precedents", "precedents")
-    norms = tuple(dict.fromkeys(norm for hit in await closest(court) for norm in hit.record["norms"]))
+    norms = tuple(
+        dict.fromkeys(norm for hit in await closest(court, Filter(with_norms=True)) for norm in hit.record["norms"])
+    )
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:
@@ -144,3 +161,44 @@ def majority(tally: Tallied, summary: Summary | None, opinions: Mapping[str, Opi
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
         details=summary.model_dump(mode="json") if summary else {},
     )
+
+
+async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
+    """The precedents most similar to the dispute, best first.
+
+    A precedent that was made from this very dispute, and a copy of it under another id, is left out: it would give the
+    verdict on record away.
+
+    Args:
+        only: which precedents may be found.
+    """
+    case = court.case
+    query = Search(
+        collection="precedents",
+        text=dispute_text(case),
+        k=court.setup.precedents,
+        exclude=(case.id, precedent_id(case)),
+        only=only,
+        base=court.setup.base,
+        itself=False,
+    )
+    return list(await court.retrieve("precedents", query))
+
+
+async def by_precedents(court: Hearing) -> Verdict:
+    """The side that got more of the votes on record of the closest precedents (nearest neighbours, Cover and Hart, 1967)."""
+    await court.stage("Precedents", "precedents")
+    hits = await closest(court) if court.setup.precedents else []
+    await court.stage("Verdict", "verdict")
+    court.needs(len(hits), max(1, court.setup.precedents), "precedents could be found")
+    counts = {side: sum(int(hit.record[f"{side}_votes"]) for hit in hits) for side in SIDES}
+    tied = counts["buyer"] == counts["seller"]
+    side = court.setup.tie if tied else max(SIDES, key=counts.__getitem__)
+    summary = (
+        f"The votes on record of {len(hits)} close precedents: buyer {counts['buyer']}, seller {counts['seller']}."
+    )
+    (seat,) = court.panel("juror")
+    court.vote(seat, side, (summary, *(str(hit.record["title"]) for hit in hits[:3])))
+    court.tally(SIDES, court.setup.consensus)
+    note = f"These votes are a tie; by this run's setting a tie goes to the {side}." if tied else ""
+    return Verdict(outcome=side, counts=counts, summary=summary, note=note)

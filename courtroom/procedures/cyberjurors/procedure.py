@@ -7,13 +7,13 @@ from pathlib import Path
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Counting, Preset, Procedure, Role, StageKind
-from courtroom.judging.dispute_sides import CHOICES
+from courtroom.judging.dispute_weights import CHOICES
+from courtroom.judging.first_ballot import BestReasons, best_reasons
 from courtroom.procedures.cyberjurors.deliberate import deliberate
-from courtroom.procedures.cyberjurors.offline.answers import METHODS
-from courtroom.procedures.cyberjurors.paper import MODEL, PAPER
-from courtroom.procedures.cyberjurors.peers import PEERS
+from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
 from courtroom.procedures.cyberjurors.tasks import (
+    PEERS,
     AnalyseDispute,
     ExtractFocus,
     Judge,
@@ -23,6 +23,32 @@ from courtroom.procedures.cyberjurors.tasks import (
     Summarise,
 )
 from courtroom.procedures.cyberjurors.views import VIEWS
+
+PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("variant", "cyberjurors", "Table 3", "The whole system, the last row."),
+    PaperSetting("jury_size", 17, "3.1", "As many as the platform seats; algorithm 1 has the same number."),
+    PaperSetting("rounds", 3, "5, Configurations", "T."),
+    PaperSetting("grounding_rounds", 3, "5, Configurations", "T_max, for each side."),
+    PaperSetting("norms", 3, "5, Configurations", "K."),
+    PaperSetting("consensus", 0.8, "5, Configurations", "δ; the share must be larger."),
+    PaperSetting("examination", "own", "Algorithm 1, lines 6 to 23"),
+    PaperSetting(
+        "persona_examines", True, "E.2", "Equations 1 to 4 leave the persona out; the prompt asks for it with evidence."
+    ),
+    PaperSetting("clues", "for-and-against", "Eq. 3", "Prompt E.5 asks for what is in favour of the side."),
+    PaperSetting("key_media", None, "E.6", "The paper gives no limit."),
+    PaperSetting("field_order", "paper", "E.4, E.5, E.7"),
+    PaperSetting("tie", "buyer", "Eq. 10", "The seller wins with strictly more votes."),
+    PaperSetting("model.temperature", 0.7, "C.1"),
+    PaperSetting("model.max_tokens", 2048, "C.1"),
+)
+
+MODEL = "gemini/gemini-2.5-flash-lite"
+"""Gemini-2.5-Flash-Lite-Nothinking (section 5), which has no thinking unless it is asked for."""
+MODELS = (
+    PaperSetting("model.id", MODEL, "5"),
+    PaperSetting("embedding", "local/longformer", "B.2", "It encodes precedents; here norms and personas too."),
+)
 
 
 def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
@@ -35,7 +61,7 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
     selects = [min(setup.pieces, max(0, len(case.by_side(side)) - 1)) for side in SIDES]
     examinations = 1 if setup.examination == "shared" else jurors
-    verdicts = 1 if setup.single else setup.rounds * (jurors + 1)
+    verdicts = 1 if setup.single else max(setup.rounds, 2 if setup.begins is not None else 1) * (jurors + 1)
     return examinations * (2 + sum(looks) + sum(selects)) + verdicts
 
 
@@ -59,8 +85,8 @@ CYBERJURORS = Procedure(
         StageKind("verdict", "Verdict", "The majority of the last round decides."),
     ),
     choices=CHOICES,
-    tasks=(ExtractFocus, SelectEvidence, PerceiveEvidence, AnalyseDispute, Judge, JudgeAtOnce, Summarise),
-    offline=METHODS,
+    tasks=(ExtractFocus, SelectEvidence, PerceiveEvidence, AnalyseDispute, Judge, JudgeAtOnce, Summarise, BestReasons),
+    offline={**METHODS, BestReasons: best_reasons},
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
@@ -71,6 +97,7 @@ CYBERJURORS = Procedure(
     peers=PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,
+    small={"jury_size": 3, "rounds": 2, "grounding_rounds": 1},
     presets=(
         Preset(
             "Paper",
@@ -79,8 +106,9 @@ CYBERJURORS = Procedure(
         ),
         Preset(
             "Paper, with its model",
-            f"The same, answered by `{MODEL}`, the paper's model as it can be had today.",
-            changes((*PAPER, PaperSetting("model.id", MODEL, "5"))),
+            f"The same, answered by `{MODEL}`, the paper's model as it can be had today. The embedding is the paper's too; it needs "
+            "the extra `embeddings`.",
+            changes((*PAPER, *MODELS)),
         ),
         Preset(
             "Economical",
@@ -95,12 +123,12 @@ CYBERJURORS = Procedure(
         Preset("Single model", "The baseline: one model, one question, no rules.", {"variant": "baseline"}),
         Preset(
             "Nearest precedents",
-            "A baseline without a model: the real votes on the three closest precedents decide.",
+            "A baseline without a model: the votes on record of the three closest precedents decide.",
             {"variant": "nearest-precedents"},
         ),
         Preset(
             "Nearest precedent alone",
-            "A baseline without a model: the real votes on the closest precedent decide.",
+            "A baseline without a model: the votes on record of the closest precedent decide.",
             {"variant": "nearest-precedents", "precedents": 1},
         ),
     ),

@@ -1,9 +1,9 @@
-"""The knobs of CyberJurors, with the paper's defaults (section 5, configurations; ablation: table 3)."""
+"""The knobs of CyberJurors (section 5, configurations; ablation: table 3). `procedure.PAPER` has the paper's values."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -11,11 +11,18 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.judging.first_ballot import FirstVotes
+from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona, sample_panel
-from courtroom.procedures.cyberjurors.rules import RULES
+from courtroom.procedures.cyberjurors.tasks import RULES
 
 Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors", "nearest-precedents"]
+
+CALLED = {
+    "baseline": "one question", "rules": "one question with rules", "sr-cot": "SR-CoT", "iv-cot-lite": "IV-CoT lite",
+    "iv-cot": "IV-CoT", "jury": "a jury without precedents", "cyberjurors": "CyberJurors",
+}  # fmt: skip
 
 
 class CyberJurorsSetup(Setup):
@@ -27,9 +34,9 @@ class CyberJurorsSetup(Setup):
         description="The steps of the paper's ablation: `baseline` one model, one question; `rules` with the judgment "
         "rules; `sr-cot` four stages with one piece of evidence a side; `iv-cot` with iterated clue grounding; "
         "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
-        "precedents, the whole system. `nearest-precedents` is a baseline of ours that asks no model: the real votes on the closest "
+        "precedents, the whole system. `nearest-precedents` is a baseline of ours that asks no model: the votes on record of the closest "
         "precedents decide.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+        json_schema_extra=declared(group=Group.WHO, first=True, labels=CALLED),
     )
     jury_size: int = Field(
         default=17,
@@ -63,6 +70,12 @@ class CyberJurorsSetup(Setup):
         description="Discussion ends early when the majority's share of all seats exceeds this.",
         json_schema_extra=declared(group=Group.TALK, first=True),
     )
+    base: BaseName = Field(
+        default=BUNDLED,
+        title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
+        description="Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents.",
+    )
     precedents: int = Field(
         default=3,
         title="Precedents looked up",
@@ -93,6 +106,13 @@ class CyberJurorsSetup(Setup):
         "for the vote alone, and a changed persona asks no examination anew.",
         json_schema_extra=declared(group=Group.WHO),
     )
+    clues: Literal["for-and-against", "in-favour"] = Field(
+        default="for-and-against",
+        title="Clues that are sought",
+        description="In a side's evidence: what speaks for or against its claim, as Eq. 3 of the paper has it, or only what is in "
+        "its favour, as the paper's prompt E.5 asks.",
+        json_schema_extra=declared(group=Group.LOOK),
+    )
     key_media: int | None = Field(
         default=4,
         title="Key pictures and frames of a side",
@@ -115,6 +135,7 @@ class CyberJurorsSetup(Setup):
         description="Eq. 10 of the paper gives a tie to the buyer.",
         json_schema_extra=declared(group=Group.TALK, first=True),
     )
+    first_votes: FirstVotes = None
     rules: tuple[str, ...] = Field(
         default=RULES, title="Judgment rules", json_schema_extra=declared(widget=Widget.RULES)
     )
@@ -147,6 +168,11 @@ class CyberJurorsSetup(Setup):
     def single(self) -> bool:
         """One model without a persona, as in the first rows of the ablation."""
         return self.variant not in ("jury", "cyberjurors")
+
+    @property
+    def begins(self) -> int | None:
+        """How many jurors begin on the buyer's side; None where all are free. A single model has nobody to talk to."""
+        return None if self.single else self.first_votes
 
     @property
     def taken(self) -> tuple[int, ...]:
@@ -184,20 +210,26 @@ class CyberJurorsSetup(Setup):
         drawn = [p for p in sample_panel(51, seed) if p.name not in {known.name for known in self.jury}]
         jury = (*self.jury[:size], *drawn)[:size]
         edges = self.graph.edges
-        if edges is None:
+        if edges is None or self.graph.seats is not None:
             edges = tuple(build(self.graph, jury, seed).edges)
         kept = tuple((k, j) for k, j in edges if k < size and j < size)
-        return self.model_copy(
-            update={"jury_size": size, "jury": jury, "graph": self.graph.model_copy(update={"edges": kept})}
-        )
+        graph = self.graph.model_copy(update={"edges": kept, "seats": None})
+        return self.model_copy(update={"jury_size": size, "jury": jury, "graph": graph})
 
     def undrawn(self, changed: Collection[str]) -> Self:
-        """Another kind or density of graph, or a larger jury, has other edges."""
-        grown = "jury_size" in changed and self.jury_size > len(self.jury)
-        redrawn = grown or not {"graph.kind", "graph.density", "graph.seed"}.isdisjoint(changed)
-        if not redrawn or not {"graph", "graph.edges"}.isdisjoint(changed):
+        """Another kind or density of graph has other edges; of a larger jury, the seats that come have theirs drawn."""
+        if not {"graph", "graph.edges"}.isdisjoint(changed):
             return self
-        return self.model_copy(update={"graph": self.graph.model_copy(update={"edges": None})})
+        grown = "jury_size" in changed and self.jury_size > len(self.jury)
+        if not {"graph.kind", "graph.density", "graph.seed"}.isdisjoint(changed) or (
+            grown and self.graph.kind == "ring"
+        ):
+            graph: dict[str, Any] = {"edges": None, "seats": None}  # a ring must be opened to take one more in
+        elif grown and self.jury and self.graph.edges is not None:
+            graph = {"seats": len(self.jury)}
+        else:
+            return self
+        return self.model_copy(update={"graph": self.graph.model_copy(update=graph)})
 
 
 def without_one(setup: CyberJurorsSetup) -> dict[str, dict[str, tuple[int, ...]]]:

@@ -2,27 +2,216 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, create_model
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
+from courtroom.engine.procedure import Peers
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import narrowed
-from courtroom.models.task import Task
+from courtroom.models.narrow import bounded, narrowed
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Points, Sentence, Task
 from courtroom.panel.personas import Persona
-from courtroom.procedures.cyberjurors.answers import (
-    OPINION_PUBLISHED,
-    PERCEPTION_PUBLISHED,
-    SELECTION_PUBLISHED,
-    Analysis,
-    Clue,
-    Examination,
-    Focus,
-    Heard,
-    Opinion,
-    Perception,
-    Selection,
-    Summary,
+from courtroom.strict import Strict
+
+RULES: tuple[str, ...] = (
+    "A refund can be had only where conclusive evidence shows that the delivered item seriously departs from its "
+    "description, has a grave quality problem, or that the seller knowingly hid one.",
+    "An item that is as described, from a seller who disclosed what there was to disclose, is not returned for a "
+    "refund unless special circumstances call for it.",
+    "What the chat history and inspection reports say about the item's state counts for more than display pictures.",
+    "Second-hand goods may show wear. Wear alone is no departure from the description, even from “almost new”, unless "
+    "the problem is grave or the wear is obvious and went unmentioned.",
+    "A seller who showed the item's true state before the sale, in words or pictures, may take it that a buyer who "
+    "then ordered had accepted that state.",
+    "A buyer who did not read the listing and the chat and is merely disappointed has no claim to a refund, however "
+    "detailed or short the description is, save where refusing one would be plainly unreasonable.",
+    "Weigh whether evidence could be staged or invented by either side, and what each side neglected to do.",
+    "What matters is the item's state when it was shipped and when it was received. Traces of use after unpacking, or "
+    "a parcel whose first opening was not documented, weaken a buyer's claim.",
 )
+
+Degree = Literal["strong", "moderate", "weak"]
+MOST_FINDINGS = 4
+"""In one piece of evidence."""
+MOST_REASONS = 4
+MOST_READ = 100
+"""Findings of one piece that are read, where more are given than were asked for."""
+
+
+def in_order(answer: type[Answer], source: str, *names: str) -> type[BaseModel]:
+    """A form with the fields of an answer in the order in which the paper has them, which is how a model writes them.
+
+    Args:
+        source: where the paper has it.
+        names: all fields of the answer.
+    """
+    fields: dict[str, Any] = {name: (answer.model_fields[name].annotation, answer.model_fields[name]) for name in names}
+    form = create_model(answer.__name__, __base__=Answer, **fields)
+    form.published_order = source
+    return form
+
+
+class Focus(Answer):
+    """O_I (Eq. 1, prompt E.3): what each side wants, and what the dispute turns on."""
+
+    buyer_core_claim: Sentence = Field(
+        min_length=1, description="What does the buyer want and why, in a sentence or two?"
+    )
+    seller_core_claim: Sentence = Field(
+        min_length=1, description="What does the seller want and why, in a sentence or two?"
+    )
+    dispute_focus: Sentence = Field(min_length=1, description="On which question does the dispute turn?")
+
+
+class Selection(Answer):
+    """The piece of evidence to look at next (Eq. 2, prompt E.4)."""
+
+    reason: Sentence = Field(default="", description="Why this piece, in a sentence?")
+    selected_evidence_id: str = Field(description="Which of the listed pieces, by its id?")
+
+
+SELECTION_PUBLISHED = in_order(Selection, "E.4", "selected_evidence_id", "reason")
+"""The choice before its reason."""
+
+
+class Finding(Answer):
+    """Something seen in one medium: a pivotal clue, and what it argues."""
+
+    opens_with = ("media_type", "media_index", "timestamp")
+
+    media_type: Literal["image", "video"]
+    media_index: int = Field(ge=0, le=99, description="Which medium of this piece, numbered from 0?")
+    timestamp: Annotated[str, Longest(8)] = Field(
+        default="", description="At which mm:ss of the video? Empty for an image."
+    )
+    description: Sentence = Field(description="What do you see there?")
+    benefit_analysis: Sentence = Field(
+        default="", description="Why does it speak for this side's claim, or against it?"
+    )
+    importance: Literal["high", "medium", "low"] = "medium"
+
+
+class Perception(Answer):
+    """O_t = {K_t, A_t} (Eq. 3, prompt E.5): pivotal clues in one piece of evidence, and the argument made of them."""
+
+    visual_findings: Annotated[tuple[Finding, ...], Longest(MOST_FINDINGS)] = ()
+    evidence_summary: Sentence = Field(min_length=1, description="What does the piece show, in a sentence or two?")
+    sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
+    support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
+    is_sufficient: bool = Field(description="Is this side's claim now adequately verified or refuted?")
+
+
+PERCEPTION_PUBLISHED = in_order(
+    Perception,
+    "E.5",
+    *("visual_findings", "evidence_summary", "support_strength", "is_sufficient", "sufficiency_reason"),
+)
+"""Strength and sufficiency before the reason for the latter."""
+
+
+@lru_cache(maxsize=64)
+def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseModel]:
+    """A perception of a piece with media of these kinds: its findings are of media that it has."""
+    if not kinds:
+        return bounded(answer, "visual_findings", 0, 0)
+    times = {} if "video" in kinds else {"timestamp": ("",)}
+    finding = narrowed(Finding, {"media_type": kinds, **times})
+    return bounded(answer, "visual_findings", 0, MOST_READ, bounded(finding, "media_index", 0, len(kinds) - 1))
+
+
+class Clue(Strict):
+    """A perception with the evidence that it is of."""
+
+    evidence_id: str
+    media: tuple[str, ...] = ()
+    """Ids of the piece's media; a finding gives a place among them."""
+    perception: Perception
+
+
+class BuyerPosition(Answer):
+    """Δ^b: the buyer's side of the analysis."""
+
+    main_complaint: Sentence
+    demands: Sentence = ""
+    key_evidence: Annotated[tuple[Label, ...], Longest(3)] = ()
+    visual_support: Sentence = Field(default="", description="Does what was seen support the buyer?")
+    strengths: Points = ()
+    weaknesses: Points = ()
+
+
+class SellerPosition(Answer):
+    """Δ^s: the seller's side of the analysis. `counter_arguments` is misspelt in the paper."""
+
+    main_defense: Sentence
+    counter_arguments: Sentence = ""
+    key_evidence: Annotated[tuple[Label, ...], Longest(3)] = ()
+    visual_support: Sentence = Field(default="", description="Does what was seen support the seller?")
+    strengths: Points = ()
+    weaknesses: Points = ()
+
+
+class ConflictFocus(Answer):
+    """Δ: where the two sides contradict each other."""
+
+    core_disagreement: Sentence
+    counter_arguments: Sentence = Field(default="", description="How does each side answer the other's main point?")
+    evidence_contradictions: Points = ()
+    visual_evidence_insights: Sentence = Field(default="", description="What do the pictures and videos show about it?")
+    critical_facts: Points = Field(default=(), description="Which facts decide?")
+
+
+class Analysis(Answer):
+    """O_III (Eq. 4, prompt E.6): the adversarial analysis."""
+
+    dispute_root_cause: Sentence
+    buyer_position: BuyerPosition
+    seller_position: SellerPosition
+    conflict_focus: ConflictFocus
+
+
+class Examination(Strict):
+    """O_I, O_II and O_III of one examination."""
+
+    focus: Focus
+    buyer: tuple[Clue, ...] = ()
+    seller: tuple[Clue, ...] = ()
+    analysis: Analysis
+
+
+class Opinion(Answer):
+    """O_IV (Eq. 5): a juror's reasons and verdict. The baseline's prompt E.1 has this order too."""
+
+    reasoning: Annotated[tuple[Sentence, ...], Longest(MOST_REASONS)] = Field(
+        min_length=1, max_length=12, description="For which reasons, each in a sentence, the weightiest first?"
+    )
+    verdict: Side
+
+
+OPINION_PUBLISHED = in_order(Opinion, "E.7", "verdict", "reasoning")
+"""The verdict before its reasons."""
+
+
+class Heard(Strict):
+    """A followed juror's opinion of the round before (R_k,t)."""
+
+    name: str
+    verdict: Side | None
+    """None where it is not shown, as in an audit by reasons alone."""
+    reasoning: tuple[str, ...]
+
+
+class Summary(Answer):
+    """S_t (Eq. 7): the collective verdict summary with its three sections (prompt E.8)."""
+
+    key_arguments: Paragraph = Field(
+        min_length=1, description="Which arguments and points of view do jurors put forward?"
+    )
+    debate_intensity: Paragraph = Field(min_length=1, description="Is the debate heated, and about what?")
+    prevailing_orientation: Paragraph = Field(
+        min_length=1, description="Which side is being supported, and how firmly?"
+    )
 
 
 class ExtractFocus(Task[Focus]):
@@ -80,8 +269,9 @@ class PerceiveEvidence(Task[Perception]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """Its fields in the paper's order, or reasons first."""
-        return Perception if self.reasons_first else PERCEPTION_PUBLISHED
+        """Its fields in the paper's order, or reasons first; its findings are of media that the piece has."""
+        answer = Perception if self.reasons_first else PERCEPTION_PUBLISHED
+        return perception_of(answer, tuple(medium.kind for medium in self.evidence.media))
 
     def media(self) -> tuple[Medium, ...]:
         """The media of the chosen piece."""
@@ -154,3 +344,32 @@ class Summarise(Task[Summary]):
     round: int
     opinions: tuple[Heard, ...]
     before: Summary | None = None
+
+
+def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
+    """The same question with the votes and the reasons of followed jurors, with one of both, or with neither (R_k,t and S_t).
+
+    Of the collective summary, which side is being supported counts as votes, and what is argued as reasons. It is free
+    text: a reason may still give away a vote.
+    """
+    heard = tuple(
+        Heard(name=one.name, verdict=one.verdict if votes else None, reasoning=one.reasoning if reasons else ())
+        for one in task.heard
+        if votes or reasons
+    )
+    return task.model_copy(update={"heard": heard, "summary": _part(task.summary, votes, reasons)})
+
+
+def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None:
+    if summary is None or not (votes or reasons):
+        return None
+    shows = {"prevailing_orientation": votes, "key_arguments": reasons, "debate_intensity": reasons}
+    return summary.model_copy(update={name: "" for name, is_shown in shows.items() if not is_shown})
+
+
+def choice(task: Judge, answer: Opinion) -> str:
+    """The side that a juror votes for."""
+    return answer.verdict
+
+
+PEERS = (Peers(Judge, shown, choice),)

@@ -9,8 +9,9 @@ from pydantic import Field
 
 from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
-from courtroom.judging.dispute_sides import CHOICES
-from courtroom.judging.dispute_weights import points_for, stance
+from courtroom.judging.dispute_weights import CHOICES, stance
+from courtroom.judging.voices import points_for
+from courtroom.models.task import Paragraph, Sentence
 
 Said = tuple[tuple[Side, str], ...]
 
@@ -24,15 +25,17 @@ class DebateSetup(Setup):
 class Argument(Answer):
     """What a debater says."""
 
-    argument: str = Field(min_length=1, description="What speaks for your side, and what the other side gets wrong.")
+    argument: Paragraph = Field(
+        min_length=1, description="What speaks for your side, and what does the other side get wrong?"
+    )
 
 
 class Ruling(Answer):
     """What the judge decides after a round; the reasons come first."""
 
-    reasons: tuple[str, ...] = Field(min_length=1, max_length=6, description="Weightiest first.")
-    winner: Side
-    settled: bool = Field(description="Whether another round could not change the decision.")
+    reasons: tuple[Sentence, ...] = Field(min_length=1, max_length=6, description="What decides, the weightiest first?")
+    winner: Side = Field(description="Who is right?")
+    settled: bool = Field(description="Is it certain that another round could not change the decision?")
 
 
 class Argue(Task[Argument]):
@@ -72,13 +75,17 @@ async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
 def argue(task: Argue, draw: random.Random) -> Argument:
     """The next point that the words of the case make for this side."""
     heard = " ".join(argument for _, argument in task.said)
-    return Argument(argument=next((point for point in points_for(task.case, task.side) if point not in heard), "…"))
+    return Argument(
+        argument=next(
+            (point for point in points_for(task.case, task.side, SIDES.index(task.side) + 1) if point not in heard), "…"
+        )
+    )
 
 
 def rule(task: Rule, draw: random.Random) -> Ruling:
     """The side for which the words of the case weigh more; settled where they weigh much more."""
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
-    reasons = tuple(points_for(task.case, winner)[:3]) or ("…",)
+    reasons = tuple(points_for(task.case, winner, seat=3)[:3]) or ("…",)
     return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
 
 

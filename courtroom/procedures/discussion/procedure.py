@@ -7,12 +7,10 @@ from pathlib import Path
 from courtroom import Preset, Procedure, Role, StageKind
 from courtroom.cases.dispute import Dispute
 from courtroom.engine.procedure import Counting
-from courtroom.judging.dispute_sides import CHOICES
+from courtroom.judging.dispute_weights import CHOICES
 from courtroom.procedures.discussion.deliberate import deliberate
-from courtroom.procedures.discussion.offline import METHODS
-from courtroom.procedures.discussion.peers import PEERS
 from courtroom.procedures.discussion.setup import DiscussionSetup, members
-from courtroom.procedures.discussion.tasks import Speak, SumUp
+from courtroom.procedures.discussion.tasks import METHODS, PEERS, Speak, SumUp
 
 
 def at_most(case: Dispute, setup: DiscussionSetup) -> int:
@@ -41,6 +39,7 @@ DISCUSSION = Procedure(
     at_most=at_most,
     peers=PEERS,
     counting=lambda setup: Counting(tie=setup.tie),
+    small={"speakers": 3, "turns": 2},
     presets=(
         Preset("ChatEval", "Three points of view, one after the other, in two turns.", {}),
         Preset("All at once", "All speak at once and read the turns before.", {"order": "simultaneous"}),

@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
+import random
+
 from pydantic import Field
 
 from courtroom import Answer, Task
-from courtroom.cases.dispute import Dispute, Side
+from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.engine.procedure import Peers
+from courtroom.judging.dispute_weights import stance
+from courtroom.judging.voices import Voice, points_for
+from courtroom.models.offline import Methods
+from courtroom.models.task import Paragraph
 from courtroom.strict import Strict
 
 
 class Statement(Answer):
     """What a speaker says in a turn; the reasons come before the vote."""
 
-    statement: str = Field(
+    statement: Paragraph = Field(
         min_length=1,
-        description="What in the material decides, and where you agree or disagree with what others said, if they spoke.",
+        description="What in the material decides, and where do you agree or disagree with what others said, if they spoke?",
     )
-    verdict: Side = Field(description="Who is right, as you see it now.")
+    verdict: Side = Field(description="Who is right, as you see it now?")
 
 
 class Digest(Answer):
     """What was said in the turns so far."""
 
-    summary: str = Field(
-        min_length=1, description="The points on which the speakers agree and those on which they differ."
+    summary: Paragraph = Field(
+        min_length=1, description="On which points do the speakers agree, and on which do they differ?"
     )
 
 
@@ -59,3 +66,63 @@ class SumUp(Task[Digest]):
     case: Dispute
     said: tuple[Remark, ...]
     before: str = ""
+
+
+KEPT_BACK = "(not shown)"
+
+
+def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
+    """The same question with so much of what others said. A summary is free text: it counts as reasons."""
+    said = tuple(
+        one.model_copy(
+            update={"verdict": one.verdict if votes else None, "statement": one.statement if reasons else KEPT_BACK}
+        )
+        for one in task.said
+        if votes or reasons
+    )
+    return task.model_copy(update={"said": said, "summary": task.summary if reasons else ""})
+
+
+def choice(task: Speak, answer: Statement) -> str:
+    """The side that a speaker votes for."""
+    return answer.verdict
+
+
+PEERS = (Peers(Speak, shown, choice),)
+
+DOUBT = 0.8
+"""Standard deviation of a speaker's own view of the stance, in its unit."""
+COMPANY = 1.0
+"""What it weighs where all the others agree, in the same unit."""
+
+
+def speak(task: Speak, draw: random.Random) -> Statement:
+    """The side for which the words weigh more, with the points that this speaker puts first."""
+    votes = [one.verdict for one in task.said if one.verdict]
+    company = sum(1 if vote == "buyer" else -1 for vote in votes) / len(votes) if votes else 0.0
+    seen = stance(task.case) + draw.gauss(0, DOUBT) + COMPANY * company
+    side: Side = "buyer" if seen >= 0 else "seller"
+    voice = Voice(task.case, side, task.seat, task.turn)
+    points = points_for(task.case, side, task.seat)
+    first = (task.seat + task.turn - 2) % len(points) if points else 0
+    said = points[first : first + 1] or [voice.nothing()]
+    other = next((one for one in reversed(task.said) if one.name != task.speaker and one.verdict), None)
+    quote = voice.heard((other.statement,), other.verdict) if other and other.verdict else ""
+    if other and quote:
+        own = voice.heard(said, side) or voice.product
+        same = other.verdict == side
+        said.insert(0, voice.agrees(other.name, quote) if same else voice.answers(other.name, quote, own))
+    return Statement(statement=" ".join(said), verdict=side)
+
+
+def sum_up(task: SumUp, draw: random.Random) -> Digest:
+    """How many hold which side, and the first statement for each."""
+    parts = []
+    for side in SIDES:
+        own = [one.statement for one in task.said if one.verdict == side]
+        if own:
+            parts.append(f"{len(own)} of {len(task.said)} hold that the {side} is right: {own[0]}")
+    return Digest(summary=" ".join(parts) or "Nobody has spoken.")
+
+
+METHODS: Methods = {Speak: speak, SumUp: sum_up}

@@ -1,30 +1,94 @@
-"""Norms from precedents, one after the other, each with the closest earlier norms in view (Eq. 11 to 13)."""
+"""Norms from precedents, one after the other, each with the norms of the closest precedents that have any in view (Eq. 11 to 13)."""
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from courtroom.cases.precedent import Precedent, PrecedentBatch
+from courtroom.cases.dispute import Precedent, PrecedentBatch, Side
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.knobs import Group, declared
-from courtroom.engine.paper import changes
+from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
+from courtroom.knowledge.bases import BUNDLED, BaseName, kept_as
+from courtroom.knowledge.indexed_records import Filter
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.procedures.distillation.offline import METHODS
-from courtroom.procedures.distillation.paper import PAPER
-from courtroom.procedures.distillation.tasks import DeriveNorms
+from courtroom.models.offline import Methods
+from courtroom.models.task import Sentence, Task
+from courtroom.text.words import central, sentences
+
+PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.temperature", 0.7, "C.1", "Said of all generative models."),
+    PaperSetting("model.max_tokens", 2048, "C.1"),
+)
+
+
+class Reflection(BaseModel):
+    """n (Eq. 11, 13): norms distilled from a case (prompt E.9)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    reflection_result: tuple[Sentence, ...] = Field(
+        min_length=2, max_length=4, description="Which norms follow from the case, each in a sentence?"
+    )
+
+
+class DeriveNorms(Task[Reflection]):
+    """Norms from a precedent and its jurors' opinions, the closest earlier norms in view (Eq. 13)."""
+
+    name = "reflect"
+    title = "Norm distillation"
+    dispute: str
+    category: str
+    language: str
+    buyer_views: tuple[str, ...] = ()
+    seller_views: tuple[str, ...] = ()
+    winner: Side
+    earlier_norms: tuple[str, ...] = ()
+
+
+SOME = {"en": "some", "zh": "若干"}
+GENERAL = {
+    "en": "In disputes about {category}, what the {side} can document decides.",
+    "zh": "在“{category}”类纠纷中，以{side}能证明的事实为准。",
+}
+SIDES = {"en": {"buyer": "buyer", "seller": "seller"}, "zh": {"buyer": "买家", "seller": "卖家"}}
+
+
+def reflect(task: DeriveNorms, draw: random.Random) -> Reflection:
+    """The winners' most central opinions with figures taken out, beside the closest earlier norm."""
+    language = "zh" if task.language.startswith("zh") else "en"
+    views = task.buyer_views if task.winner == "buyer" else task.seller_views
+    pool = [
+        re.sub(r"\d[\d.,%]*", SOME[language], s) for text in (*views, *task.earlier_norms[:2]) for s in sentences(text)
+    ]
+    general = GENERAL[language].format(category=task.category, side=SIDES[language][task.winner])
+    norms = tuple(dict.fromkeys((*central(pool, 3), general)))
+    return Reflection(reflection_result=norms[:4] if len(norms) > 1 else (*norms, task.dispute[:200]))
+
+
+METHODS: Methods = {
+    DeriveNorms: reflect,
+}
 
 
 class DistillationSetup(Setup):
     """How norms are distilled."""
 
+    base: BaseName = Field(
+        default=BUNDLED,
+        title="Knowledge base",
+        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
+        description="Whose precedents are given norms: `bundled`, or the name of the dataset whose disputes were made precedents.",
+    )
     closest: int = Field(
         default=3,
         title="Earlier precedents in view",
@@ -43,13 +107,18 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
         near: tuple[Hit, ...] = ()
         if court.setup.closest:
             query = Search(
-                collection="precedents", text=precedent.dispute, k=court.setup.closest, exclude=(precedent.id,)
+                collection="precedents",
+                text=precedent.dispute,
+                k=court.setup.closest,
+                exclude=(precedent.id,),
+                only=Filter(with_norms=True),
+                base=court.setup.base,
             )
             near = await court.retrieve("earlier", query)
         reflection = await court.try_ask(analyst, _question(precedent, near))
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})
-            put = Put(collection="precedents", record=better.model_dump(mode="json"))
+            put = Put(collection=kept_as("precedents", court.setup.base), record=better.model_dump(mode="json"))
             await court.learn("norms", Lesson(phase="norms", why=f"Distilled from {precedent.title}.", ops=(put,)))
             learned += 1
     return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})

@@ -2,21 +2,164 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, create_model
 
 from courtroom.cases.document import Document
 from courtroom.engine.court import Court
-from courtroom.evaluation.fine_grained import completeness, conciseness, faithfulness
-from courtroom.procedures.juris.assessment_tasks import (
-    AlignKeyFacts,
-    Assess,
-    CheckFacts,
-    FindKeyFacts,
-)
+from courtroom.evaluation.summaries import completeness, conciseness, faithfulness
+from courtroom.models.narrow import bounded
+from courtroom.models.task import Answer, Paragraph, Point, Sentence, Task
 from courtroom.procedures.juris.setup import JurisSetup
 from courtroom.procedures.juris.tasks import joined
 from courtroom.text.words import sentences
+
+MOST_KEY_FACTS = 16
+
+Number = Annotated[int, Field(ge=1, le=1000)]
+"""Of a sentence or a key fact, from 1."""
+
+Category = Literal[
+    "no error",
+    "out-of-context error",
+    "entity error",
+    "predicate error",
+    "circumstantial error",
+    "grammatical error",
+    "coreference error",
+    "linking error",
+    "other error",
+]
+
+
+class KeyFacts(Answer):
+    """What a summary should say."""
+
+    key_facts: tuple[Point, ...] = Field(
+        min_length=1,
+        max_length=MOST_KEY_FACTS,
+        description="Which facts should a summary hold, the most important first?",
+    )
+
+
+class Checked(Answer):
+    """One sentence of the summary, held against the document."""
+
+    opens_with = ("sentence",)
+    sentence: Number = Field(description="Which sentence, by its number?")
+    reason: Sentence = Field(description="What does the document say of it, in one sentence?")
+    category: Category = Field(description="Which error does the sentence have, if any?")
+
+
+class FactCheck(Answer):
+    """Every sentence of the summary, in order."""
+
+    checks: tuple[Checked, ...] = Field(max_length=200)
+
+
+LINES = "From which sentences can it be inferred? Empty where from none."
+
+
+class Aligned(Answer):
+    """One key fact, and where the summary says it."""
+
+    opens_with = ("key_fact",)
+    key_fact: Number = Field(description="Which key fact, by its number?")
+    line_numbers: tuple[Number, ...] = Field(default=(), max_length=200, description=LINES)
+
+
+@lru_cache(maxsize=64)
+def aligned(key_facts: int, lines: int) -> type[BaseModel]:
+    """An entry for one of so many key facts, found in some of so many sentences."""
+    line = Annotated[int, Field(ge=1, le=lines)]
+    numbers: Any = (tuple[line, ...], Field(default=(), max_length=lines, description=LINES))
+    return bounded(create_model("Aligned", __base__=Aligned, line_numbers=numbers), "key_fact", 1, key_facts)
+
+
+class Alignment(Answer):
+    """Every key fact, in order."""
+
+    alignments: tuple[Aligned, ...] = Field(max_length=50)
+
+
+class Assessment(Answer):
+    """A reason, then a score for each dimension."""
+
+    reason: Paragraph = Field(default="", description="What speaks for these scores, in two or three sentences?")
+    faithfulness: float = Field(ge=0, le=100, description="How far is all that is said supported by the document?")
+    completeness: float = Field(ge=0, le=100, description="How far are the key facts of the document there?")
+    conciseness: float = Field(ge=0, le=100, description="How far is nothing said that could be left out?")
+
+
+class FindKeyFacts(Task[KeyFacts]):
+    """Which facts should a summary hold?"""
+
+    name = "keyfacts"
+    title = "Key facts"
+    document: Document
+    reference: str
+    """A reference summary to take them from; empty: the document."""
+
+
+class CheckFacts(Task[FactCheck]):
+    """Is each sentence of the summary true to the document?"""
+
+    name = "factcheck"
+    title = "Fact check"
+    document: Document
+    sentences: tuple[str, ...]
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """As many checks as there are sentences."""
+        last = len(self.sentences)
+        return bounded(FactCheck, "checks", last, last, bounded(Checked, "sentence", 1, last))
+
+    def problem(self, answer: FactCheck) -> str | None:
+        """Each sentence once."""
+        return _each_once((one.sentence for one in answer.checks), len(self.sentences), "checks", "sentence")
+
+
+class AlignKeyFacts(Task[Alignment]):
+    """Which key facts does the summary say, and where?"""
+
+    name = "align"
+    title = "Alignment of key facts"
+    document: Document
+    key_facts: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """As many entries as there are key facts."""
+        last, lines = len(self.key_facts), len(self.sentences)
+        return bounded(Alignment, "alignments", last, last, aligned(last, lines))
+
+    def problem(self, answer: Alignment) -> str | None:
+        """Each key fact once, and only sentences that are there."""
+        last = len(self.sentences)
+        if any(not 1 <= line <= last for one in answer.alignments for line in one.line_numbers):
+            return f"`line_numbers` must be from 1 to {last}"
+        return _each_once((one.key_fact for one in answer.alignments), len(self.key_facts), "alignments", "key fact")
+
+
+class Assess(Task[Assessment]):
+    """How good is the summary as a whole? (Section 4.1; the scale of its Table 1.)"""
+
+    name = "assess"
+    title = "Assessment"
+    document: Document
+    summary: str
+
+
+def _each_once(numbers: Iterable[int], last: int, field: str, what: str) -> str | None:
+    if sorted(numbers) == list(range(1, last + 1)):
+        return None
+    return f"`{field}` must have one entry for each {what} from 1 to {last}"
+
 
 Scores = dict[str, Any]
 

@@ -2,11 +2,126 @@
 
 from __future__ import annotations
 
+from pydantic import BaseModel, Field
+
 from courtroom.cases.document import Document
 from courtroom.engine.court import Court
-from courtroom.procedures.juris.baseline_tasks import QUESTIONS, Advise, AnswerAndWrite, RefineSummary, WriteAlone
+from courtroom.models.narrow import asked_at_most, bounded
+from courtroom.models.task import Answer, Paragraph, Sentence, Task
 from courtroom.procedures.juris.setup import JurisSetup
-from courtroom.procedures.juris.tasks import Letter
+from courtroom.procedures.juris.tasks import MORE, Edited, Letter, SummarySentence
+
+MOST_SENTENCES = 30
+"""Of a summary whose length nobody has set."""
+QUESTIONS = (
+    "What is the document mainly about?",
+    "Which points does it make, and how does it support them?",
+    "Who are the most important persons or bodies in it, and what do they do?",
+    "When does what happen?",
+    "Which details, examples or figures matter?",
+    "What does it conclude, recommend or expect?",
+    "In what tone is it written?",
+    "Which questions or difficulties does it leave open?",
+    "What does it say that others do not?",
+    "Whom does it address, and how does that show?",
+)
+"""After the ten subjects of QA-prompting, in its order. There the best five for a domain are found by reference summaries;
+here the first ones are asked."""
+
+
+class Written(Answer):
+    """A summary, sentence by sentence."""
+
+    sentences: tuple[SummarySentence, ...] = Field(
+        min_length=1, max_length=200, description="What is the summary, sentence by sentence?"
+    )
+
+
+class Advised(Answer):
+    """What is to be said of a summary, and whether it can stay."""
+
+    rationale: Paragraph = Field(default="", description="What is good and what is not, in two or three sentences?")
+    advice: tuple[Sentence, ...] = Field(
+        default=(),
+        max_length=10,
+        description="What is to be added, removed, rephrased or shortened? Empty where nothing is.",
+    )
+    stop: bool = Field(description="Can the summary stay as it is?")
+
+
+class Answered(Answer):
+    """Answers to the questions, then the summary."""
+
+    answers: tuple[Sentence, ...] = Field(max_length=20, description="What is the answer to each question, in order?")
+    sentences: tuple[SummarySentence, ...] = Field(
+        min_length=1, max_length=200, description="What is the summary, sentence by sentence?"
+    )
+
+
+class WriteAlone(Task[Written]):
+    """The whole summary by one model (the single-agent baseline, and SummIt's first draft)."""
+
+    name = "write"
+    title = "Summary"
+    offline_only = ("letter",)  # which of the two ways to rank sentences
+    document: Document
+    shortest: int | None
+    longest: int | None
+    letter: Letter
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """As many sentences as are wanted at most."""
+        return asked_at_most(Written, "sentences", self.longest or MOST_SENTENCES)
+
+
+class Advise(Task[Advised]):
+    """What should be better in this summary? (SummIt's evaluator.)"""
+
+    name = "advise"
+    title = "Advice"
+    document: Document
+    sentences: tuple[str, ...]
+
+    def problem(self, answer: Advised) -> str | None:
+        """Whoever wants another turn must say what for."""
+        return None if answer.stop or answer.advice else "give at least one piece of advice, or set `stop` to true"
+
+
+class RefineSummary(Task[Edited]):
+    """The summary again, by the evaluator's advice. (SummIt's summarizer.)"""
+
+    name = "refine"
+    title = "Refined summary"
+    document: Document
+    sentences: tuple[str, ...]
+    rationale: str
+    advice: tuple[str, ...]
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """About as many sentences as before."""
+        return asked_at_most(Edited, "sentences", len(self.sentences) + MORE)
+
+
+class AnswerAndWrite(Task[Answered]):
+    """Questions about the document first, then the summary, in one call."""
+
+    name = "answer"
+    title = "Answers and summary"
+    offline_only = ("letter",)  # which of the two ways to rank sentences
+    document: Document
+    questions: tuple[str, ...]
+    shortest: int | None
+    longest: int | None
+    letter: Letter
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """An answer to each question, and as many sentences as are wanted at most."""
+        form = bounded(Answered, "answers", len(self.questions), len(self.questions))
+        return asked_at_most(form, "sentences", self.longest or MOST_SENTENCES)
+
 
 Hearing = Court[Document, JurisSetup]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import median_low
+from typing import Any
 
 from courtroom.cases.document import Document
 from courtroom.engine.court import Court
@@ -13,9 +14,10 @@ from courtroom.engine.setup import Member
 from courtroom.evaluation.grounding import grounding
 from courtroom.procedures.juris.assessment import assess
 from courtroom.procedures.juris.baselines import without_jury
+from courtroom.procedures.juris.kept import added
 from courtroom.procedures.juris.setup import JurisSetup
-from courtroom.procedures.juris.tasks import CastBallot, Edit, Letter, NextSentence, ProposeLength
-from courtroom.procedures.juris.verdict import verdict
+from courtroom.procedures.juris.tasks import CastBallot, Edit, Letter, NextSentence, ProposeLength, joined
+from courtroom.text.words import sentences
 
 Hearing = Court[Document, JurisSetup]
 
@@ -132,7 +134,9 @@ def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied
 
 async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
     """S*: one pass by the chief editor; without a text that keeps to them the accepted sentences stay as they are."""
-    edited = await court.try_ask(court.member("editor"), Edit(document=court.case, accepted=accepted))
+    edited = await court.try_ask(
+        court.member("editor"), Edit(document=court.case, accepted=accepted, checked=court.setup.check_edit)
+    )
     if edited is None:
         text = "The chief editor gave no text that says what the jury accepted and nothing else"
         court.note("unedited", f"{text}: the accepted sentences stand as they are.")
@@ -145,8 +149,10 @@ def seated(court: Hearing, step: int) -> tuple[Member, ...]:
     jury = court.panel("juror")
     if court.setup.jury == "fixed":
         return jury
-    drawn = court.random("jury", str(step)).sample(range(len(jury)), court.setup.jury_size)
-    return tuple(jury[place] for place in sorted(drawn))
+    # By a lot of each one's own: one seat more, or one more in the pool, changes nothing about the others.
+    lots = {juror.id: court.random("jury", str(step), juror.id).random() for juror in jury}
+    drawn = set(sorted(lots, key=lots.__getitem__)[: court.setup.jury_size])
+    return tuple(juror for juror in jury if juror.id in drawn)
 
 
 def seat(juror: Member) -> int:
@@ -157,3 +163,25 @@ def seat(juror: Member) -> int:
 def viewpoint(court: Hearing, member: Member) -> str:
     """What a member looks at first, as the setup states it; mostly nothing."""
     return court.setup.points_of_view.get(member.id, "")
+
+
+def verdict(
+    document: Document, accepted: tuple[str, ...], final: tuple[str, ...], assessment: Mapping[str, Any]
+) -> Verdict:
+    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document.
+
+    Args:
+        assessment: the scores, by the way in which they were given.
+    """
+    text = joined(final)
+    said = sentences(text)
+    if accepted:
+        unsupported = [sentence for sentence in said if added(sentence, accepted, document)]
+    else:
+        unsupported = [sentence for sentence in said if not grounding(sentence, document.text).supported]
+    return Verdict(
+        outcome=f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}",
+        summary=text,
+        note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
+        details={"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment},
+    )

@@ -1,4 +1,4 @@
-"""The panel offline: sentences taken from the document, weighed by counts of words. It writes no sentence of its own.
+"""The panel offline: sentences taken from the document, weighed by counts of words. Only its reasons are sentences of its own.
 
 Generator A takes what stands most in the middle (TextRank), generator B what is said early in words that recur often.
 A juror weighs five standards. Each seat gives one of them more weight, by its stated point of view or else by its number.
@@ -9,11 +9,33 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
 
 from courtroom.cases.document import Document
-from courtroom.evaluation.grounding import grounding
+from courtroom.evaluation.grounding import SUPPORTED, grounding
 from courtroom.models.offline import Methods
-from courtroom.procedures.juris.ranking import best_first, in_order, repeats, weights
+from courtroom.procedures.juris.assessment import (
+    Aligned,
+    AlignKeyFacts,
+    Alignment,
+    Assess,
+    Assessment,
+    Checked,
+    CheckFacts,
+    FactCheck,
+    FindKeyFacts,
+    KeyFacts,
+)
+from courtroom.procedures.juris.baselines import (
+    Advise,
+    Advised,
+    AnswerAndWrite,
+    Answered,
+    RefineSummary,
+    WriteAlone,
+    Written,
+)
 from courtroom.procedures.juris.tasks import (
     Ballot,
     Candidate,
@@ -25,12 +47,100 @@ from courtroom.procedures.juris.tasks import (
     NextSentence,
     ProposeLength,
 )
-from courtroom.text.words import sentences, words
+from courtroom.text.words import centrality, sentences, words
+
+SHORT, LONG = 6, 45
+"""Words of a sentence that can stand in a summary; others only where there is nothing else."""
+
+
+def best_first(document: Document, accepted: Sequence[str], letter: Letter) -> list[str]:
+    """The document's sentences that are not accepted, best first; at least one.
+
+    Args:
+        letter: A goes by what stands most in the middle, B by what is said early in words that recur often.
+    """
+    found = sentences(document.text)
+    central, often = weights(document.text), _often(document.text)
+    scored: list[tuple[float, int]] = []
+    for place, sentence in enumerate(found):
+        terms = words(sentence)
+        fits = SHORT <= len(terms) <= LONG and not sentence.rstrip().endswith(("?", "？", ":"))
+        early = 1.0 / (1.0 + place / max(6, len(found) / 4))
+        density = sum(often[word] for word in set(terms)) / max(1, len(set(terms)))
+        measure = central[place] * (0.6 + 0.4 * early) if letter == "A" else density * early
+        new = 1.0 - repeats(sentence, accepted)
+        scored.append((measure * new * (1.0 if fits else 0.1) - (10.0 if sentence in accepted else 0.0), place))
+    return [found[place] for _, place in sorted(scored, key=lambda one: (-one[0], one[1]))]
+
+
+def repeats(sentence: str, before: Sequence[str]) -> float:
+    """The share of a sentence's words that stand in one of those before it, at the most."""
+    own = set(words(sentence))
+    return max((len(own & set(words(other))) / max(1, len(own)) for other in before), default=0.0)
+
+
+def in_order(document: Document, taken: Sequence[str]) -> tuple[str, ...]:
+    """Sentences as the document has them one after the other."""
+    places = {sentence: place for place, sentence in reversed(list(enumerate(sentences(document.text))))}
+    return tuple(sorted(taken, key=lambda sentence: places.get(sentence, len(places))))
+
+
+@lru_cache(maxsize=16)
+def weights(text: str) -> tuple[float, ...]:
+    """Centrality of each sentence, the highest 1."""
+    rank = centrality(sentences(text))
+    top = max(rank, default=1.0)
+    return tuple(value / top for value in rank)
+
+
+@lru_cache(maxsize=16)
+def _often(text: str) -> dict[str, float]:
+    """How often each word is used, by the square root: the most frequent one must not decide alone."""
+    counts = Counter(words(text))
+    top = max(counts.values(), default=1)
+    return {word: math.sqrt(count / top) for word, count in counts.items()}
+
 
 STANDARDS = ("support in the document", "weight in the document", "news value", "place in the document", "brevity")
 WEIGHTS = (0.5, 1.2, 1.0, 0.6, 0.4)
 EMPHASIS = 2.5
 """How much more a seat's own standard weighs."""
+BETTER = (
+    "more of its words stand in the document",
+    "it stands nearer to the middle of what is told",
+    "it repeats less of what we have",
+    "it comes earlier in the document",
+    "it is nearer to a plain length",
+)
+"""What it is to be ahead by a standard."""
+LENGTHS = (
+    "I count {count} sentences, and {density} of their words differ: {wanted} will do.",
+    "With {count} sentences and {density} of the words different, I would write {wanted}.",
+    "{wanted} is my number, for {count} sentences in which {density} of the words are different.",
+    "Of {count} sentences I would keep the weight of {wanted}, as {density} of the words differ.",
+    "Going by {count} sentences and {density} different words, I ask for {wanted}.",
+    "Let us take {wanted}: there are {count} sentences, {density} of whose words differ.",
+    "My count is {count} sentences with {density} different words, so {wanted}.",
+)
+TAKEN = (
+    "I take {sentence}: {better}, and I look at {own} before all.",
+    "{sentence} gets my vote, since {better}; what I care for is {own}.",
+    "My choice is {sentence}, for {better}, and {own} is what I watch.",
+    "Give me {sentence}: {better}, and I put {own} first.",
+    "With {own} in mind I vote for {sentence}, because {better}.",
+    "Looking at {own} first, I prefer {sentence}: {better}.",
+    "For me {sentence} is ahead, as {better}; I weigh {own} most.",
+)
+LEFT = (
+    "I leave {sentence}, even if {less}.",
+    "{sentence} can wait, even where {less}.",
+    "My vote does not go to {sentence}, though {less}.",
+    "Not {sentence} this time, I grant that {less}.",
+    "As to {sentence}, {less}, but that is not enough for me.",
+    "I passed over {sentence}, well knowing that {less}.",
+    "For me {sentence} falls behind, whether or not {less}.",
+)
+"""How a seat puts it."""
 CUES = (
     ("support", "supported", "evidence", "faithful", "true", "proof", "fact", "facts"),
     ("important", "importance", "main", "central", "matter", "matters"),
@@ -50,8 +160,9 @@ def propose_length(task: ProposeLength, draw: random.Random) -> Length:
     density = len(set(terms)) / max(1, len(terms))
     ideal = 2 + len(found) / PER_STEP * (0.5 + density)
     lean = (-1, 0, 0, 1, 0)[own_standard(task.seat, task.viewpoint)]
-    reason = f"{len(found)} sentences, of whose words {density:.0%} are different ones."
-    return Length(reason=reason, sentences=max(1, round(ideal) + lean))
+    wanted = max(1, round(ideal) + lean)
+    reason = _mine(LENGTHS, task.seat).format(count=len(found), density=f"{density:.0%}", wanted=wanted)
+    return Length(reason=reason, sentences=wanted)
 
 
 def next_sentence(task: NextSentence, draw: random.Random) -> Candidate:
@@ -68,18 +179,20 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     vote: Letter = "B" if sums["B"] > sums["A"] else "A"
     lost: Letter = "A" if vote == "B" else "B"
     gain = [a - b for a, b in zip(_weighted(scores[vote], own), _weighted(scores[lost], own), strict=True)]
-    decisive = STANDARDS[gain.index(max(gain))]
-    shown = {
-        letter: "; ".join(f"{name} {value:.2f}" for name, value in zip(STANDARDS, values, strict=True))
-        + f". This seat gives most weight to {STANDARDS[own]}."
-        for letter, values in scores.items()
+    ahead, behind = gain.index(max(gain)), gain.index(min(gain))
+    quotes = {letter: f"“{_beginning(text)}”" for letter, text in _offered(task).items()}
+    points = {"own": f"the {STANDARDS[own]}", "better": BETTER[ahead]}
+    less = BETTER[behind] if min(gain) < 0 else "it has nothing over the other"
+    told = {
+        vote: _mine(TAKEN, task.seat).format(sentence=quotes[vote], **points),
+        lost: _mine(LEFT, task.seat).format(sentence=quotes[lost], less=less),
     }
     chosen = _offered(task)[vote]
     spans = grounding(chosen, task.document.text).spans
     return Ballot(
         evidence=tuple(task.document.text[start:end] for start, end in spans),
-        critique_a=shown["A"] + (f" Ahead by its {decisive}." if vote == "A" else ""),
-        critique_b=shown["B"] + (f" Ahead by its {decisive}." if vote == "B" else ""),
+        critique_a=told["A"],
+        critique_b=told["B"],
         vote=vote,
     )
 
@@ -87,8 +200,21 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
 def edit(task: Edit, draw: random.Random) -> Edited:
     """The accepted sentences in the document's order; nothing else is changed."""
     ordered = in_order(task.document, list(task.accepted))
-    changes = () if ordered == task.accepted else ("Put into the order in which the document tells it.",)
+    changes = () if ordered == task.accepted else ("I put it into the order in which the document tells it.",)
     return Edited(changes=changes, sentences=ordered)
+
+
+def _mine(patterns: tuple[str, ...], seat: int) -> str:
+    return patterns[seat % len(patterns)]
+
+
+def _beginning(sentence: str) -> str:
+    """The first words of a sentence, as a quotation."""
+    text = sentence.strip().replace("“", "'").replace("”", "'")
+    if len(text) <= 60:
+        return text.rstrip(".。")
+    cut = text[:60]
+    return (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(",，") + "…"
 
 
 def own_standard(seat: int, viewpoint: str) -> int:
@@ -124,9 +250,136 @@ def _standards(document: Document, accepted: tuple[str, ...], sentence: str) -> 
     )
 
 
+KEY_FACTS = 8
+COUNTED = "Counted by words; no reader has judged."
+
+
+def key_facts(task: FindKeyFacts, draw: random.Random) -> KeyFacts:
+    """The sentences of the reference summary, else those of the document that weigh most."""
+    found = sentences(task.reference)
+    taken: list[str] = []
+    while not found and len(taken) < min(KEY_FACTS, len(sentences(task.document.text))):
+        taken.append(best_first(task.document, taken, "A")[0])
+    return KeyFacts(key_facts=found[:KEY_FACTS] or tuple(taken))
+
+
+def check_facts(task: CheckFacts, draw: random.Random) -> FactCheck:
+    """An error where less than half of a sentence's words stand in two sentences of the document."""
+    shares = [grounding(sentence, task.document.text).share for sentence in task.sentences]
+    return FactCheck(
+        checks=tuple(
+            Checked(
+                sentence=number,
+                reason=f"{share:.0%} of its words are in the document. {COUNTED}",
+                category="no error" if share >= SUPPORTED else "out-of-context error",
+            )
+            for number, share in enumerate(shares, start=1)
+        )
+    )
+
+
+def align(task: AlignKeyFacts, draw: random.Random) -> Alignment:
+    """A sentence says a key fact where at least half of the fact's words are in it."""
+
+    def lines(fact: str) -> tuple[int, ...]:
+        said = (grounding(fact, sentence).share >= SUPPORTED for sentence in task.sentences)
+        return tuple(number for number, found in enumerate(said, start=1) if found)
+
+    facts = enumerate(task.key_facts, start=1)
+    return Alignment(alignments=tuple(Aligned(key_fact=number, line_numbers=lines(fact)) for number, fact in facts))
+
+
+def assess(task: Assess, draw: random.Random) -> Assessment:
+    """Counts of words: supported sentences, share of the document's weight, sentences that repeat nothing."""
+    lines = sentences(task.summary)
+    support = sum(grounding(one, task.document.text).share for one in lines) / max(1, len(lines))
+    known = set(words(task.summary))
+    counts = Counter(words(task.document.text))
+    often = {word: count for word, count in counts.items() if count > 1} or counts
+    covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
+    repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
+    return Assessment(
+        reason=f"Words found in the document, recurring words that are told, words told before. {COUNTED}",
+        faithfulness=round(100 * support, 1),
+        completeness=round(100 * covered, 1),
+        conciseness=round(100 * (1 - repeated), 1),
+    )
+
+
+MIDDLING = 2
+"""The seat whose length a writer takes that is alone."""
+
+
+def write_alone(task: WriteAlone, draw: random.Random) -> Written:
+    """As many sentences as a middling juror would propose, in the document's order."""
+    return Written(sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw))
+
+
+def advise(task: Advise, draw: random.Random) -> Advised:
+    """To put the best sentence that is missing in the place of the weakest, where it weighs more."""
+    if (swap := _swap(task.document, task.sentences)) is None:
+        return Advised(rationale="I find no missing sentence that weighs more than one that is there.", stop=True)
+    gone, new = swap
+    advice = (f"Remove: {gone}", f"Add: {new}")
+    return Advised(
+        rationale=f"I miss “{_beginning(new)}”: it weighs more than “{_beginning(gone)}”, which is there.",
+        advice=advice,
+        stop=False,
+    )
+
+
+def refine(task: RefineSummary, draw: random.Random) -> Edited:
+    """The exchange that was advised."""
+    swap = _swap(task.document, task.sentences)
+    if swap is None or f"Add: {swap[1]}" not in task.advice:
+        return Edited(sentences=task.sentences)
+    kept = [sentence for sentence in task.sentences if sentence != swap[0]]
+    return Edited(
+        changes=("I exchanged one sentence, as I was advised.",), sentences=in_order(task.document, [*kept, swap[1]])
+    )
+
+
+def answer_and_write(task: AnswerAndWrite, draw: random.Random) -> Answered:
+    """To each question the sentence that shares most words with it; then a summary like that of one writer alone."""
+    found = sentences(task.document.text)
+    answers = tuple(max(found, key=lambda one: len(set(words(one)) & set(words(asked)))) for asked in task.questions)
+    return Answered(answers=answers, sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw))
+
+
+def _summary(
+    document: Document, shortest: int | None, longest: int | None, letter: Letter, draw: random.Random
+) -> tuple[str, ...]:
+    wanted = propose_length(ProposeLength(document=document, viewpoint="", seat=MIDDLING), draw).sentences
+    wanted = min(max(wanted, shortest or 1), longest or len(sentences(document.text)))
+    taken: list[str] = []
+    while len(taken) < wanted:
+        taken.append(best_first(document, taken, letter)[0])
+    return in_order(document, taken)
+
+
+def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
+    """The weakest sentence of a summary and the best one that is missing; None where that weighs no more."""
+    value = dict(zip(sentences(document.text), weights(document.text), strict=True))
+    weakest = min(taken, key=lambda sentence: value.get(sentence, 0.0))
+    rest = [sentence for sentence in taken if sentence != weakest]
+    missing = [sentence for sentence in best_first(document, taken, "A") if sentence not in taken]
+    if not missing:
+        return None
+    gain = value.get(missing[0], 0.0) * (1 - repeats(missing[0], rest))
+    return (weakest, missing[0]) if gain > value.get(weakest, 0.0) * (1 - repeats(weakest, rest)) else None
+
+
 METHODS: Methods = {
     ProposeLength: propose_length,
     NextSentence: next_sentence,
     CastBallot: cast_ballot,
     Edit: edit,
+    FindKeyFacts: key_facts,
+    CheckFacts: check_facts,
+    AlignKeyFacts: align,
+    Assess: assess,
+    WriteAlone: write_alone,
+    Advise: advise,
+    RefineSummary: refine,
+    AnswerAndWrite: answer_and_write,
 }

@@ -7,16 +7,48 @@ from pathlib import Path
 
 from courtroom.cases.document import Document
 from courtroom.engine import paper
+from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
-from courtroom.procedures.juris import offline, offline_assessment, offline_baselines
-from courtroom.procedures.juris.assessment_tasks import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
-from courtroom.procedures.juris.baseline_tasks import Advise, AnswerAndWrite, RefineSummary, WriteAlone
+from courtroom.procedures.juris import offline
+from courtroom.procedures.juris.assessment import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
+from courtroom.procedures.juris.baselines import Advise, AnswerAndWrite, RefineSummary, WriteAlone
 from courtroom.procedures.juris.deliberate import deliberate
-from courtroom.procedures.juris.paper import MODELS, PAPER
 from courtroom.procedures.juris.points_of_view import SEVEN
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import CastBallot, Edit, NextSentence, ProposeLength
 from courtroom.procedures.juris.views import LETTERS, VIEWS
+
+PAPER = (
+    PaperSetting("variant", "juris", "Algorithm 1"),
+    PaperSetting("jury_size", 5, "4.1, 4.3 and Figure 4"),
+    PaperSetting("jury", "fixed", "4.1 and Table 2"),
+    PaperSetting("points_of_view", {}, "3.1", "The paper's seats differ by their models alone."),
+    PaperSetting("tell_target", False, "Eq. 1", "A candidate is made of the document and the accepted sentences."),
+    PaperSetting("check_edit", False, "3.2", "The editor is constrained by its prompt; the paper names no check."),
+    PaperSetting(
+        "assess", "both", "4.1", "UniSumEval is fine-grained, G-Eval gives one score each: the paper names both."
+    ),
+)
+"""All but the models, which the preset “Paper, with its models” adds."""
+
+_QUANTISED = "As Ollama serves it; the paper does not say how its weights were stored."
+MODELS = (
+    PaperSetting("members.generator-a.id", "ollama/mistral:7b", "4.1", _QUANTISED),
+    PaperSetting("members.generator-b.id", "ollama/gemma3:12b", "4.1", _QUANTISED),
+    PaperSetting("members.juror-01.id", "ollama/qwen2.5:7b", "4.1", _QUANTISED),
+    PaperSetting("members.juror-02.id", "ollama/llama3.1:8b", "4.1", _QUANTISED),
+    PaperSetting(
+        "members.juror-03.id",
+        "ollama/deepseek-r1:8b-llama-distill-q4_K_M",
+        "4.1",
+        "DeepSeek-R1-Distill-Llama-8B; the plain tag `deepseek-r1:8b` is another model by now.",
+    ),
+    PaperSetting("members.juror-04.id", "ollama/glm4:9b", "4.1", _QUANTISED),
+    PaperSetting("members.juror-05.id", "ollama/gemma3:12b", "4.1", "The one model that writes and votes."),
+    PaperSetting("members.editor.id", "ollama/mistral:7b", "4.1", _QUANTISED),
+    PaperSetting("members.assessor.id", "openai/gpt-4.1", "4.1", "The paper says GPT-4; this is the nearest of today."),
+)
+"""Who sits where, as LiteLLM names the models today."""
 
 
 def at_most(case: Document, setup: JurisSetup) -> int:
@@ -70,7 +102,7 @@ JURIS = Procedure(
         *(WriteAlone, Advise, RefineSummary, AnswerAndWrite),
         *(FindKeyFacts, CheckFacts, AlignKeyFacts, Assess),
     ),
-    offline={**offline.METHODS, **offline_baselines.METHODS, **offline_assessment.METHODS},
+    offline=offline.METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
@@ -79,6 +111,7 @@ JURIS = Procedure(
     ending=Ending("Summary", "Text", what_if="What would change this summary?"),
     seating="bench",
     speaks_for=lambda record, call: LETTERS.get(call.member) if call.task == NextSentence.name else None,
+    small={"jury_size": 3, "shortest": 2, "longest": 2},
     presets=(
         Preset("Paper", "Five jurors, a fixed jury, two generators, the chief editor.", paper.changes(PAPER)),
         Preset(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -9,10 +11,61 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from courtroom.cases.document import Document
 from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
-from courtroom.models.spec import OFFLINE
-from courtroom.procedures.juris import alike
+from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.points_of_view import LONGEST
 from courtroom.text.words import sentences
+
+WHAT_TO_DO = (
+    "Give each a model or a point of view of its own (section Models; in the shell `--set members.juror-01.id=...` and "
+    "`--set points_of_view.juror-01=...`), or start from the preset “Paper, with its models” or “Seven points of view”."
+)
+
+
+def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[str]:
+    """A warning for the jurors, and one for the generators, that are one model with one prompt.
+
+    Args:
+        points_of_view: as they are stated, by member.
+    """
+    for role, plural in (("juror", "jurors"), ("generator", "generators")):
+        of_role = [member for member in members if member.role == role]
+        for model, same in _same(of_role, points_of_view):
+            everyone = len(same) == len(of_role)
+            all_of_them = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
+            who = all_of_them if everyone else " and ".join((", ".join(same[:-1]), same[-1]))
+            what = "they repeat one opinion" if role == "juror" else "they propose much the same sentences"
+            yield f"{who} are one model ({model}) with one prompt: {what}. {WHAT_TO_DO}"
+
+
+def assessor(members: Sequence[Member], *, chosen: bool) -> Iterator[str]:
+    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning.
+
+    Args:
+        chosen: whether a model was named for the assessor.
+    """
+    if not chosen:
+        yield (
+            "The final text is not assessed: the assessor has no model of its own, and the run's model would judge its own "
+            "text. Choose one for the role Assessor (in the shell `--set roles.assessor.id=...`), or set the assessment to none."
+        )
+        return
+    others = {(member.spec.id, member.spec.connection) for member in members if member.role != "assessor"}
+    for one in (member.spec for member in members if member.role == "assessor"):
+        if one.id == OFFLINE and others != {(OFFLINE, "")}:
+            yield "The assessor is the offline model: it counts words and reads no meaning. Choose a model for the role Assessor."
+        elif one.id != OFFLINE and (one.id, one.connection) in others:
+            yield f"The assessor is a model that takes part in the writing too ({one.id}); models favour their own text. Choose another for the role Assessor."
+
+
+def _same(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Model and names of those who are one model with one prompt. Offline seats differ by their weights, persons by nature."""
+    groups: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for member in members:
+        if member.spec.id not in (OFFLINE, PERSON):
+            view = points_of_view.get(member.id, "")
+            groups[member.spec.id, member.spec.connection, view].append(member.name)
+    return ((model, names) for (model, _, _), names in groups.items() if len(names) > 1)
+
 
 Variant = Literal["juris", "no-editor", "generator-a", "generator-b", "summit", "qa-prompt"]
 Ways = Literal["both", "fine-grained", "holistic", "none"]
@@ -32,7 +85,17 @@ class JurisSetup(Setup):
         description="`juris` is the whole system; `no-editor` joins the accepted sentences as they are. Baselines in which one "
         "model writes: `generator-a`, `generator-b`; `summit` refines its summary by an evaluator's advice; `qa-prompt` answers "
         "questions first. The last two write with the model of generator A.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+        json_schema_extra=declared(
+            group=Group.WHO,
+            first=True,
+            labels={
+                "juris": "the whole system",
+                "generator-a": "generator A alone",
+                "generator-b": "generator B alone",
+                "summit": "SummIt",
+                "qa-prompt": "QA-prompted",
+            },
+        ),
     )
     jury_size: int = Field(
         default=5,
@@ -79,6 +142,13 @@ class JurisSetup(Setup):
         description="A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
         json_schema_extra=declared(group=Group.TALK, first=True),
     )
+    tell_target: bool = Field(
+        default=True,
+        title="Generators are told the length",
+        description="How many sentences the summary will have, so that it can be planned. Off: a generator is given the document and "
+        "the accepted sentences alone, as in Eq. 1 of the paper.",
+        json_schema_extra=declared(group=Group.TALK),
+    )
     refinements: int = Field(
         default=3,
         title="Refinements",
@@ -93,6 +163,14 @@ class JurisSetup(Setup):
         ge=1,
         le=10,
         description="Answered before the summary, in the variant `qa-prompt`.",
+        json_schema_extra=declared(group=Group.TALK),
+    )
+    check_edit: bool = Field(
+        default=True,
+        title="Check the chief editor's text by words",
+        description="A number, a name or another matter that the accepted sentences do not have is refused, and so is a text that "
+        "leaves one of them out; if asking again does not help, the accepted sentences stand. Off: the text is taken as it is, as "
+        "in the paper, and what goes beyond is marked.",
         json_schema_extra=declared(group=Group.TALK),
     )
     assess: Annotated[Ways, BeforeValidator(_ways)] = Field(
@@ -153,14 +231,14 @@ class JurisSetup(Setup):
 
     def truncated(self, length: int, document: Document) -> int:
         """A length within the range (section 3.2, optional truncation); a summary has no more sentences than its document."""
-        least = self.shortest or 1
-        return min(max(length, least), self.longest or max(least, len(sentences(document.text))))
+        of_document = max(1, len(sentences(document.text)))
+        return min(max(length, self.shortest or 1), self.longest or of_document, of_document)
 
     def warnings(self) -> tuple[str, ...]:
         """Seats that are one model with one prompt, and an assessor that is missing or judges its own text."""
         found = members(self)
-        judged = alike.assessor(found, chosen=self.assessor_chosen) if self.assess != "none" else ()
-        return (*alike.seats(found, self.points_of_view), *judged)
+        judged = assessor(found, chosen=self.assessor_chosen) if self.assess != "none" else ()
+        return (*seats(found, self.points_of_view), *judged)
 
 
 def members(setup: JurisSetup) -> tuple[Member, ...]:

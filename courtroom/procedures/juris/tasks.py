@@ -2,53 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from courtroom.cases.document import Document
-from courtroom.models.task import Answer, Task
+from courtroom.models.narrow import asked_at_most
+from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.text.words import words
 
 Letter = Literal["A", "B"]
 MOST_WORDS = 120
 """In one sentence."""
+MORE = 3
+"""Sentences that a text that is worked over may have more than before."""
+SummarySentence = Annotated[str, Longest(500)]
 
 
 class Length(Answer):
     """A proposal for the length of the summary."""
 
-    reason: str = Field(default="", description="How complex the document is, and how densely packed with information.")
-    sentences: int = Field(ge=1, le=1000, description="How many sentences the summary should have.")
+    reason: Sentence = Field(
+        default="", description="How complex is the document, and how densely packed with information?"
+    )
+    sentences: int = Field(ge=1, le=1000, description="How many sentences should the summary have?")
 
 
 class Candidate(Answer):
     """A candidate for the next sentence."""
 
-    evidence: tuple[str, ...] = Field(
-        default=(), max_length=5, description="Passages of the document it rests on, copied word for word."
+    evidence: Passages = Field(
+        default=(), max_length=5, description="On which passages of the document does it rest, copied word for word?"
     )
-    sentence: str = Field(min_length=1, description="The next sentence of the summary, and nothing else.")
+    sentence: SummarySentence = Field(min_length=1, description="Which sentence comes next in the summary?")
 
 
 class Ballot(Answer):
     """A critique of both candidates, then a vote."""
 
-    evidence: tuple[str, ...] = Field(
-        default=(), max_length=5, description="Passages of the document that decide it, copied word for word."
+    evidence: Passages = Field(
+        default=(), max_length=5, description="Which passages of the document decide it, copied word for word?"
     )
-    critique_a: str = Field(min_length=1, description="What speaks for and against candidate A.")
-    critique_b: str = Field(min_length=1, description="What speaks for and against candidate B.")
-    vote: Letter
+    critique_a: Sentence = Field(min_length=1, description="What speaks for and against candidate A?")
+    critique_b: Sentence = Field(min_length=1, description="What speaks for and against candidate B?")
+    vote: Letter = Field(description="Which candidate is better?")
 
 
 class Edited(Answer):
     """A text that was worked over."""
 
-    changes: tuple[str, ...] = Field(default=(), max_length=50, description="What has to be changed and why, in short.")
-    sentences: tuple[str, ...] = Field(
-        min_length=1, max_length=200, description="The whole text, sentence by sentence."
+    changes: Annotated[tuple[Point, ...], Longest(10)] = Field(
+        default=(), max_length=50, description="What has to be changed and why, in short?"
+    )
+    sentences: tuple[SummarySentence, ...] = Field(
+        min_length=1, max_length=200, description="What is the whole text, sentence by sentence?"
     )
 
 
@@ -105,10 +113,16 @@ class Edit(Task[Edited]):
     title = "Editing"
     document: Document
     accepted: tuple[str, ...]
+    checked: bool = True
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """About as many sentences as were accepted."""
+        return asked_at_most(Edited, "sentences", len(self.accepted) + MORE)
 
     def problem(self, answer: Edited) -> str | None:
-        """The text says what the jury accepted, all of it and nothing else."""
-        return why_not_kept(self.accepted, answer.sentences, self.document)
+        """Where it is checked, the text says what the jury accepted, all of it and nothing else."""
+        return why_not_kept(self.accepted, answer.sentences, self.document) if self.checked else None
 
 
 def joined(accepted: tuple[str, ...] | list[str]) -> str:

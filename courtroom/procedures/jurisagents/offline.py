@@ -4,42 +4,39 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 
 from courtroom.cases.criminal import LETTERS, CriminalCase, Given
 from courtroom.judging.answers import JudgmentAnswer
 from courtroom.judging.facts import acts_in, sums_in
 from courtroom.judging.referred import CaseInformation
 from courtroom.judging.weighing import judged, mitigating, reduced, term_for
-from courtroom.law.defendants import defendants_in
-from courtroom.law.judgment import Judgment
+from courtroom.law.judgment import Judgment, defendants_in
 from courtroom.models.offline import Methods
-from courtroom.procedures.jurisagents.questions import (
-    AnalyseQuestion,
-    ChooseOption,
-    ChosenOption,
-    Issue,
-    QuestionAnalysis,
-    StateIssue,
-)
 from courtroom.procedures.jurisagents.tasks import (
     Act,
     AddUp,
     Amount,
+    AnalyseQuestion,
     CaseSummary,
+    ChooseOption,
+    ChosenOption,
     Decide,
     DecideAlone,
     DefendantInformation,
     DraftPetition,
     ExtractInformation,
+    Issue,
     Petition,
+    QuestionAnalysis,
     ReasonedJudgment,
     ReasonedResponse,
     Respond,
     Response,
+    StateIssue,
     SummariseCase,
 )
-from courtroom.text.central import central
-from courtroom.text.words import sentences, words
+from courtroom.text.words import central, sentences, words
 
 UNNAMED = {"en": "unnamed", "zh": "姓名不详"}
 NEGLIGENT = re.compile(
@@ -54,23 +51,23 @@ LONGEST_SUMMARY = 1200
 
 SAY = {
     "en": {
-        "objection": "The penalty of {months} months is above the lower part of what the law allows, and the facts name "
-        "circumstances in my favour: {light}.",
+        "objection": "I object to {months} months: that is above the lower part of what the law allows, and the facts name "
+        "what speaks for me: {light}.",
         "request": "To change the judgment of the first instance and to impose a lighter penalty than {term}.",
-        "facts": "{acts} The objection: {objection}",
+        "facts": "{acts}My client says: {objection}",
         "basis": "Articles {articles} of the Criminal Law, and the rule that a penalty must fit the crime (article 5).",
-        "conclusion": "The appellant asks that the judgment be changed accordingly.",
-        "reasons": "Ranks of what was looked up, and the range of the penalty, point to this.",
-        "accepts": "Nothing in the facts speaks for a lighter penalty.",
+        "conclusion": "I ask the court to change the judgment accordingly.",
+        "reasons": "I go by the ranks of what I looked up, and by the range of the penalty.",
+        "accepts": "I accept it, for I find nothing in the facts that speaks for a lighter penalty.",
     },
     "zh": {
-        "objection": "判处{months}个月高于法定刑的下段，而事实载有对我有利的情节：{light}。",
+        "objection": "我不服判处{months}个月：这高于法定刑的下段，而事实载有对我有利的情节：{light}。",
         "request": "请求改判，处以轻于“{term}”的刑罚。",
         "facts": "{acts}上诉理由：{objection}",
         "basis": "刑法第{articles}条，以及罪责刑相适应的原则（第五条）。",
-        "conclusion": "恳请二审依法改判。",
-        "reasons": "依检索结果的排序及法定刑幅度得出。",
-        "accepts": "事实中没有可以从轻的情节。",
+        "conclusion": "我恳请二审依法改判。",
+        "reasons": "我依检索结果的排序及法定刑幅度得出。",
+        "accepts": "我接受，因为事实中没有可以从轻的情节。",
     },
 }
 
@@ -154,12 +151,19 @@ def respond(task: Respond, draw: random.Random) -> Response:
     months = task.judgment.term_of_imprisonment.imprisonment
     say = SAY[language_of(task.case.language)]
     accepts = not light or months <= 6
-    objection = "" if accepts else say["objection"].format(months=months, light=", ".join(light))
+    objection = "" if accepts else say["objection"].format(months=months, light=_quoted(light, task.case))
     if task.reasons:
         return ReasonedResponse(
-            reasons=say["accepts"] if accepts else ", ".join(light), accepts=accepts, objection=objection
+            reasons=say["accepts"] if accepts else _quoted(light, task.case), accepts=accepts, objection=objection
         )
     return Response(accepts=accepts, objection=objection)
+
+
+def _quoted(found: Sequence[str], case: CriminalCase) -> str:
+    """Words as the facts have them: `compensat` as “compensation”."""
+    whole = (re.search(re.escape(one) + "[A-Za-z]*", case.facts) for one in found)
+    told = (f"“{match.group() if match else one}”" for one, match in zip(found, whole, strict=True))
+    return ("、" if language_of(case.language) == "zh" else ", ").join(told)
 
 
 def petition(task: DraftPetition, draw: random.Random) -> Petition:

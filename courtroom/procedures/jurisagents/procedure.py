@@ -6,22 +6,50 @@ from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine import paper
+from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind
 from courtroom.procedures.jurisagents.deliberate import deliberate
 from courtroom.procedures.jurisagents.offline import METHODS
-from courtroom.procedures.jurisagents.paper import MODELS, PAPER
-from courtroom.procedures.jurisagents.questions import AnalyseQuestion, ChooseOption, StateIssue
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
 from courtroom.procedures.jurisagents.tasks import (
     AddUp,
+    AnalyseQuestion,
+    ChooseOption,
     Decide,
     DecideAlone,
     DraftPetition,
     ExtractInformation,
     Respond,
+    StateIssue,
     SummariseCase,
 )
 from courtroom.procedures.jurisagents.views import VIEWS
+
+PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.temperature", 0.0, "4.1, C", "For hosted models; open ones are averaged over three runs."),
+    PaperSetting("variant", "jurisagents", "2.1", "Six roles; the ablations of table 1 are the other variants."),
+    PaperSetting("statutes", 10, "2.2, stage II"),
+    PaperSetting("charges", 10, "2.2, stage II"),
+    PaperSetting("precedents", 5, "2.2, stage II"),
+    PaperSetting("ranking", "dense", "2.2, stage II", "Appendix B.1 speaks of hybrid retrieval throughout."),
+    PaperSetting("dense_weight", 1.0, "B.1", "Dense results are primary; the number is ours."),
+    PaperSetting("words_weight", 0.3, "B.1", "Sparse results are supplementary; the number is ours."),
+    PaperSetting("appeal", True, "2.2, stages IV to VI"),
+    PaperSetting("first_judgment", "none", "D, tables 11 to 13"),
+    PaperSetting("first_reading", False, "D, tables 11 and 12", "Section 2.2, stage VI, speaks of the same documents."),
+    PaperSetting(
+        "pictures", True, "4.4, table 2", "Its JurisMM-Text has no pictures; table 2 compares with and without."
+    ),
+    PaperSetting("defendants", "primary", "D, table 6"),
+    PaperSetting("reasons", False, "D, tables 8 and 9", "They forbid thoughts in the output."),
+)
+
+MODELS: tuple[PaperSetting, ...] = (
+    PaperSetting("model.id", "openai/gpt-4o", "4.1", "All agents are GPT-4o; the paper names no dated version."),
+    PaperSetting(
+        "embedding", "local/qwen3-embedding-0.6b", "B.1", "By meaning; the paper names no encoder, so this one is ours."
+    ),
+)
 
 
 def at_most(case: CriminalCase, setup: JurisAgentsSetup) -> int:
@@ -73,9 +101,14 @@ JURISAGENTS = Procedure(
     seating="rows",
     views=VIEWS,
     paper_settings=PAPER,
+    small={"appeal": False},
     presets=(
         Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", paper.changes(PAPER)),
-        Preset("Paper, with its models", "The same with GPT-4o in every role.", paper.changes((*PAPER, *MODELS))),
+        Preset(
+            "Paper, with its models",
+            "The same with GPT-4o in every role, and look-ups by meaning.",
+            paper.changes((*PAPER, *MODELS)),
+        ),
         Preset("Without knowledge base", "The ablation in which nothing is looked up.", {"variant": "no-knowledge"}),
         Preset("Without other agents", "The ablation in which one judge decides alone.", {"variant": "no-agents"}),
         Preset("Single model", "The baseline: one judge with the facts alone.", {"variant": "single-model"}),

@@ -9,7 +9,8 @@ from pydantic import Field, model_validator
 from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
-from courtroom.knowledge.fusion import Weights
+from courtroom.knowledge.collection import Weights
+from courtroom.knowledge.embedding import DEFAULT
 from courtroom.models.spec import ModelSpec
 
 Variant = Literal["jurisagents", "no-knowledge", "no-agents", "single-model", "nearest-precedents"]
@@ -34,7 +35,7 @@ class JurisAgentsSetup(Setup):
         description="`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has one judge alone, with "
         "the facts and what is looked up for them, and no second instance; `single-model` is one judge with the facts alone; "
         "`nearest-precedents` is a baseline of ours that asks no model: what was decided in the nearest precedents stands.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+        json_schema_extra=declared(group=Group.WHO, first=True, labels={"jurisagents": "the whole system"}),
     )
     base: BaseName = Field(
         default=BUNDLED,
@@ -59,9 +60,9 @@ class JurisAgentsSetup(Setup):
         json_schema_extra=declared(group=Group.LOOK),
     )
     ranking: Literal["dense", "hybrid"] = Field(
-        default="dense",
+        default="hybrid",
         title="Statutes and charges ranked",
-        description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
+        description="`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.",
         json_schema_extra=declared(group=Group.LOOK),
     )
     precedents: int = Field(
@@ -73,15 +74,16 @@ class JurisAgentsSetup(Setup):
         json_schema_extra=declared(group=Group.LOOK, first=True),
     )
     dense_weight: float = Field(
-        default=1.0,
+        default=0.5,
         title="Weight of the dense ranking",
         ge=0,
         le=10,
-        description="Where both rankings are fused. The paper calls the dense one primary and gives no number.",
-        json_schema_extra=declared(group=Group.LOOK),
+        description="Where both rankings are fused. The paper calls the dense one primary and gives no number. The default embedding "
+        "compares words, so by default BM25 leads.",
+        json_schema_extra=declared(set_for=DEFAULT, group=Group.LOOK),
     )
     words_weight: float = Field(
-        default=0.3,
+        default=1.0,
         title="Weight of the BM25 ranking",
         ge=0,
         le=10,
@@ -99,6 +101,18 @@ class JurisAgentsSetup(Setup):
         title="Second instance looks things up",
         description="With its own summary; otherwise it uses what the first instance found.",
         json_schema_extra=declared(group=Group.COST),
+    )
+    first_judgment: Literal["none", "chief", "all"] = Field(
+        default="none",
+        title="Who is shown the first judgment",
+        description="In the second instance: `none` as in the paper's prompts, the `chief` judge alone, or `all` three judges.",
+        json_schema_extra=declared(group=Group.TALK),
+    )
+    first_reading: bool = Field(
+        default=False,
+        title="Show the first extraction and summary",
+        description="In the second instance, to junior and senior judge. The paper's text says so, its prompts show neither.",
+        json_schema_extra=declared(group=Group.TALK),
     )
     pictures: bool = Field(
         default=True,

@@ -10,11 +10,10 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Given
-from courtroom.judging.answers import JudgmentAnswer
-from courtroom.judging.criminal_tasks import OfFacts
+from courtroom.judging.answers import JudgmentAnswer, OfFacts
 from courtroom.judging.referred import CaseInformation
 from courtroom.law.judgment import Judgment
-from courtroom.models.task import Answer, Task
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
 from courtroom.strict import Strict
 
 Yuan = Annotated[float, Field(ge=0, le=1e12)]
@@ -28,28 +27,32 @@ SCORES = (
 class Act(Answer):
     """One criminal act (table 6)."""
 
-    act: str = Field(min_length=1, description="What was done.")
-    consequence: str = Field(default="", description="What came of it; empty where the facts do not say.")
-    intent: Literal["intent", "negligence"]
+    act: Sentence = Field(min_length=1, description="What was done?")
+    consequence: Sentence = Field(default="", description="What came of it? Empty where the facts do not say.")
+    intent: Literal["intent", "negligence"] = Field(description="Was it done with intent or by negligence?")
 
 
 class DefendantInformation(Answer):
     """The junior judge's key facts: who, which acts with which consequence and state of mind."""
 
-    defendant: str = Field(description="Name of the primary defendant; “unnamed” where the facts give none.")
-    acts: tuple[Act, ...] = Field(min_length=1, max_length=20)
+    defendant: Label = Field(description="What is the primary defendant's name? “unnamed” where the facts give none.")
+    acts: Annotated[tuple[Act, ...], Longest(6)] = Field(
+        min_length=1, max_length=20, description="Which acts did that person commit?"
+    )
 
 
 class CaseSummary(Answer):
     """The senior judge's summary, one paragraph."""
 
-    summary: str = Field(min_length=1)
+    summary: Annotated[str, Longest(1_600)] = Field(
+        min_length=1, description="What matters in the case, in one paragraph?"
+    )
 
 
 class Reasoned(Answer):
     """For answers with their reasons first. The paper's own forms have none, so a knob turns them on."""
 
-    reasons: str = Field(min_length=1, description="What speaks for and against, in a few sentences.")
+    reasons: Paragraph = Field(min_length=1, description="What speaks for and against, in a few sentences?")
 
 
 class ReasonedJudgment(JudgmentAnswer, Reasoned):
@@ -61,8 +64,10 @@ class Response(Answer):
 
     published_order = "Table 9; the knob `reasons` puts what is weighed before it."
 
-    accepts: bool
-    objection: str = Field(default="", description="To the charges or to the penalty, and why; empty when accepting.")
+    accepts: bool = Field(description="Is the judgment accepted?")
+    objection: Paragraph = Field(
+        default="", description="Is it to the charges or to the penalty, and why? Empty when accepting."
+    )
 
 
 class ReasonedResponse(Response, Reasoned):
@@ -72,25 +77,31 @@ class ReasonedResponse(Response, Reasoned):
 class Petition(Answer):
     """The appeal petition with its five parts (table 10)."""
 
-    appellant: str = Field(min_length=1, description="Who appeals: the name, and what the case says of the person.")
-    request: str = Field(min_length=1)
-    facts_and_reasons: str = Field(min_length=1)
-    legal_basis: str = Field(min_length=1)
-    conclusion: str = Field(min_length=1)
+    appellant: Sentence = Field(
+        min_length=1, description="Who appeals: what is the name, and what does the case say of the person?"
+    )
+    request: Sentence = Field(min_length=1, description="What is asked for?")
+    facts_and_reasons: Annotated[str, Longest(1_600)] = Field(
+        min_length=1, description="Which facts and reasons speak for it?"
+    )
+    legal_basis: Paragraph = Field(min_length=1, description="On which law does it rest?")
+    conclusion: Sentence = Field(min_length=1, description="With which request does it end?")
 
 
 class Appealed(Strict):
-    """Why there is a second instance: the judgment of the first one, and the petition against it."""
+    """Why there is a second instance: the petition, and as much of the first instance as the setup shows."""
 
-    first: Judgment
     petition: Petition
+    first: Judgment | None = None
+    information: DefendantInformation | None = None
+    summary: str = ""
 
 
 class Amount(Answer):
     """The total amount of the crime."""
 
-    parts: tuple[Yuan, ...] = Field(default=(), description="The sums that it is made of, in yuan.")
-    amount: Yuan = Field(description="Their total in yuan.")
+    parts: Annotated[tuple[Yuan, ...], Longest(40)] = Field(default=(), description="Which sums add up to it, in yuan?")
+    amount: Yuan = Field(description="What is their total, in yuan?")
 
 
 class ExtractInformation(OfFacts, Task[DefendantInformation]):
@@ -178,3 +189,58 @@ class AddUp(OfFacts, Task[Amount]):
     title = "Crime amount"
     information: DefendantInformation | None = None
     summary: str = ""
+
+
+class QuestionAnalysis(Answer):
+    """The junior judge's reading: who is who, what happened, which statement is looked for."""
+
+    parties: Annotated[tuple[Point, ...], Longest(6)] = Field(
+        default=(),
+        max_length=20,
+        description="Who are the parties, each with its part in the matter? Empty where there are none.",
+    )
+    points: Annotated[tuple[Point, ...], Longest(6)] = Field(
+        min_length=1, max_length=20, description="On which points does the answer depend?"
+    )
+    wanted: Literal["correct", "incorrect"] = Field(
+        description="Does the question look for the correct option or for the one that is not?"
+    )
+
+
+class Issue(Answer):
+    """The senior judge's paragraph: the legal issue, and the rules that it turns on."""
+
+    issue: Paragraph = Field(min_length=1, description="Which legal issue, and which rules does it turn on?")
+
+
+class ChosenOption(Answer):
+    """The option that answers the question."""
+
+    reason: Sentence = Field(default="", description="What speaks for it, in a sentence or two?")
+    choice: Literal["A", "B", "C", "D"] = Field(description="Which option answers the question?")
+
+
+class AnalyseQuestion(OfFacts, Task[QuestionAnalysis]):
+    """Junior judge: parties, points, and what is looked for."""
+
+    name = "analyse"
+    title = "Reading of the question"
+
+
+class StateIssue(OfFacts, Task[Issue]):
+    """Senior judge: the legal issue."""
+
+    name = "issue"
+    title = "Legal issue"
+    analysis: QuestionAnalysis
+
+
+class ChooseOption(OfFacts, Task[ChosenOption]):
+    """Chief judge: the option. One judge alone has neither analysis nor issue."""
+
+    name = "choose"
+    offline_only = SCORES
+    title = "Case analysis"
+    analysis: QuestionAnalysis | None = None
+    issue: str = ""
+    found: CaseInformation

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from statistics import median_low
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase, Given
 from courtroom.engine.court import Court
+from courtroom.engine.events import Verdict
 from courtroom.errors import CourtroomError
-from courtroom.judging.referred import CaseInformation, Referred, charges_of, precedents_of, scores_of, statutes_of
+from courtroom.judging.referred import (
+    CaseInformation,
+    Referred,
+    candidates,
+    charges_of,
+    precedents_of,
+    scores_of,
+    statutes_of,
+)
 from courtroom.knowledge.search import Search
-from courtroom.law.judgment import Judgment
+from courtroom.law.judgment import Judgment, Term
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import (
     Appealed,
@@ -35,8 +45,8 @@ class Trial:
     """Empty where the case names nobody."""
     information: DefendantInformation = field(init=False)
     summary: str = field(init=False)
-    found: CaseInformation = field(init=False)
     first: Judgment = field(init=False)
+    found: CaseInformation = field(default_factory=CaseInformation)
     response: Response | None = None
     final: Judgment | None = None
     """The judgment of the second instance, if there was one."""
@@ -137,16 +147,22 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
 async def look_up_precedents(court: Hearing, text: str, mark: str = "") -> tuple[Referred, ...]:
     """The nearest precedents of which a judgment is known, dense and by words, best first."""
     setup, case = court.setup, court.case
-    query = Search(
-        collection="cases",
-        base=setup.base,
-        text=text,
-        mode="hybrid",
-        weights=setup.weights,
-        k=setup.precedents + 2,  # the case itself may be among them under another id
-        exclude=(case.id,),
-    )
-    return precedents_of(await court.retrieve(f"precedents{mark}", query), case, setup.precedents)
+    k, name = setup.precedents + 2, f"precedents{mark}"  # the case itself may be among them under another id
+    while True:
+        query = Search(
+            collection="cases",
+            base=setup.base,
+            text=text,
+            mode="hybrid",
+            weights=setup.weights,
+            k=k,
+            exclude=(case.id,),
+        )
+        hits = await court.retrieve(name, query)
+        found = precedents_of(hits, case, setup.precedents)
+        if len(found) == setup.precedents or len(hits) < k:
+            return found
+        k, name = 4 * k, f"precedents-{4 * k}{mark}"
 
 
 def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None:
@@ -179,3 +195,95 @@ def settled(judgment: Judgment, given: Given | None) -> Judgment:
     """A judgment in which what was given stands, whatever was answered."""
     known = {"charges": given.charges, "relevant_articles": given.relevant_articles} if given else {}
     return judgment.model_copy(update={name: value for name, value in known.items() if value})
+
+
+def verdict(court: Hearing, judged: Sequence[Trial], everyone: Sequence[Trial], note: str = "") -> Verdict:
+    """The run's verdict: `judgment` and `first_instance` are the primary defendant's, `judgments` those of several.
+
+    Args:
+        judged: the trials that came to a judgment.
+        everyone: all of them.
+        note: how it came about, where all had the same course; otherwise it is said of each.
+    """
+    details: dict[str, Any] = {}
+    for trial in judged:
+        if trial.number == 1:
+            details |= _judgments(court, trial)
+    if len(everyone) == 1:
+        (trial,) = judged
+        outcome, summary = "; ".join(trial.judgment.charges), str(trial.judgment)
+        return Verdict(outcome=outcome, summary=summary, note=note or course(trial), details=details)
+    details["judgments"] = [{"defendant": trial.name, **_judgments(court, trial)} for trial in judged]
+    lines = [f"{trial.name}: {note or course(trial)}" for trial in judged]
+    lines += [f"{trial.name}: no judgment, as an answer is missing." for trial in everyone if trial not in judged]
+    return Verdict(
+        outcome=" · ".join(f"{trial.name}: {'; '.join(trial.judgment.charges)}" for trial in judged),
+        summary="\n".join(f"{trial.name}: {trial.judgment}" for trial in judged),
+        note=" ".join(lines),
+        details=details,
+    )
+
+
+def course(trial: Trial) -> str:
+    """How a judgment came about, in a sentence."""
+    if trial.response is None:
+        return "The judgment of the first instance; the defendant gave no answer to it."
+    if trial.response.accepts:
+        return "The defendant accepted the judgment of the first instance."
+    if trial.final is None:
+        return "The judgment of the first instance; the appeal came to no judgment."
+    same_term = trial.final.term_of_imprisonment == trial.first.term_of_imprisonment
+    upheld = same_term and trial.final.same_labels(trial.first)
+    return f"The second instance {'upheld' if upheld else 'changed'} the judgment."
+
+
+def _judgments(court: Hearing, trial: Trial) -> dict[str, Any]:
+    first = {"first_instance": trial.first.model_dump(mode="json")} if trial.final else {}
+    ranked = candidates(trial.judgment, trial.found.statutes, court.case.language)
+    return {"judgment": trial.judgment.model_dump(mode="json"), "candidates": ranked} | first
+
+
+async def by_precedents(court: Hearing) -> Verdict:
+    """What was decided in the precedents nearest to the facts, for every defendant alike.
+
+    Raises:
+        CourtroomError: the case is a question; no precedent answers one.
+        QuorumLost: there is no precedent.
+    """
+    if court.case.asked != "judgment":
+        raise CourtroomError("Precedents answer no question. Choose cases in which a judgment is asked for.")
+    everyone = trials(court)
+    await court.stage("Retrieval", "retrieval")
+    found = await look_up_precedents(court, court.case.facts) if court.setup.precedents else ()
+    court.needs(len(found), max(1, court.setup.precedents), "precedents could be found")
+    await court.stage("Decision", "decision")
+    judgment = prevailing(found)
+
+    async def decided(trial: Trial) -> None:
+        trial.first = settled(judgment, material(court, trial).given)
+
+    judged = await each(court, everyone, decided)
+    return verdict(court, judged, everyone, f"By the {len(found)} nearest precedents; no model was asked.")
+
+
+def prevailing(found: Sequence[Referred]) -> Judgment:
+    """The charges that most of the precedents have, by their likeness, with articles and term of those that have them.
+
+    The articles are those of the nearest of these, the term is their median, the lower one of two. With one precedent, its judgment.
+    """
+    likeness: dict[frozenset[str], float] = {}
+    for one in found:
+        charges = frozenset(one.judgment.charges)
+        likeness[charges] = likeness.get(charges, 0.0) + max(0.0, one.similarity)
+    most = max(likeness, key=lambda charges: likeness[charges])  # of equal ones, those of the nearest precedent
+    alike = [one.judgment for one in found if frozenset(one.judgment.charges) == most]
+    articles = next((one.relevant_articles for one in alike if one.relevant_articles), ())
+    terms = [term for one in alike if (term := one.term_of_imprisonment) is not None]
+    capital = [term for term in terms if term.death_penalty or term.life_imprisonment]
+    term = capital[0] if 2 * len(capital) > len(terms) else None
+    months = [term.imprisonment for term in terms if term not in capital]
+    return Judgment(
+        charges=alike[0].charges,
+        relevant_articles=articles,
+        term_of_imprisonment=term or Term(imprisonment=median_low(months) if months else 0),
+    )

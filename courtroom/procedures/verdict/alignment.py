@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.drafts import DraftBatch, FirstDraft
+from courtroom.cases.criminal import CriminalCase, DraftBatch, FirstDraft
 from courtroom.engine import paper
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Diff, Table, Text
@@ -25,12 +24,47 @@ from courtroom.law.statute import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.verdict.adapter import FILE, Adapter
-from courtroom.procedures.verdict.learning_tasks import ReflectOnDraft
 from courtroom.procedures.verdict.offline import METHODS
-from courtroom.procedures.verdict.paper import TRAINING
-from courtroom.procedures.verdict.setup import VerdictSetup, as_in_the_paper
-from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, Turn
+from courtroom.procedures.verdict.setup import TRAINING, VerdictSetup, as_in_the_paper
+from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, ReflectOnDraft, Turn
+from courtroom.strict import Strict
+
+FILE = "adapter.json"
+
+
+class Adapter(Strict):
+    """LoRA, supervised tuning (SFT) and preference tuning (DPO). Where no source is named, the value is ours."""
+
+    base_model: str = Field(
+        default="Qwen/Qwen2.5-7B-Instruct",
+        title="Base model",
+        min_length=1,
+        max_length=200,
+        description="A model of Hugging Face, or a folder (section 4.1.2).",
+    )
+    rank: int = Field(default=64, title="LoRA rank", ge=1, le=1024, description="Appendix C.")
+    alpha: int = Field(default=32, title="LoRA alpha", ge=1, le=1024, description="Appendix C.")
+    dropout: float = Field(default=0.05, title="LoRA dropout", ge=0, lt=1, description="Appendix C.")
+    target_modules: str = Field(
+        default="all-linear", title="Layers with an adapter", max_length=200, description="The paper names none."
+    )
+    epochs: int = Field(default=2, title="Epochs", ge=1, le=100, description="Appendix C, for SFT.")
+    batch_size: int = Field(default=64, title="Batch size", ge=1, le=4096, description="Appendix C.")
+    sft_learning_rate: float = Field(default=1e-5, title="Learning rate, SFT", gt=0, le=1, description="Appendix C.")
+    dpo_learning_rate: float = Field(default=5e-5, title="Learning rate, DPO", gt=0, le=1, description="Appendix C.")
+    dpo_beta: float = Field(
+        default=0.1, title="DPO beta", gt=0, le=10, description="The paper names none; TRL's default."
+    )
+    max_length: int = Field(
+        default=4096, title="Longest sequence (tokens)", ge=16, le=1_000_000, description="Appendix C."
+    )
+    optimizer: Literal["adamw_torch", "adamw_torch_fused"] = Field(
+        default="adamw_torch", title="Optimizer", description="AdamW (appendix C)."
+    )
+    scheduler: Literal["cosine", "linear", "constant"] = Field(
+        default="cosine", title="Scheduler", description="Appendix C."
+    )
+
 
 Alignment = Court[DraftBatch, "AlignmentSetup"]
 
@@ -39,35 +73,27 @@ class AlignmentSetup(Setup):
     """Which models reflect and correct, set by role `reflector` and `expert`; and how the adapter is to be trained."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
+    rounds: int = Field(
+        default=3,
+        title="Corrections at most",
+        ge=1,
+        le=10,
+        description="Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number.",
+    )
     adapter: Adapter = Field(
         default_factory=Adapter, title="Training the adapter", json_schema_extra=declared(varied=False)
     )
 
 
 async def align(court: Alignment) -> Verdict:
-    """Each wrong first draft is reflected upon and drafted again; the expert sees the advice, not the real articles."""
-    reflector, expert = court.member("reflector"), court.member("expert")
+    """Each wrong first draft is corrected; the expert sees the advice, not the real articles."""
     corrected = wrong = 0
     for number, (blind, known) in enumerate(zip(court.case.drafts, court.unsealed.drafts, strict=True), start=1):
         if known.right:
             continue
         wrong += 1
         await court.stage(f"Draft {number}", "correction")
-        draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
-        real = (known.case.gold.relevant_articles or ()) if known.case.gold else ()
-        task = ReflectOnDraft(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real)
-        advice = await court.try_ask(reflector, task)
-        if advice is None:
-            continue
-        again = DraftOpinion(
-            case=blind.case,
-            points=blind.points,
-            statutes=blind.statutes,
-            turns=(Turn(draft=draft, feedback=advice.advice),),
-            reasons_first=blind.reasons_first,
-        )
-        better = await court.try_ask(expert, again)
-        corrected += better is not None and valid(better.predicted_article, known)
+        corrected += await correct(court, blind, known)
     if wrong == 0:
         await court.stage("Nothing to correct", "correction")
     right = len(court.case.drafts) - wrong
@@ -77,16 +103,53 @@ async def align(court: Alignment) -> Verdict:
     )
 
 
+async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> bool:
+    """Reflect and draft again until the draft is valid (section 3.3.2); whether it became so."""
+    draft = DraftJudgment(predicted_article=known.predicted_article, explanation=known.explanation)
+    turns: tuple[Turn, ...] = ()
+    for number in range(1, court.setup.rounds + 1):
+        step = str(number) if number > 1 else ""
+        task = ReflectOnDraft(case=blind.case, draft=draft, statutes=blind.statutes, real_articles=real_articles(known))
+        advice = await court.try_ask(court.member("reflector"), task, step)
+        if advice is None:
+            return False
+        turns = (*turns, Turn(draft=draft, feedback=advice.advice))
+        again = DraftOpinion(
+            case=blind.case,
+            points=blind.points,
+            statutes=blind.statutes,
+            turns=turns,
+            reasons_first=blind.reasons_first,
+        )
+        better = await court.try_ask(court.member("expert"), again, step)
+        if better is None:
+            return False
+        if valid(better.predicted_article, known):
+            return True
+        draft = better
+    return False
+
+
+def real_articles(draft: FirstDraft) -> tuple[int, ...]:
+    """The articles of the real judgment."""
+    return (draft.case.gold.relevant_articles or ()) if draft.case.gold else ()
+
+
 def valid(article: int, draft: FirstDraft) -> bool:
-    """V(y): the article is one of the real judgment's and among the statutes that were at hand (Eq. 6)."""
-    gold = draft.case.gold
-    return (
-        gold is not None and article in (gold.relevant_articles or ()) and article in {s.number for s in draft.statutes}
-    )
+    """V(y): the article is one of the real judgment's, also where the look-up has missed it (Eq. 6)."""
+    return article in real_articles(draft)
 
 
-def first_drafts(records: Iterable[Record]) -> Iterator[FirstDraft]:
-    """The first drafts of hearings whose real judgment is known."""
+def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[FirstDraft]:
+    """The first drafts of hearings whose real judgment is known; of several on one case the last.
+
+    Args:
+        teacher: the model whose drafts are read; empty: any.
+    """
+    return {draft.case.id: draft for draft in _first_drafts(records, teacher)}.values()
+
+
+def _first_drafts(records: Iterable[Record], teacher: str) -> Iterator[FirstDraft]:
     for record in records:
         case = record.case
         draft = next((call for call in record.calls if call.task == "draft" and call.value), None)
@@ -94,7 +157,7 @@ def first_drafts(records: Iterable[Record]) -> Iterator[FirstDraft]:
         short = next((call for call in record.calls if call.task == "rerank" and call.value), None)
         if not isinstance(case, CriminalCase) or case.gold is None or not case.gold.relevant_articles:
             continue
-        if draft is None or points is None or short is None:
+        if draft is None or points is None or short is None or teacher not in ("", draft.model):
             continue
         looked = [
             r for r in record.retrievals if isinstance(r.query, Search | Fetch) and r.query.collection == "statutes"
@@ -144,9 +207,9 @@ def preferences(record: Record, answers: AnswerStore) -> str:
 def pairs(record: Record) -> Iterator[tuple[FirstDraft, dict[str, Any]]]:
     """Wrong first drafts with their corrections, where these are valid."""
     for number, draft in enumerate(drafts_of(record), start=1):
-        call = record.call(f"draft-{number}/expert/draft")
-        if call is not None and call.value and valid(call.value["predicted_article"], draft):
-            yield draft, call.value
+        again = [call.value for call in record.calls if call.stage == f"draft-{number}" and call.task == "draft"]
+        if again and again[-1] and valid(again[-1]["predicted_article"], draft):
+            yield draft, again[-1]
 
 
 def drafts_of(record: Record) -> tuple[FirstDraft, ...]:
@@ -187,8 +250,7 @@ def overview(record: Record) -> dict[str, list[Block]]:
     rows: list[tuple[str | int, ...]] = []
     diffs: list[Block] = []
     for draft in drafts_of(record):
-        gold = draft.case.gold
-        real = ", ".join(map(str, (gold.relevant_articles or ()) if gold else ()))
+        real = ", ".join(map(str, real_articles(draft)))
         use = "demonstration" if draft.right else "preference pair" if draft.run in corrected else "left out"
         rows.append((draft.case.title, draft.predicted_article, real, use))
         if better := corrected.get(draft.run):
@@ -210,13 +272,17 @@ ALIGNMENT = Procedure(
         Role("reflector", "Reflection model", "Says where a wrong draft's reasoning slipped."),
         Role("expert", "Expert", "Drafts again with the advice in view."),
     ),
-    stages=(StageKind("correction", "Correction", "One wrong draft is reflected upon and drafted again."),),
+    stages=(
+        StageKind(
+            "correction", "Correction", "One wrong draft is reflected upon and drafted again, until it is valid."
+        ),
+    ),
     choices=(),
     tasks=(ReflectOnDraft, DraftOpinion),
     offline={task: METHODS[task] for task in (ReflectOnDraft, DraftOpinion)},
     prompts=Path(__file__).parent / "prompts",
     deliberate=align,
-    at_most=lambda case, setup: 2 * sum(not draft.right for draft in case.drafts),
+    at_most=lambda case, setup: 2 * setup.rounds * sum(not draft.right for draft in case.drafts),
     views=(View("pairs", "Training data", ":material/dataset:", "What each first draft is used as.", overview),),
     exports=(
         Export("sft.jsonl", "Supervised set (TRL SFT)", supervised),
@@ -234,6 +300,12 @@ ALIGNMENT = Procedure(
         read=first_drafts,
         batch=batch,
     ),
-    presets=(Preset("Paper", "One reflection, one correction; the adapter as published.", paper.changes(TRAINING)),),
+    presets=(
+        Preset(
+            "Paper",
+            "Reflection and correction until a draft is valid, at most three times; the adapter as published.",
+            paper.changes(TRAINING),
+        ),
+    ),
     paper_settings=TRAINING,
 )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from courtroom.engine.events import Verdict
+from courtroom.judging.referred import candidates
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law.statute import Statute
 from courtroom.procedures.verdict.learning import Trajectory, known, learn
@@ -10,13 +13,13 @@ from courtroom.procedures.verdict.recall import Hearing, Recollection, recall
 from courtroom.procedures.verdict.tasks import (
     DraftOpinion,
     ExtractPoints,
+    FinalJudgment,
     JudgeAlone,
     Preside,
     Rerank,
     Turn,
     Verify,
 )
-from courtroom.procedures.verdict.verdict import how_it_passed, verdict
 
 Statutes = tuple[Statute, ...]
 
@@ -43,7 +46,8 @@ async def deliberate(court: Hearing) -> Verdict:
     if court.panel("meta") and known(court.unsealed.gold):
         await court.stage("Learning", "learning")
         await learn(court, Trajectory(tuple(turns), final, memory.directives))
-    return verdict(final, how_it_passed(turns))
+    drafted = tuple(turn.draft.predicted_article for turn in reversed(turns))
+    return verdict(court, final, how_it_passed(turns), statutes, drafted)
 
 
 async def draft_and_review(
@@ -65,7 +69,7 @@ async def alone(court: Hearing) -> Verdict:
     memory = await recall(court, statutes)
     await court.stage("Final adjudication", "final")
     task = JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
-    return verdict(await court.ask(court.member("presiding"), task), "One judge alone.")
+    return verdict(court, await court.ask(court.member("presiding"), task), "One judge alone.", statutes)
 
 
 async def coarse(court: Hearing, text: str) -> Statutes:
@@ -95,4 +99,29 @@ async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
         else ()
     )
     known = [*candidates, *(Statute.model_validate(hit.record) for hit in added)]
-    return tuple(statute for number in chosen for statute in known if statute.number == number)
+    first = {statute.number: statute for statute in reversed(known)}  # of 133 and 133-1 the one that is found first
+    return tuple(first[number] for number in chosen if number in first)
+
+
+def verdict(
+    court: Hearing, final: FinalJudgment, note: str, statutes: Statutes, drafted: tuple[int, ...] = ()
+) -> Verdict:
+    """The run's verdict, with what came into question for Hit@2."""
+    judgment = final.judgment()
+    ranked = candidates(judgment, statutes, court.case.language, drafted)
+    return Verdict(
+        outcome="; ".join(judgment.charges),
+        summary=f"{judgment}\n\n{final.thought}",
+        note=note,
+        details={"judgment": judgment.model_dump(mode="json"), "candidates": ranked},
+    )
+
+
+def how_it_passed(turns: Sequence[Turn]) -> str:
+    """How the loop of drafts went, in a sentence."""
+    rejections = sum(not turn.passed for turn in turns)
+    if not rejections:
+        return "The first draft passed."
+    if turns[-1].passed:
+        return f"The draft passed in turn {len(turns)}, after {rejections} rejection{'s' * (rejections > 1)}."
+    return f"No draft passed in {len(turns)} turns; the presiding judge decided with all of them in view."

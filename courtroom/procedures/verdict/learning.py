@@ -9,14 +9,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from courtroom.cases.criminal import Gold
-from courtroom.knowledge.jurisprudence import Directive, Standard
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
-from courtroom.knowledge.memory import Due
-from courtroom.knowledge.recall import merged_confidence
+from courtroom.knowledge.memory import Directive, Due, Standard, merged_confidence
 from courtroom.knowledge.search import Hit
-from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective
 from courtroom.procedures.verdict.recall import Hearing, shown, standard_of
-from courtroom.procedures.verdict.tasks import FinalJudgment, Turn
+from courtroom.procedures.verdict.tasks import Consolidate, FinalJudgment, Induce, RefineDirective, Turn
 
 U = TypeVar("U", Standard, Directive)
 
@@ -42,9 +39,8 @@ class Trajectory:
 
     @property
     def reasoning(self) -> str:
-        """tau: each draft's basis with the supervisor's feedback, then the thought of the final judgment."""
-        steps = (text for turn in self.turns for text in (turn.draft.explanation, turn.feedback) if text)
-        return "\n".join((*steps, self.final.thought))
+        """tau: the basis of the last draft, which the supervisor passed if any, then the thought of the final judgment."""
+        return f"{self.turns[-1].draft.explanation}\n{self.final.thought}"
 
 
 def known(gold: Gold | None) -> bool:
@@ -56,6 +52,9 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
     """Archive the trajectory, or buffer it; then each phase that is due."""
     case = court.unsealed
     assert case.gold is not None
+    gold, verdict = case.gold.decided(), trajectory.final.judgment()
+    if gold.term_of_imprisonment and not court.setup.learning.terms:
+        verdict = verdict.model_copy(update={"term_of_imprisonment": gold.term_of_imprisonment})
     standard = Standard(
         id=standard_of(case),
         case=case.id,
@@ -63,8 +62,8 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
         language=case.language,
         facts=case.facts,
         reasoning=trajectory.reasoning,
-        verdict=trajectory.final.judgment(),
-        gold=case.gold.judgment(),
+        verdict=verdict,
+        gold=gold,
     )
     archived = standard.correct and trajectory.verified
     why = (

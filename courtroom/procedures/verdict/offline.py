@@ -14,25 +14,23 @@ from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
 from courtroom.models.offline import Methods
-from courtroom.procedures.verdict.learning_tasks import (
+from courtroom.procedures.verdict.tasks import (
     Advice,
     Consolidate,
     DirectiveText,
-    Induce,
-    RefineDirective,
-    ReflectOnDraft,
-    SharpenedDirective,
-)
-from courtroom.procedures.verdict.tasks import (
     DraftJudgment,
     DraftOpinion,
     EventPoints,
     ExtractPoints,
     FinalJudgment,
+    Induce,
     JudgeAlone,
     OfMemory,
     Preside,
+    RefineDirective,
+    ReflectOnDraft,
     Rerank,
+    SharpenedDirective,
     Shortlist,
     Verification,
     Verify,
@@ -44,38 +42,39 @@ NEAR = 0.2
 MARGIN = 0.15
 """By how much the memory must prefer another article for the supervisor to reject a draft."""
 
+# Drafts and final thoughts are what the memory compares: they may be put in other small words only (text/words.py leaves them out).
 SAY = {
     "en": {
-        "fits": "Article {number} ({title}) fits: the facts say {words}.",
+        "fits": "For me article {number} ({title}) fits, because the facts say {words}.",
         "nothing": "no word of its own, but nothing else is nearer",
-        "reject": "Article {number} is nearer: {why}",
+        "reject": "I can't pass this draft, for article {number} is nearer: {why}",
         "directive": "a directive with confidence {confidence:.2f} says: {text}",
-        "precedents": "similar cases were decided under it.",
-        "final": "Article {number}, as in the panel's draft, which {passed}. Term within the range that the facts' gravity points to.",
+        "precedents": "cases like this one were decided under it.",
+        "final": "For me it is article {number}, as in the panel's draft, which {passed}. My term is within the range that the facts' gravity points to.",
         "passed": "was verified",
         "open": "was not verified",
-        "alone": "Article {number} is nearest to the facts. Term within the range that the facts' gravity points to.",
+        "alone": "I find article {number} nearest to the facts, and for the term I keep to the range that their gravity points to.",
         "rule": "Where the facts show {words}, article {number} applies ({charges}).",
         "except": "Not by {words} alone.",
         "parted": "The wrong reasoning rests on {words}.",
         "same": "Both name the same words.",
-        "advice": "These words of the facts carry more weight than those that the draft rests on: {words}.",
+        "advice": "I would give these words of the facts more weight than those that the draft rests on: {words}.",
     },
     "zh": {
-        "fits": "第{number}条（{title}）相符：事实中有{words}。",
+        "fits": "我说第{number}条（{title}）相符，因为事实中有{words}。",
         "nothing": "无专属词语，但别无更近者",
-        "reject": "第{number}条更为接近：{why}",
+        "reject": "这份草案我不能通过，第{number}条更为接近：{why}",
         "directive": "置信度{confidence:.2f}的微指令：{text}",
         "precedents": "类似案件均依该条判决。",
-        "final": "合议庭依第{number}条的草案{passed}。刑期按情节轻重在法定幅度内确定。",
+        "final": "我说：合议庭依第{number}条的草案{passed}。所以刑期按情节轻重在法定幅度内确定。",
         "passed": "已经核验",
         "open": "未获核验",
-        "alone": "第{number}条与事实最为接近。刑期按情节轻重在法定幅度内确定。",
+        "alone": "我认为第{number}条与事实最为接近，刑期按情节轻重在法定幅度内确定。",
         "rule": "事实中有{words}的，适用第{number}条（{charges}）。",
         "except": "仅有{words}不足以适用。",
         "parted": "错误的推理以{words}为据。",
         "same": "两者用词相同。",
-        "advice": "事实中的这些内容比草案所依据的更重要：{words}。",
+        "advice": "我会更看重事实中的这些内容，而不是草案所依据的：{words}。",
     },
 }
 
@@ -204,7 +203,7 @@ def _own(statute: Statute) -> set[str]:
 def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -> str:
     say = SAY[_language(language)]
     text = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
-    joined = ("、" if _language(language) == "zh" else ", ").join(text) or say["nothing"]
+    joined = ("、" if _language(language) == "zh" else ", ").join(f"“{word}”" for word in text) or say["nothing"]
     title = statute.title.in_language(language) if statute.number == number else str(number)
     return say["fits"].format(number=number, title=title, words=joined)
 
@@ -247,7 +246,7 @@ def reflect(task: ReflectOnDraft, draw: random.Random) -> Advice:
     drafted = {word for s in task.statutes if s.number == task.draft.predicted_article for word in _own(s)}
     telling = [word for word in terms if word in real - drafted][:8]
     language = _language(task.case.language)
-    joined = ("、" if language == "zh" else ", ").join(telling) or SAY[language]["nothing"]
+    joined = ("、" if language == "zh" else ", ").join(f"“{word}”" for word in telling) or SAY[language]["nothing"]
     return Advice(advice=SAY[language]["advice"].format(words=joined))
 
 

@@ -9,15 +9,16 @@ from courtroom.engine import paper
 from courtroom.engine.procedure import Ending, Learns, Preset, Procedure, Role, StageKind
 from courtroom.procedures.verdict.deliberate import deliberate
 from courtroom.procedures.verdict.learning import known
-from courtroom.procedures.verdict.learning_tasks import Consolidate, Induce, RefineDirective
 from courtroom.procedures.verdict.offline import METHODS
-from courtroom.procedures.verdict.paper import MODELS, PAPER
-from courtroom.procedures.verdict.setup import VerdictSetup, members
+from courtroom.procedures.verdict.setup import MODELS, PAPER, TRAINS, VerdictSetup, members
 from courtroom.procedures.verdict.tasks import (
+    Consolidate,
     DraftOpinion,
     ExtractPoints,
+    Induce,
     JudgeAlone,
     Preside,
+    RefineDirective,
     Rerank,
     Verify,
 )
@@ -74,6 +75,7 @@ VERDICT = Procedure(
     ending=Ending("Judgment", what_if="What would change this judgment?"),
     seating="rows",
     views=VIEWS,
+    small={"turns": 2},
     presets=(
         Preset("Paper", "The published settings; the memory is read and not taught.", paper.changes(PAPER)),
         Preset(
@@ -81,7 +83,7 @@ VERDICT = Procedure(
             "DeepSeek-V3 for all, Qwen2.5-7B-Instruct for the judge, which the paper has trained further, and its embedding.",
             paper.changes((*PAPER, *MODELS)),
         ),
-        Preset("Training run", "The published settings; the memory learns.", {"learning": {"on": True}}),
+        Preset("Training run", "The published settings; the memory learns.", paper.changes((*PAPER, TRAINS))),
         Preset("Without memory", "The ablation without standards and directives.", {"variant": "no-memory"}),
         Preset("Without micro-directives", "The ablation with standards alone.", {"variant": "no-directives"}),
         Preset("Without other agents", "The ablation with one judge, statutes and memory.", {"variant": "no-agents"}),

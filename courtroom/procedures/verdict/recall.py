@@ -7,8 +7,7 @@ from typing import Any
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.court import Court
-from courtroom.knowledge.jurisprudence import Directive, Standard, tags_of
-from courtroom.knowledge.memory import Recall
+from courtroom.knowledge.memory import Directive, Recall, Standard, tags_of
 from courtroom.knowledge.search import Hit
 from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.law.statute import Statute
@@ -64,6 +63,7 @@ def _query(court: Hearing, statutes: tuple[Statute, ...], collection: str, k: in
             "seeds": setup.seeds,
             "hops": setup.hops,
             "weights": setup.weights,
+            "topo": setup.topo,
             "exclude": (standard_of(case),),
             "exclude_facts": case.facts,
             "at": at,

@@ -7,10 +7,11 @@ from typing import Literal
 from pydantic import Field
 
 from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.paper import PaperSetting
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.embedding import DEFAULT
-from courtroom.knowledge.recall import Weights
+from courtroom.knowledge.memory import Weights
 from courtroom.models.spec import ModelSpec
 from courtroom.strict import Strict
 
@@ -34,6 +35,12 @@ class Learning(Strict):
         title="Training run",
         description="A training run teaches the memory, where the real judgment is known. Other runs and all forks leave it "
         "as it is.",
+    )
+    terms: bool = Field(
+        default=True,
+        title="The term must be right too",
+        description="A case is archived only where its term falls into the real one's class (equation 7). Off: articles and "
+        "charges alone must be right, and the real term is kept.",
     )
     batch: int = Field(
         default=3, title="New standards for a directive (B)", ge=2, le=50, description="Of one label, for phase A."
@@ -99,7 +106,7 @@ class VerdictSetup(Setup):
         description="`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
         "standards alone; `no-agents` has one judge, with statutes and memory. Another expert is set as the model of the "
         "role “judge”.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+        json_schema_extra=declared(group=Group.WHO, first=True, labels={"verdict": "the whole system"}),
     )
     base: BaseName = Field(
         default=BUNDLED,
@@ -112,13 +119,13 @@ class VerdictSetup(Setup):
         title="Statutes in the coarse set (K)",
         ge=1,
         le=100,
-        description="Dense retrieval. The paper gives no value.",
+        description="The paper gives no value.",
         json_schema_extra=declared(group=Group.LOOK),
     )
     ranking: Literal["dense", "hybrid"] = Field(
-        default="dense",
+        default="hybrid",
         title="Statutes ranked",
-        description="`dense` as in the paper, or `hybrid`: dense and BM25, fused.",
+        description="`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.",
         json_schema_extra=declared(group=Group.LOOK),
     )
     shortlist: int = Field(
@@ -196,9 +203,16 @@ class VerdictSetup(Setup):
         default=0.4,
         json_schema_extra=declared(set_for=DEFAULT, group=Group.LOOK),
         title="Link standards from a cosine of (τ)",
-        ge=0,
+        ge=-1,
         le=1,
-        description="With identical labels. The paper gives no value.",
+        description="With identical labels. The paper gives no value; −1 links by labels alone, as its appendix D says.",
+    )
+    topo: Literal["share", "count"] = Field(
+        default="share",
+        title="Activated neighbours",
+        description="`count` as in the paper (equation 10), or their `share` of all that is activated: 0 to 1, as the other parts "
+        "of the score.",
+        json_schema_extra=declared(group=Group.LOOK),
     )
     seeds: int = Field(
         default=5,
@@ -255,3 +269,64 @@ def members(setup: VerdictSetup) -> tuple[Member, ...]:
     if setup.learns:
         roles.append("meta")
     return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)
+
+
+PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.temperature", 0, "C"),
+    PaperSetting("model.top_p", 0.9, "C"),
+    PaperSetting("variant", "verdict", "3", "The other variants are the ablations of table 3."),
+    PaperSetting("ranking", "dense", "3.2, equation 1"),
+    PaperSetting("shortlist", 5, "E, prompt 2", "“About 5”."),
+    PaperSetting("turns", 3, "C"),
+    PaperSetting("reasons_first", False, "E, prompts 3 and 4"),
+    PaperSetting("precedents", 3, "C"),
+    PaperSetting("directives", 3, "C"),
+    PaperSetting("alpha", 0.4, "C"),
+    PaperSetting("beta", 0.3, "C"),
+    PaperSetting("gamma", 0.3, "C"),
+    PaperSetting("topo", "count", "D, equation 10"),
+    PaperSetting("learning.terms", True, "3.4.2, equation 7"),
+    PaperSetting("learning.prune", 0.3, "C"),
+)
+
+QWEN3 = "The paper gives no value. This one is ours, for an encoder whose cosines of any two judgments are high; it is not measured."
+
+TRAINS = PaperSetting("learning.on", True, "3.4.2")
+
+MODELS: tuple[PaperSetting, ...] = (
+    PaperSetting("model.id", "deepseek/deepseek-chat", "4.1.2", "DeepSeek-V3; this id is its newest successor."),
+    PaperSetting(
+        "roles.judge.id",
+        "ollama/qwen2.5:7b-instruct",
+        "4.1.2",
+        "The model that the paper begins with. Put in the id of yours once it is trained.",
+    ),
+    PaperSetting("embedding", "local/qwen3-embedding-8b", "C"),
+    PaperSetting("tau", 0.6, "3.4.1", QWEN3),
+    PaperSetting("learning.divergence", 0.85, "3.4.2, phase B", QWEN3),
+    PaperSetting("learning.alike", 0.9, "3.4.2, equation 8", QWEN3),
+    PaperSetting(
+        "roles.judge.extra",
+        {"num_ctx": 16384},
+        "A.1",
+        "The paper cuts texts to the window; here the window is wide enough.",
+    ),
+    PaperSetting("roles.judge.temperature", 0, "C"),
+    PaperSetting("roles.judge.top_p", 0.9, "C"),
+)
+
+TRAINING: tuple[PaperSetting, ...] = (
+    PaperSetting("adapter.base_model", "Qwen/Qwen2.5-7B-Instruct", "4.1.2"),
+    PaperSetting("adapter.rank", 64, "C"),
+    PaperSetting("adapter.alpha", 32, "C"),
+    PaperSetting("adapter.dropout", 0.05, "C"),
+    PaperSetting(
+        "adapter.epochs", 2, "C", "Of supervised tuning; for preferences the paper names none, so these hold too."
+    ),
+    PaperSetting("adapter.batch_size", 64, "C"),
+    PaperSetting("adapter.sft_learning_rate", 1e-5, "C"),
+    PaperSetting("adapter.dpo_learning_rate", 5e-5, "C"),
+    PaperSetting("adapter.max_length", 4096, "C"),
+    PaperSetting("adapter.optimizer", "adamw_torch", "C", "AdamW, as PyTorch has it."),
+    PaperSetting("adapter.scheduler", "cosine", "C"),
+)

@@ -6,30 +6,30 @@ reference only" to the judge (prompt 3), and the presiding judge names articles 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
-from courtroom.judging.answers import TERM, Articles, Charges, OneTerm
-from courtroom.judging.criminal_tasks import OfFacts
-from courtroom.law.article_numbers import ArticleNumber
-from courtroom.law.judgment import Judgment
+from courtroom.judging.answers import TERM, Articles, Charges, OfFacts, OneTerm
+from courtroom.law.judgment import ArticleNumber, Judgment, articles_named
 from courtroom.law.statute import Statute
-from courtroom.models.task import Answer, Task
+from courtroom.models.task import Answer, Longest, Paragraph, Point, Task
 from courtroom.strict import Strict
 
 
 class EventPoints(Answer):
     """o_ext: the salient points of the facts (prompt 1)."""
 
-    points: tuple[str, ...] = Field(min_length=1, max_length=20)
+    points: Annotated[tuple[Point, ...], Longest(8)] = Field(
+        min_length=1, max_length=20, description="Which points of the facts matter for a judgment?"
+    )
 
 
 class Shortlist(Answer):
     """S_statute: about five articles, the weightiest first; others than the candidates may be among them (prompt 2)."""
 
-    articles: tuple[ArticleNumber, ...] = Field(
-        min_length=1, max_length=12, description="Article numbers, e.g. 272, 384."
+    articles: Annotated[tuple[ArticleNumber, ...], Longest(8)] = Field(
+        min_length=1, max_length=12, description="Which articles, by their numbers?"
     )
 
     @field_validator("articles", mode="before")
@@ -43,8 +43,10 @@ class Shortlist(Answer):
         return tuple(dict.fromkeys(articles))
 
 
-EXPLANATION = Field(min_length=1, description="How the facts meet the elements of the article, in short.")
-SUGGESTIONS = Field(default="", description="What is wrong and what to do otherwise; empty when the draft passes.")
+EXPLANATION = Field(min_length=1, description="How do the facts meet the elements of the article, in short?")
+SUGGESTIONS = Field(
+    default="", description="What is wrong, and what should be done otherwise? Empty when the draft passes."
+)
 
 
 class DraftJudgment(Answer):
@@ -54,12 +56,12 @@ class DraftJudgment(Answer):
     """
 
     published_order = "appendix E, prompt 3"
-    predicted_article: ArticleNumber
-    explanation: str = EXPLANATION
+    predicted_article: ArticleNumber = Field(description="Which article fits best, by its number?")
+    explanation: Paragraph = EXPLANATION
 
 
 class _Explained(Answer):
-    explanation: str = EXPLANATION
+    explanation: Paragraph = EXPLANATION
 
 
 class ReasonedDraft(DraftJudgment, _Explained):
@@ -75,12 +77,12 @@ class Verification(Answer):
     """
 
     published_order = "appendix E, prompt 4"
-    need_rejudge: bool = Field(description="True rejects the draft.")
-    suggestions: str = SUGGESTIONS
+    need_rejudge: bool = Field(description="Is the draft rejected?")
+    suggestions: Paragraph = SUGGESTIONS
 
 
 class _Advised(Answer):
-    suggestions: str = SUGGESTIONS
+    suggestions: Paragraph = SUGGESTIONS
 
 
 class ReasonedVerification(Verification, _Advised):
@@ -92,7 +94,7 @@ class ReasonedVerification(Verification, _Advised):
 class FinalJudgment(Answer):
     """y_final: the reasoning in short, then the judgment (prompt 5)."""
 
-    thought: str = Field(min_length=1, description="The reasoning in short.")
+    thought: Paragraph = Field(min_length=1, description="Which reasoning leads to the judgment, in short?")
     relevant_articles: Articles
     accusation: Charges = Field(validation_alias=AliasChoices("accusation", "charge", "charges"))
     term_of_imprisonment: OneTerm = Field(description=TERM)
@@ -212,3 +214,85 @@ class JudgeAlone(OfFacts, OfMemory, Task[FinalJudgment]):
     title = "Judgment"
     offline_only = SIMILARITIES
     statutes: tuple[Statute, ...]
+
+
+class DirectiveText(Answer):
+    """r_txt: the text of a micro-directive."""
+
+    directive: Paragraph = Field(
+        min_length=1, description="Which precise rule can be tested here: under which conditions does what follow?"
+    )
+
+
+class SharpenedDirective(Answer):
+    """The feature at which two trajectories part, then r_txt with it."""
+
+    branching_feature: Paragraph = Field(
+        min_length=1, description="What did the right reasoning see and the wrong one miss?"
+    )
+    directive: Paragraph = Field(
+        min_length=1, description="How does the rule read with exact conditions and exceptions?"
+    )
+
+
+class Induce(Task[DirectiveText]):
+    """Meta-model, phase A: a coarse directive from consistent standards."""
+
+    name = "induce"
+    title = "Induction"
+    language: str
+    anchor: int
+    charges: tuple[str, ...]
+    standards: tuple[Recalled, ...]
+
+
+class RefineDirective(Task[SharpenedDirective]):
+    """Meta-model, phase B: the directive with conditions and exceptions, from a right and a wrong trajectory."""
+
+    name = "refine"
+    title = "Contrastive refinement"
+    language: str
+    anchor: int
+    charges: tuple[str, ...]
+    directive: str
+    positive: Recalled
+    negative: Recalled
+
+
+class Consolidate(Task[DirectiveText]):
+    """Meta-model, phase C: several near-duplicates in one (Eq. 8)."""
+
+    name = "consolidate"
+    title = "Consolidation"
+    language: str
+    anchor: int
+    charges: tuple[str, ...]
+    directives: tuple[str, ...]
+
+
+class Advice(Answer):
+    """r: where the reasoning went wrong, and what to look at (Eq. 5)."""
+
+    advice: Paragraph = Field(
+        min_length=1,
+        description="Where did the reasoning go wrong, and what is to be weighed instead? Name no article and no charge.",
+    )
+
+
+class ReflectOnDraft(OfFacts, Task[Advice]):
+    """Reflection model M_R: the logical gap between a wrong draft and the real articles."""
+
+    name = "reflect"
+    title = "Reflection"
+    draft: DraftJudgment
+    statutes: tuple[Statute, ...]
+    real_articles: tuple[int, ...]
+
+    def problem(self, answer: Advice) -> str | None:
+        """Advice that gives the answer away would make a copy the winner of a pair."""
+        real = [statute for statute in self.statutes if statute.number in self.real_articles]
+        charges = {name for statute in real for charge in statute.charges for name in (charge.zh, charge.en) if name}
+        told = any(name in answer.advice and name not in self.case.facts for name in charges)
+        if told or articles_named(answer.advice) & set(self.real_articles):
+            return "name neither an article nor a charge that really applies; say what to look at in the facts"
+        return None

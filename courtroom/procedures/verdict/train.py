@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from courtroom.errors import CourtroomError
-from courtroom.procedures.verdict.adapter import FILE, Adapter
+from courtroom.procedures.verdict.alignment import FILE, Adapter
 
 MICRO_BATCH = 1
 """Sequences at once on one device; the batch is made up by accumulation."""
 
 
-def train(folder: Path, to: Path, base_model: str = "") -> Path:
+def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
     """Train on the data of a folder, and write the adapters and the whole expert.
 
     Args:
         to: gets `sft` and `dpo`, an adapter each, and `expert`, the model with both merged in.
         base_model: another one than `adapter.json` names, e.g. a folder.
+        only: `sft` or `dpo`, one stage alone.
 
     Returns:
         The folder of the expert.
@@ -34,7 +36,8 @@ def train(folder: Path, to: Path, base_model: str = "") -> Path:
         CourtroomError: there is nothing to train on, or the extra is not installed.
     """
     settings = Adapter.model_validate_json(_text(folder / FILE))
-    demonstrations, pairs = _rows(folder / "sft.jsonl"), _rows(folder / "dpo.jsonl")
+    demonstrations = _rows(folder / "sft.jsonl") if only != "dpo" else []
+    pairs = _rows(folder / "dpo.jsonl") if only != "sft" else []
     if not demonstrations and not pairs:
         raise CourtroomError(f"{folder} holds neither demonstrations nor pairs. Hear more cases, then align again.")
     try:
@@ -105,7 +108,7 @@ def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
         "output_dir": str(to),
         "num_train_epochs": settings.epochs,
         "per_device_train_batch_size": MICRO_BATCH,
-        "gradient_accumulation_steps": max(1, settings.batch_size // MICRO_BATCH),
+        "gradient_accumulation_steps": accumulated(settings.batch_size),
         "max_length": settings.max_length,
         "optim": settings.optimizer,
         "lr_scheduler_type": settings.scheduler,
@@ -113,6 +116,11 @@ def _shared(settings: Adapter, to: Path) -> dict[str, Any]:
         "save_strategy": "no",
         "report_to": "none",
     }
+
+
+def accumulated(batch_size: int) -> int:
+    """Steps that one device adds up, so that all devices of a launch (`WORLD_SIZE`) together come to the batch."""
+    return max(1, round(batch_size / (MICRO_BATCH * int(os.environ.get("WORLD_SIZE", "1")))))
 
 
 def _rows(path: Path) -> list[dict[str, Any]]:
@@ -131,6 +139,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("folder", type=Path, help="with sft.jsonl, dpo.jsonl and adapter.json")
     made.add_argument("--to", type=Path, required=True, help="a folder for the adapters and the expert")
     made.add_argument("--base", default="", help="another base model than adapter.json names, or a folder")
+    made.add_argument("--only", choices=("sft", "dpo"), default="", help="one stage alone")
     return made
 
 
@@ -138,7 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Read the command line, and train."""
     given = parser().parse_args(arguments)
     try:
-        print(f"The expert is in {train(given.folder, given.to, given.base)}.")
+        print(f"The expert is in {train(given.folder, given.to, given.base, given.only)}.")
     except CourtroomError as error:
         print(error, file=sys.stderr)
         sys.exit(2)

@@ -123,7 +123,7 @@ function benchPart(open) {
     }
     if (!moment) return words("", scene.status === "running" ? t("The members take their seats.") : t("Nothing has happened yet."), "", "plain");
     if (moment.kind === "verdict" && scene.verdict) {
-      const real = Object.keys(scene.real || {}).length ? t("The real jury: {votes}", { votes: counts(scene.real) }) : "";
+      const real = Object.keys(scene.real || {}).length ? `${scene.real_title}: ${counts(scene.real)}` : "";
       return words(scene.ending, scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");

@@ -17,19 +17,16 @@ export default function (component) {
     for (const text of Object.keys(wording)) delete wording[text];
     Object.assign(wording, given.words);
     const host = el("div");
-    // A playlist is shown without the tabs to which links would lead.
-    const hooks = given.stop ? { turn: (where) => parentElement.courtroom.fire("turn", where) } : {
+    const hooks = {
       call: (path, label) => button("to-call", t("Call"), label, () => parentElement.courtroom.send("call", path)),
       member: (id) => parentElement.courtroom.send("member", id),
-      keep: (at) => parentElement.courtroom.fire("keep", at),
     };
     kept = { host, room: mountRoom(host, hooks), send: null, language: given.language };
     parentElement.courtroom = kept;
     const listen = (event) => { if (host.isConnected && event.detail.version === kept.version) kept.room.pulse(event.detail); };
     window.addEventListener("courtroom-pulse", listen);
-    kept.unlisten = () => { kept.room.forget(); window.removeEventListener("courtroom-pulse", listen); };
+    kept.unlisten = () => window.removeEventListener("courtroom-pulse", listen);
   }
-  kept.fire = setTriggerValue;
   kept.send = (name, value) => {
     setTriggerValue(name, value);
     const below = document.querySelector(".st-key-below");
@@ -42,7 +39,5 @@ export default function (component) {
     kept.room.update(given.scene, given.start ?? null, given.play);
     if (window.courtroomPulse && window.courtroomPulse.run === given.scene.run && window.courtroomPulse.version === given.version) kept.room.pulse(window.courtroomPulse);
   } else kept.room.themed();
-  const stop = JSON.stringify(given.stop || null);
-  if ((kept.stop || "null") !== stop) { kept.stop = stop; kept.room.playStop(given.stop || null); }
   return () => { if (!kept.host.isConnected) { kept.unlisten(); delete parentElement.courtroom; } };
 }

@@ -2,8 +2,7 @@
 
 /**
  * Puts a room into an element.
- * @param hooks what links lead to: `call(path, label)` gives a link to a call, `member(id)` opens all of a member,
- *   `keep(at)` puts a moment into a playlist, `turn(where)` goes to the `next` or the `previous` moment of one, or to `leave` it.
+ * @param hooks what links lead to: `call(path, label)` gives a link to a call, `member(id)` opens all of a member.
  */
 function mountRoom(host, hooks = {}) {
   const root = el("div", "room"); root.setAttribute("role", "region"); root.setAttribute("aria-label", t("The room"));
@@ -14,11 +13,10 @@ function mountRoom(host, hooks = {}) {
   const bench = benchPart(openMember);
   const tally = tallyPart();
   const transcript = transcriptPart({ ...hooks, open: openMember });
-  const timeline = timelinePart(go, present, () => { timeline.stop(); root.classList.add("open"); drawer.recount(scene, standing(scene, at)); }, hooks.keep);
+  const timeline = timelinePart(go, present, () => { timeline.stop(); root.classList.add("open"); drawer.recount(scene, standing(scene, at)); });
   const left = el("div", "col-bench", null, tally.element, bench.element);
   const right = el("div", "col-said", null, transcript.element, drawer.element);
-  const playlist = playlistPart((where) => { timeline.stop(); hooks.turn(where); });
-  root.append(playlist.element, el("div", "main", null, left, right), timeline.element);
+  root.append(el("div", "main", null, left, right), timeline.element);
   host.append(root);
 
   function go(to) {
@@ -37,28 +35,9 @@ function mountRoom(host, hooks = {}) {
   }
   document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) root.classList.remove("present"); });
 
-  /** Where a playlist is played: fills the window, at its moment, with its sentence. */
-  function playStop(stop) {
-    const begun = stop && !playlist.stop();
-    playlist.draw(stop);
-    root.classList.toggle("present", Boolean(stop));
-    if (!stop) return;
-    if (begun) { root.tabIndex = -1; root.focus(); }
-    timeline.stop(); at = Math.max(0, Math.min(scene.moments.length - 1, stop.at)); following = false; transcript.newest(); draw();
-  }
-
-  // Clickers of presenters send these keys to the page, wherever its focus is.
-  function turned(event) {
-    const where = playlist.stop() && { PageDown: "next", PageUp: "previous", n: "next", p: "previous" }[event.key];
-    const typing = event.target instanceof Element && event.target.matches("input:not([type=range]), textarea, select");
-    if (!where || typing || event.ctrlKey || event.metaKey || event.altKey || !root.isConnected) return;
-    event.preventDefault(); playlist.turn(where);
-  }
-  window.addEventListener("keydown", turned);
-
   root.addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.matches("select, input[type=checkbox]");
-    if (event.key === "Escape") { if (!drawer.element.hidden) drawer.close(); else if (playlist.stop()) hooks.turn("leave"); else root.classList.remove("present"); return; }
+    if (event.key === "Escape") { if (!drawer.element.hidden) drawer.close(); else root.classList.remove("present"); return; }
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const ranged = event.target instanceof Element && event.target.matches("input[type=range]:not(.range)");
@@ -82,7 +61,7 @@ function mountRoom(host, hooks = {}) {
   }
 
   function normal(made) {
-    return { above: null, tie: null, reason: "", real: {}, verdict: null, ending: t("Verdict"), ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
+    return { above: null, tie: null, reason: "", real: {}, real_title: "", verdict: null, ending: t("Verdict"), ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
   }
 
   return {
@@ -114,7 +93,6 @@ function mountRoom(host, hooks = {}) {
       if (following && !timeline.playing()) at = scene.moments.length - 1;
       themed(); draw();
     },
-    playStop, forget: () => window.removeEventListener("keydown", turned),
     go, themed: () => { if (scene) themed(); },
   };
 }

@@ -3,7 +3,7 @@
 const SPEEDS = [1, 2, 4, 8, 16];
 const UNIT_MS = 400;
 
-function timelinePart(go, present, recounting, keep) {
+function timelinePart(go, present, recounting) {
   const box = el("section", "timeline"); box.setAttribute("aria-label", t("Timeline"));
   const play = button("act go", "▶", t("Play"), () => (timer ? stop() : start()));
   const back = button("act", "◀", t("One step back"), () => { stop(); go(at - 1); });
@@ -19,8 +19,7 @@ function timelinePart(go, present, recounting, keep) {
   const rail = el("div", "rail", null, stages, ticks, marks, head, range);
   const presenting = button("act wide", t("Present"), t("Fill the screen with large type"), present);
   const again = button("act wide", t("Recount"), t("Count the votes by other rules"), recounting);
-  const keeping = keep ? [button("act wide keep", `＋ ${t("Playlist")}`, t("Add this moment to a playlist"), () => { stop(); keep(at); })] : [];
-  box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), ...keeping, again, presenting), rail);
+  box.append(el("div", "row", null, back, play, next, speed, end, told, el("span", "grow"), again, presenting), rail);
   let scene = null, at = -1, timer = null, drawn = "", positions = { at: [], each: [] };
 
   function start() {

@@ -2,35 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import io
+from collections.abc import Mapping, Sequence
 from concurrent.futures import TimeoutError as TookLong
 from contextlib import suppress
+from functools import lru_cache
+from urllib.parse import urlsplit
 
+import segno
 import streamlit as st
 
 from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote, Intervention
-from courtroom.engine.procedure import Procedure
+from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.figures.layout import tone
 from courtroom.language import _
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import Liked
-from courtroom.room.hall import HallSnapshot
-from pages.parts.audience.link import link_of, qr_png
-from pages.parts.audience.phone import hall
-from pages.parts.audience.tally import tally_html
-from pages.parts.shared.inert import inert, literal
+from courtroom.room.live_audiences import AudienceSnapshot, Poll
+from pages.parts.audience.phone import live_audiences
+from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.inert import escaped, inert, literal
 from pages.parts.shared.offered import offered
-from pages.parts.shared.units import many, money
+from pages.parts.shared.table import many, money
+
+HERE_ONLY = ("localhost", "127.0.0.1", "::1", "[::1]")
+"""Hosts by which a computer names itself: a phone that opens them finds nothing."""
+
+
+def link_of(token: str) -> str:
+    """The link, under the address by which phones reach this server; the person can say another than the browser's own."""
+    base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
+    typed = st.text_input(
+        _("Address by which phones reach this server"),
+        st.session_state.get("audience-address", base),
+        key="audience-address-typed",
+        max_chars=300,
+    ).strip()
+    parts = urlsplit(typed)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        st.error(_("An address begins with http:// or https://, such as http://192.168.1.20:8501."))
+        typed = base
+    elif parts.hostname in HERE_ONLY:
+        st.warning(
+            _(
+                "This address is this computer's own, and phones can't open it. Write the address that it has in your network."
+            ),
+            icon=":material/wifi:",
+        )
+    st.session_state["audience-address"] = typed
+    return f"{typed.rstrip('/')}/?audience={token}"
+
+
+@lru_cache(maxsize=32)
+def qr_png(link: str) -> bytes:
+    """A QR code with its white margin, as a picture that reads in both themes."""
+    picture = io.BytesIO()
+    segno.make(link, error="m", micro=False).save(picture, kind="png", scale=10, border=3)
+    return picture.getvalue()
+
+
+STYLE = (
+    "<style>.polls{display:grid;gap:.9rem}.polls .name{font-weight:600;margin-bottom:.2rem;overflow-wrap:anywhere}"
+    ".polls .who{display:grid;grid-template-columns:5.5rem 1fr;gap:.1rem .6rem;align-items:center;margin-bottom:.25rem}"
+    ".polls .bar{display:flex;height:.8rem;border-radius:.4rem;overflow:hidden;background:rgba(128,128,128,.25);gap:2px}"
+    ".polls .told{grid-column:2;font-size:.9rem}.polls .told span{white-space:nowrap;margin-right:.9rem}"
+    ".polls .soft{opacity:.75}</style>"
+)
+
+
+def tally_html(polls: Sequence[Poll], choices: Sequence[Choice], members: str) -> str:
+    """HTML for the polls, a bar for the audience and one for the members in each."""
+    theme = st.context.theme.type or "light"
+    blocks = [
+        f'<div><div class="name">{escaped(poll.name)}</div>'
+        f"{_bar(_('Audience'), poll.voted, choices, theme, _('no votes yet'))}"
+        f"{_bar(members, poll.members, choices, theme, _('not voted yet'), poll.abstained)}</div>"
+        for poll in polls
+    ]
+    return f'{STYLE}<div class="polls">{"".join(blocks)}</div>'
+
+
+def sides_css(choices: Sequence[Choice]) -> str:
+    """A style sheet that gives each button of a vote the colour of its choice."""
+    theme = st.context.theme.type or "light"
+    ink = "#12161F" if theme == "dark" else "#FFFFFF"
+    rules = [
+        f".st-key-vote-{number:d} button{{border:2px solid {tone(choice.tone, theme)};min-height:3.2rem}}"
+        f".st-key-vote-{number:d} button p{{font-size:1.1rem;font-weight:600}}"
+        f".st-key-vote-{number:d} button[kind=primary]{{background:{tone(choice.tone, theme)};color:{escaped(ink)}}}"
+        for number, choice in enumerate(choices)
+    ]
+    return f"<style>{''.join(rules)}</style>"
+
+
+def _bar(
+    who: str, votes: Mapping[str, int], choices: Sequence[Choice], theme: str, none: str, abstained: int = 0
+) -> str:
+    whole = sum(votes.values()) + abstained
+    parts = [
+        f'<div style="width:{100 * votes.get(choice.name, 0) / max(1, whole):.1f}%;background:{tone(choice.tone, theme)}"></div>'
+        for choice in choices
+    ]
+    lines = [
+        f'<span><b style="color:{tone(choice.tone, theme)}">{escaped(choice.mark)}</b> {escaped(choice.title)} '
+        f"<b>{votes.get(choice.name, 0):d}</b></span>"
+        for choice in choices
+    ]
+    if abstained:
+        lines.append(f"<span>○ {_('abstained')} <b>{abstained:d}</b></span>")
+    words = "".join(lines) if whole else f'<span class="soft">{escaped(none)}</span>'
+    return (
+        f'<div class="who"><span>{escaped(who)}</span><div class="bar">{"".join(parts)}</div>'
+        f'<div class="told">{words}</div></div>'
+    )
+
 
 LOOK_S = 1.5
 WAIT_S = 8.0
 """How long the page waits for the fork before it shows it as it goes on."""
 WHO = "The audience"
 TROUBLE = "why-no-fork"
-"""Why a fork was not made, in the session."""
 
 
 @offered(Access.RUN)
@@ -45,7 +140,7 @@ def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> No
         _("Invite an audience"),
         key="do-invite",
         icon=":material/groups:",
-        help=_("People follow on their phones and vote beside the members. Nothing of it changes the run."),
+        help=_("People follow on their phones and vote alongside the members. Nothing of it changes the run."),
         on_click=_invite,
         args=(house, record),
     )
@@ -57,12 +152,10 @@ def _invite(house: Courthouse, record: Record) -> None:
 
 
 def can_have_one(procedure: Procedure) -> bool:
-    """Whether there is something to vote on."""
     return bool(procedure.choices) and any(role.votes for role in procedure.roles)
 
 
 def audience_view(house: Courthouse, record: Record) -> None:
-    """The audience of this run, if it was invited."""
     audience = house.audiences.of(record.run.id)
     if audience is None:
         return
@@ -83,17 +176,16 @@ def audience_view(house: Courthouse, record: Record) -> None:
 
 
 def _live(token: str) -> None:
-    """How many take part, the rounds, and the votes."""
-    snapshot = hall().snapshot(token)
+    snapshot = live_audiences().snapshot(token)
     audience = snapshot.audience
-    voted = hall().audiences.voters(audience.run)
+    voted = live_audiences().audiences.voters(audience.run)
     closed = audience.closed is not None
     with st.container(horizontal=True, vertical_alignment="center"):
         if closed:
             st.badge(_("Closed"), icon=":material/lock:", color="gray")
         else:
             st.badge(
-                _("{people} here", people=many(hall().people(token), "phone")),
+                _("{people} here", people=many(live_audiences().people(token), "phone")),
                 icon=":material/smartphone:",
                 color="blue",
             )
@@ -101,23 +193,30 @@ def _live(token: str) -> None:
         if not closed:
             _rounds(snapshot)
             if st.button(_("Close the audience"), icon=":material/lock:", key="close-audience"):
-                hall().audiences.close(audience.run)
-                hall().snapshot(token, now=True)
+                live_audiences().audiences.close(audience.run)
+                live_audiences().snapshot(token, now=True)
                 st.rerun()
+        if voted:
+            with st.popover(_("Empty the audience"), icon=":material/delete_sweep:"):
+                st.markdown(_("All votes and arguments of this audience are deleted. This can't be undone."))
+                if st.button(_("Delete them"), key="empty-audience", type="primary"):
+                    live_audiences().empty(token)
+                    st.rerun()
     if not closed:
         st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)))
     st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
-    if st.session_state.get(f"arguments-{audience.run}") != _standing(hall().audiences.arguments(audience.run)):
+    if st.session_state.get(f"arguments-{audience.run}") != _standing(
+        live_audiences().audiences.arguments(audience.run)
+    ):
         st.rerun()
 
 
 def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
-    """Which arguments there are, with their votes."""
     return [(one.argument.number, one.likes) for one in arguments]
 
 
 @offered(Access.RUN)
-def _rounds(snapshot: HallSnapshot) -> None:
+def _rounds(snapshot: AudienceSnapshot) -> None:
     """Where the run is over, the presenter opens one round after another; else the run itself does."""
     audience = snapshot.audience
     if audience.shown is None or not snapshot.to_come:
@@ -129,12 +228,11 @@ def _rounds(snapshot: HallSnapshot) -> None:
 
 
 def _show(token: str, run: str, shown: int) -> None:
-    hall().audiences.show(run, shown)
-    hall().snapshot(token, now=True)
+    live_audiences().audiences.show(run, shown)
+    live_audiences().snapshot(token, now=True)
 
 
 def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], token: str) -> None:
-    """What the audience says, the argument with most votes first, each with a way to put it in."""
     run = record.run.id
     if not arguments:
         st.caption(_("Nobody has sent an argument yet."))
@@ -153,7 +251,7 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
 
 def _argument(record: Record, one: Liked, token: str) -> None:
     argument = one.argument
-    side = next((c for c in hall().snapshot(token).procedure.choices if c.name == argument.choice), None)
+    side = next((c for c in live_audiences().snapshot(token).procedure.choices if c.name == argument.choice), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{one.likes:d}", icon=":material/thumb_up:", color="blue")
         if side:
@@ -166,7 +264,7 @@ def _argument(record: Record, one: Liked, token: str) -> None:
 
 @offered(Access.RUN)
 def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
-    """A fork that begins with the argument as a note; what it takes is told before."""
+    """A fork that begins with the argument as a note; what it takes is shown before."""
     run = record.run.id
     if not record.stages:
         st.info(_("The run has not begun. Step it once, then put the argument in."))
@@ -179,7 +277,7 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
         stage = st.selectbox(
             _("From which stage on"), list(names), list(names).index(wanted), format_func=names.__getitem__, width=320
         )
-        try:
+        with errors_shown():
             acts = house.interventions.planned(record, [AddNote(text=one.argument.text)], WHO, stage)
             key = f"cost-{run}-{one.argument.number}-{stage}"
             if key not in st.session_state:
@@ -204,8 +302,6 @@ def _put_in(house: Courthouse, record: Record, one: Liked) -> None:
                 _("Fork with this note, and compare"), type="primary", key="do-put-in",
                 on_click=_fork, args=(house, record, acts),
             )  # fmt: skip
-        except CourtroomError as error:
-            st.error(literal(str(error)))
         if trouble := st.session_state.pop(TROUBLE, None):
             st.error(literal(trouble))
 
@@ -223,7 +319,7 @@ def _fork(house: Courthouse, record: Record, acts: Sequence[Intervention]) -> No
 
 
 def _compared(house: Courthouse, run: str) -> None:
-    """Lead to the comparison with the fork that was made; where the page is drawn anew meanwhile, the next drawing does it."""
+    """Lead to the comparison with the fork that was made; where the page is drawn again meanwhile, the next drawing does it."""
     fork = st.session_state.get(f"fork-of-{run}")
     if fork is None:
         return

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.knobs import field_at
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.evaluation.comparison import MOST, Comparison, RunFacts
-from courtroom.language import _, translated
-from pages.parts.shared.beside import LETTERS
-from pages.parts.shared.choice_mark import choice_html
-from pages.parts.shared.controls import STATUS
+from courtroom.engine.setup import Setup
+from courtroom.evaluation.comparison import MOST, Comparison, Difference, RunFacts
+from courtroom.evaluation.run_list import RunList, run_table
+from courtroom.experiments.written import csv_of
+from courtroom.language import _
+from pages.parts.runs.picked import TABLE
+from pages.parts.shared.blocks_view import choice_html
+from pages.parts.shared.controls import status_badge
+from pages.parts.shared.differences import LETTERS, setting
+from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.records import read
 from pages.parts.shared.run_choice import runs_to_choose
-from pages.parts.shared.units import count, duration, moment, money
+from pages.parts.shared.table import count, duration, heads, many, moment, money
 
 
 def chosen_runs(house: Courthouse) -> list[Record]:
@@ -28,12 +35,12 @@ def chosen_runs(house: Courthouse) -> list[Record]:
     runs = list(dict.fromkeys(run for run in named.split(",") if run))
     if len(runs) > MOST:
         st.warning(
-            _("Four runs at most can be read beside each other; these are the first four of {runs}.", runs=len(runs))
+            _("Four runs at most can be read next to each other; these are the first four of {runs}.", runs=len(runs))
         )
     records = []
     for run in runs[:MOST]:
         try:
-            records.append(read(house, run))
+            records.append(house.runner.latest.of(run))
         except NoSuchRun:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
     rows = runs_to_choose(house, "compare-search", [record.run.id for record in records])
@@ -55,12 +62,10 @@ def chosen_runs(house: Courthouse) -> list[Record]:
 
 
 def look_at_runs(runs: list[str]) -> None:
-    """Make these the runs that are compared."""
     st.session_state["compared"] = st.query_params["runs"] = ",".join(runs)
 
 
 def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Procedure]) -> None:
-    """A column a run: what it is, how it stands or ended, what it took."""
     letters = {run.run: letter for letter, run in zip(LETTERS, comparison.runs, strict=False)}
     columns = st.columns(len(comparison.runs), border=True)
     for letter, column, run, procedure in zip(LETTERS, columns, comparison.runs, procedures, strict=False):
@@ -81,9 +86,7 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
         )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        interrupted = house.runner.interrupted(run.run)
-        icon, word, colour = STATUS["paused" if interrupted else run.status]
-        st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
+        status_badge(run.status, interrupted=house.runner.interrupted(run.run))
         if run.verdict is None and run.stages:
             st.caption(_("so far, in {stages}", stages=literal(run.stages[-1])))
     if run.verdict:
@@ -105,12 +108,10 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
         )
     )
     if st.button(_("Open"), key=f"open-{run.run}", icon=":material/gavel:"):
-        st.session_state["run"] = run.run
-        st.switch_page("pages/deliberation.py", query_params={"run": run.run})
+        open_run(run.run)
 
 
 def in_a_sentence(comparison: Comparison) -> str:
-    """How far apart the runs are."""
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
         text = _("Not all are done yet.")
@@ -137,5 +138,52 @@ def in_a_sentence(comparison: Comparison) -> str:
 
 
 def standing(records: Iterable[Record]) -> list[tuple[object, ...]]:
-    """What the page is drawn anew for while a run goes on."""
+    """What the page is drawn again for while a run goes on."""
     return [(record.run.status, len(record.stages), len(record.tallies)) for record in records]
+
+
+def in_words(rows: list[dict[str, Any]], kind: type[Setup]) -> list[dict[str, Any]]:
+    """Rows of the table with settings and their choices in words."""
+
+    def named(path: str, value: Any) -> tuple[str, Any]:
+        one = setting(kind, Difference(path=path, values=(value,)))
+        return (one.path, one.values[0]) if "." in path or field_at(kind, path) else (path, value)
+
+    return [dict(named(path, value) for path, value in row.items()) for row in rows]
+
+
+def comparison_table(house: Courthouse) -> None:
+    runs = RunList(house.database).there(st.session_state.get(TABLE, ()))
+    if not runs:
+        return
+    records = [house.runner.latest.of(run) for run in runs]
+    table = pd.DataFrame(in_words(run_table(records), type(records[0].setup)))
+    with st.container(border=True):
+        st.markdown(_("**Comparison table: {runs}**", runs=many(len(runs), "run")))
+        chosen = st.dataframe(
+            table,
+            hide_index=True,
+            width="stretch",
+            key=f"table-{len(runs)}",
+            on_select="rerun",
+            selection_mode="multi-row",
+            column_config=heads(
+                table,
+                {
+                    "share": st.column_config.NumberColumn(_("share"), format="percent"),
+                    "cost": st.column_config.NumberColumn(_("cost"), format="dollar"),
+                },
+            ),
+        )
+        rows = [runs[number] for number in chosen["selection"]["rows"]]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(_("Compare the chosen rows"), icon=":material/compare:", disabled=not 2 <= len(rows) <= 4):
+                st.query_params["runs"] = st.session_state["compared"] = ",".join(rows)
+                st.rerun()
+            if st.button(_("Remove the chosen rows"), icon=":material/remove:", disabled=not rows):
+                st.session_state[TABLE] = [run for run in runs if run not in rows]
+                st.rerun()
+            st.download_button(_("CSV"), csv_of(table), "runs.csv", "text/csv", icon=":material/download:")
+            if st.button(_("Empty the table"), icon=":material/close:", type="tertiary"):
+                del st.session_state[TABLE]
+                st.rerun()

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from pathlib import Path
 
 import streamlit as st
 
 from courtroom.access.account import Access
-from courtroom.cases.readers.numbered_labels import names_from
+from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.forms import FORMS
-from courtroom.datasets.importing import Order
+from courtroom.datasets.importing import Order, columns_from
 from courtroom.datasets.imports import ImportProgress
+from courtroom.datasets.row import ImportCounts
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.offered import offered
+
+
+def kept_file(name: str, content: bytes) -> Path:
+    """An uploaded file on disk."""
+    folder = st.session_state.setdefault("experiment-folder", tempfile.TemporaryDirectory(prefix="courtroom-"))
+    path = Path(folder.name) / Path(name).name
+    path.write_bytes(content)
+    return path
+
 
 LIVE_S = 0.5
 MOST_OFFERED = 500
@@ -47,7 +58,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
         right.caption(
             _("JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them.")
         )
-        columns = st.columns(3)
+        columns = st.columns(4)
         name = columns[0].text_input(_("Name"), key="dataset_name", placeholder=_name(file.name if file else path))
         form = columns[1].selectbox(
             _("Read"),
@@ -58,6 +69,12 @@ def import_form(house: Courthouse, opened: bool) -> None:
         config = columns[2].text_input(
             _("Configuration"), key="dataset_config", help=_("Of a folder with several datasets, the one to import.")
         )
+        renamed = columns[3].text_input(
+            _("Columns"),
+            key="dataset_columns",
+            placeholder="Tweet=text, Feeling=label",
+            help=_("Columns under other names, OLD=NEW with commas between."),
+        )
         if st.button(_("Import"), type="primary", disabled=not (file or path.strip()), key="dataset_import"):
             try:
                 kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
@@ -67,6 +84,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
                     name=name.strip() or _name(source.name),
                     form="" if form == AS_IT_LOOKS else form,
                     config=config.strip(),
+                    columns=columns_from(renamed.split(",")),
                 )
                 house.dataset_imports.begin(order)
             except CourtroomError as error:
@@ -144,6 +162,8 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
         if st.button(_("Close"), key=f"dataset_close_{name}"):
             del house.dataset_imports.under_way[name]
             st.rerun(scope="app")
+    if state.done is not None:
+        draw_counts(state.done.counts, opened=True)
     if state.done is not None and state.done.problems:
         with st.expander(_("Why {refused} records were refused", refused=f"{state.done.refused:,d}")):
             inert("\n".join(str(problem) for problem in state.done.problems[:100]), small=True)
@@ -156,6 +176,13 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
                 ),
                 small=True,
             )
+
+
+def draw_counts(counts: ImportCounts, opened: bool = False) -> None:
+    """What an import counted; open where something of it changes what results mean."""
+    doubtful = bool(counts.left_out or counts.blank or counts.contradictory or counts.repeated)
+    with st.expander(_("What the import counted"), icon=":material/fact_check:", expanded=opened or doubtful):
+        inert("\n".join(counts.sentences()), small=True)
 
 
 def _ask(house: Courthouse, state: ImportProgress) -> None:

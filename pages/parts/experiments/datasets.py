@@ -8,21 +8,21 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import examine
-from courtroom.datasets.near import NearDuplicates, near_duplicates
+from courtroom.datasets.checking import Findings, NearDuplicates, examine, near_duplicates
+from courtroom.datasets.counts import cleaned
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.errors import CourtroomError
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.language import _, translated
-from pages.parts.experiments.dataset_import import import_form, imports_under_way
-from pages.parts.experiments.samples import sample_buttons
+from pages.parts.experiments.dataset_import import draw_counts, import_form, imports_under_way
+from pages.parts.experiments.list import sample_buttons
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.table import table
-from pages.parts.shared.units import many
+from pages.parts.shared.offered import offered
+from pages.parts.shared.table import many, table
 
 MOST_PROBLEMS = 50
 MOST_ROWS = 20
@@ -80,6 +80,8 @@ def _one(house: Courthouse, info: DatasetInfo) -> None:
     top[2].metric(_("Categories"), f"{len(whole.categories):,}")
     top[3].metric(_("Median characters"), f"{whole.length.median:,.0f}")
     table(pd.DataFrame(found.rows()))
+    if counts := house.datasets.counts(info.name, info.version):
+        draw_counts(counts)
     shown = st.segmented_control(
         _("Show"),
         ["Figures", "Rows", "Check", *(("Splits", "Delete") if may(Access.RUN) else ())],
@@ -115,7 +117,7 @@ def _figures(found: Statistics) -> None:
         st.caption(_("Rows of each category"))
         st.plotly_chart(draw_categories(found, theme), key="dataset_categories")
         if whole.margins:
-            st.caption(_("By how much the real jury's winner is ahead"))
+            st.caption(_("By how much the winner on record is ahead"))
             st.plotly_chart(draw_margins(found, theme), key="dataset_margins")
     with right:
         st.caption(_("Length of what a member reads"))
@@ -218,6 +220,7 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     ]
     if same:
         table(pd.DataFrame(same))
+        _clean(house, info, found)
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
@@ -231,6 +234,29 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         ]
         alike = st.column_config.NumberColumn(_("Alike"), format="percent")
         table(pd.DataFrame(pairs), {"Alike": alike})
+
+
+@offered(Access.RUN)
+def _clean(house: Courthouse, info: DatasetInfo, found: Findings) -> None:
+    """Buttons that take out what makes results doubtful, in a new version."""
+    with st.container(horizontal=True):
+        repeated = found.repeated and st.button(
+            _("Take out repeated rows"),
+            key="dataset_clean_repeated",
+            help=_("Of rows with one text and one outcome, the first stays. The version before stays as it is."),
+        )
+        contradictory = found.contradicted and st.button(
+            _("Take out contradictory texts"),
+            key="dataset_clean_contradictory",
+            help=_("All rows of a text with several outcomes go. The version before stays as it is."),
+        )
+    if repeated or contradictory:
+        try:
+            cleaned(house.datasets, info.name, info.version, repeated=bool(repeated), contradictory=bool(contradictory))
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
+            st.rerun()
 
 
 @st.cache_data(show_spinner=False, max_entries=20)

@@ -2,32 +2,120 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.recipes import FIRST, recipe
+from courtroom.datasets.samples import CaseSample, add_sample, samples
+from courtroom.experiments.recipes import FIRST, Recipe, recipe, recipes
+from courtroom.experiments.store import StoredExperiment
 from courtroom.language import _
-from pages.parts.experiments.recipes import use
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.offered import runs_here
-from pages.parts.shared.units import many, moment
-from pages.parts.shared.unreadable_rows import unreadable_rows
+from pages.parts.shared.offered import offered, runs_here
+from pages.parts.shared.table import many, moment, unreadable_rows
+
+
+@offered(Access.RUN)
+def sample_buttons(house: Courthouse) -> None:
+    """A button for each; one that is here already says so."""
+    here = {info.name for info in house.datasets.list()}
+    st.caption(_("Cases that come with Courtroom, as datasets. They are few and made up: good to try things with."))
+    with st.container(horizontal=True):
+        for one in samples(house.library):
+            st.button(
+                f"{literal(one.title)} ({one.count:d})",
+                key=f"sample-{one.name}",
+                icon=":material/check:" if one.name in here else ":material/add:",
+                disabled=one.name in here,
+                help=_("Add the dataset “{name}”.", name=literal(one.name)),
+                on_click=_add,
+                args=(house, one),
+            )
+
+
+def _add(house: Courthouse, sample: CaseSample) -> None:
+    add_sample(house.datasets, house.library, sample.name)
+    st.session_state["dataset_chosen"] = st.session_state["experiment-dataset"] = sample.name
+
+
+WITHOUT_PAPER = "To begin with"
+HOW = "Datasets, above, imports files. The page docs/reproduce.md says where each dataset is found."
+
+
+def recipe_list(house: Courthouse) -> None:
+    """All of them, those of one paper together."""
+    st.caption(
+        _(
+            "Each table and figure of the five papers that rests on runs is an experiment that is ready to use: its rows are the arms, its columns "
+            "the measures. You can run it as it stands, or with other cases and models."
+        )
+    )
+    for paper, those in groupby(recipes(), lambda one: one.paper):
+        st.subheader(literal(paper) if paper else WITHOUT_PAPER)
+        for one in those:
+            _recipe(house, one)
+
+
+def _recipe(house: Courthouse, one: Recipe) -> None:
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+            where = f"**{literal(one.shows[:1].upper() + one.shows[1:])}** · " if one.shows else ""
+            st.markdown(f"{where}{literal(one.experiment.title)}", width="content")
+            with st.container(horizontal=True, vertical_alignment="center", width="content"):
+                st.badge(many(len(one.experiment.arms), "arm"), color="gray")
+                if ready(house, one):
+                    st.badge(_("Its cases are here"), icon=":material/check:", color="green")
+                else:
+                    st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
+                st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
+        st.caption(literal(" ".join(one.remarks)))
+        if not ready(house, one):
+            st.caption(
+                _(
+                    "**{missing}** Or use it with other cases of the same kind.",
+                    missing=literal(one.missing(house.datasets)),
+                ),
+                help=literal(HOW),
+            )
+
+
+def ready(house: Courthouse, one: Recipe) -> bool:
+    """Whether its cases are here, or come with Courtroom."""
+    return not one.missing(house.datasets) or one.experiment.dataset.name in _bundled(house)
+
+
+def use(house: Courthouse, one: Recipe) -> None:
+    """Take it to the form; bundled cases that it needs are added."""
+    name = one.experiment.dataset.name
+    if one.missing(house.datasets) and name in _bundled(house):
+        add_sample(house.datasets, house.library, name)
+    st.session_state["experiment-begin"] = one.name
+    st.session_state["experiments-part"] = "New"
+
+
+def _bundled(house: Courthouse) -> set[str]:
+    return {sample.name for sample in samples(house.library)}
+
 
 PAGE = 20
 
 
-def open_experiment(name: str) -> None:
-    """Show one."""
-    st.session_state["experiment"] = st.query_params["experiment"] = name
-    st.rerun()
+def open_experiment(kept: StoredExperiment) -> None:
+    """Show one on its page."""
+    key, page = ("what-if", "what_if") if kept.experiment.dataset.run else ("experiment", "experiments")
+    st.session_state[key] = kept.id
+    st.switch_page(f"pages/{page}.py", query_params={"experiment": kept.id})
 
 
-def experiment_list(house: Courthouse) -> None:
-    """A line for each."""
+def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
+    """A line for each, also for what-ifs; or for these alone."""
     store = house.experiments.store
-    pages = (store.number() - 1) // PAGE + 1
-    if not pages:
+    if what_ifs is None and not store.number(what_ifs=False):
         _welcome(house)
+    pages = (store.number(what_ifs) - 1) // PAGE + 1
+    if not pages:
         return
     if st.session_state.get("experiments-page", 1) > pages:  # some were deleted
         st.session_state["experiments-page"] = pages
@@ -36,7 +124,7 @@ def experiment_list(house: Courthouse) -> None:
         if pages > 1
         else 1
     )
-    kept, bad = store.page((page - 1) * PAGE, PAGE)
+    kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
     unreadable_rows(bad)
     for one in kept:
         counts = store.counts(one.id)
@@ -46,7 +134,7 @@ def experiment_list(house: Courthouse) -> None:
                 _(
                     "**{title}** · {name} · {arms} · {done} of {values} cells · {status} · {created}",
                     title=literal(one.experiment.title or one.name),
-                    name=literal(one.experiment.dataset.name),
+                    name=literal(one.experiment.dataset.name or one.experiment.dataset.run),
                     arms=many(len(one.experiment.arms), "arm"),
                     done=f"{done:,}",
                     values=f"{sum(counts.values()):,}",
@@ -55,7 +143,7 @@ def experiment_list(house: Courthouse) -> None:
                 )
             )
             if st.button(_("Open"), key=f"open-{one.id}", type="primary"):
-                open_experiment(one.id)
+                open_experiment(one)
 
 
 def _welcome(house: Courthouse) -> None:

@@ -2,26 +2,397 @@
 
 from __future__ import annotations
 
+import io
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access.account import Access, Resource
+from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.experiments.breakdown import Breakdown
+from courtroom.experiments.bundle import zipped
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.results import ExperimentResults
-from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.words import number, sentence, summary
-from courtroom.experiments.written import best_of, marks
-from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, run_of
+from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
+from courtroom.experiments.store import State, StoredExperiment
+from courtroom.experiments.table import sentence, summary, without_interval
+from courtroom.experiments.written import best_of, cells_of, csv_of, guessed, latex, markdown, marks
+from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, run_of
 from courtroom.language import _, translated
-from pages.parts.experiments.audits import audits_view
-from pages.parts.experiments.breakdown_view import breakdown_view
-from pages.parts.experiments.cells_view import downloads, every_cell, failures
-from pages.parts.experiments.progress import leave, progress_view
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
+from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
+from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
+from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
+from pages.parts.shared.reader import CHOSEN
 from pages.parts.shared.share_view import share_popover
-from pages.parts.shared.table import in_language
-from pages.parts.shared.units import money
+from pages.parts.shared.table import count, duration, in_language, many, money, table
+
+LOOK_S = 1.0
+MOST_RUNS = 50
+"""Runs of each arm that are audited at once."""
+
+
+def audits_view(house: Courthouse, found: ExperimentResults) -> None:
+    """The table of what was found, and a form for more audits; empty where no arm's members can be audited."""
+    procedures = {arm.procedure for arm in found.kept.experiment.arms if arm.procedure}
+    if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
+        return
+    with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
+        _audits_table(house, found)
+        st.caption(
+            _(
+                "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
+                "and with neither. The answers are kept beside the runs and change nothing in them."
+            )
+        )
+        if _under_way(house, first_runs(found.rows, MOST_RUNS)):
+            return
+        if not may(Access.RUN):
+            return
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            each = int(st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160))
+            seeds = int(st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160))
+            asked = st.button(_("What would it take?"), key="audits-estimate")
+        wanted = (found.kept.id, each, seeds)
+        if asked:
+            st.session_state["audits-planned"] = wanted
+        if st.session_state.get("audits-planned") == wanted:
+            _start(house, first_runs(found.rows, each), seeds)
+
+
+def _audits_table(house: Courthouse, found: ExperimentResults) -> None:
+    def audits_of(run: str) -> Sequence[Audit]:
+        return house.audits.of(house.runner.latest.of(run))
+
+    lines = arm_audits(found.rows, house.asides.audited(), audits_of)
+    if not lines:
+        st.caption(_("No change of sides in these runs was audited yet."))
+        return
+    names = [name for name in MEANINGS if any(name in line.shares for line in lines)]
+    audited = [
+        {
+            "arm": line.arm,
+            "runs": line.runs,
+            "votes audited": len(line.audits),
+            **{name: f"{line.shares.get(name, 0.0):.0%}" for name in names},
+        }
+        for line in lines
+    ]
+    table(pd.DataFrame(audited))
+
+
+@offered(Access.RUN)
+def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
+    """What it takes, said before the button that starts it."""
+    try:
+        plans = [plan for run in runs if (plan := _plan(house, run, seeds)).questions]
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        return
+    if not plans:
+        st.caption(_("There is nothing to ask: in these runs nobody changed sides, or the answers are there already."))
+        return
+    estimates = [plan.estimate for plan in plans]
+    asked = sum(one.calls - one.on_record for one in estimates)
+    tokens = sum(load.prompt_tokens + load.completion_tokens for one in estimates for load in one.loads)
+    prices = [house.price(one) for one in estimates]
+    whole = None if None in prices else sum(price for price in prices if price is not None)
+    st.caption(
+        _(
+            "In {plans}: {asked} to be asked, {on_record} on record; about {tokens} tokens, {whole}.",
+            plans=many(len(plans), "run"),
+            asked=many(asked, "call"),
+            on_record=f"{sum(one.on_record for one in estimates):d}",
+            tokens=count(tokens),
+            whole=literal(money(whole)),
+        )
+    )
+    if st.button(_("Start the audits"), type="primary", key="audits-start"):
+        st.session_state.pop("audits-planned", None)
+        try:
+            for plan in plans:
+                house.audits.start(plan, typed_keys())
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+        else:
+            st.rerun()
+
+
+def _plan(house: Courthouse, run: str, seeds: int) -> AuditPlan:
+    record = house.runner.latest.of(run)
+    procedure = house.procedures[record.run.procedure]
+    return house.audits.plan(record, [one.call.path for one in auditable(procedure, record)], seeds)
+
+
+def _under_way(house: Courthouse, runs: Sequence[str]) -> bool:
+    """Whether audits of these runs go on; the page is drawn anew once they have ended."""
+    if not _open(house, runs):
+        return False
+
+    @st.fragment(run_every=LOOK_S)
+    def look() -> None:
+        left = _open(house, runs)
+        if not left:
+            st.rerun()
+        st.caption(_(":material/hourglass: {left} still being audited.", left=many(left, "run")))
+
+    look()
+    return True
+
+
+def _open(house: Courthouse, runs: Sequence[str]) -> int:
+    under_way = house.audits.under_way
+    return sum(run in under_way and not under_way[run].done() for run in runs)
+
+
+STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green"]]] = {
+    "running": (":material/play_circle:", "Running", "blue"),
+    "paused": (":material/pause_circle:", "Paused", "orange"),
+    "done": (":material/check_circle:", "Done", "green"),
+}
+STATES: tuple[State, State, State] = ("done", "failed", "waiting")
+
+
+def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
+    """Status and buttons; while it is not done, how far it is, in all and for each arm."""
+    store = house.experiments.store
+    counts = store.counts(kept.id)
+    total = sum(counts.values())
+    ended = sum(many for (_, state), many in counts.items() if state != "waiting")
+    icon, word, colour = STATUS[kept.status]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(word, icon=icon, color=colour)
+        if (
+            may(Access.RUN)
+            and kept.status == "running"
+            and st.button(_("Pause"), icon=":material/pause:", key="experiment-pause")
+        ):
+            do(lambda: house.experiments.pause(kept.id))
+        if (
+            may(Access.RUN)
+            and kept.status == "paused"
+            and st.button(_("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary")
+        ):
+            do(lambda: house.experiments.go(kept.id, typed_keys()))
+        if kept.status == "paused":
+            _budget(house, kept)
+        with st.popover(_("Delete"), icon=":material/delete:"):
+            st.caption(
+                _("The experiment and its runs are deleted. All answers stay: the same experiment again asks nothing.")
+            )
+            if st.button(_("Delete the experiment"), key="experiment-delete", type="primary"):
+                house.experiments.delete(kept.id)
+                leave()
+    if kept.reason:
+        st.caption(literal(kept.reason))
+    if ended < total:
+        spent = [cost for _, _, cost in store.took(kept.id).values()]
+        paid = (
+            _(", {cost} so far", cost=literal(money(sum(cost for cost in spent if cost is not None))))
+            if any(spent)
+            else ""
+        )
+        st.progress(
+            ended / total,
+            _(
+                "{ended} of {total} cells{left}{paid}",
+                ended=f"{ended:,}",
+                total=f"{total:,}",
+                left=_left(kept, ended, total),
+                paid=paid,
+            ),
+        )
+        _by_arm(kept, counts, store.took(kept.id))
+
+
+def _by_arm(
+    kept: StoredExperiment, counts: Mapping[tuple[int, State], int], took: Mapping[int, tuple[int, int, float | None]]
+) -> None:
+    lines = []
+    for place, arm in enumerate(kept.experiment.arms):
+        done, failed, waiting = (counts.get((place, state), 0) for state in STATES)
+        calls, tokens, cost = took.get(place, (0, 0, 0.0))
+        share = (done + failed) / max(1, done + failed + waiting)
+        lines.append(
+            {"Arm": arm.name, "Progress": share, "Done": done, "Failed": failed, "Calls": count(calls),
+             "Tokens": count(tokens), "Money": money(cost) if calls else "–"}
+        )  # fmt: skip
+    bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
+    table(pd.DataFrame(lines), {"Progress": bar})
+
+
+@offered(Access.RUN)
+def _budget(house: Courthouse, kept: StoredExperiment) -> None:
+    """Another budget: money, and calls or tokens where they are limited."""
+    with st.popover(_("Budget"), icon=":material/payments:"):
+        st.caption(_("Of the whole experiment; 0 is no limit."))
+        now = kept.experiment.budget
+        money_ = st.number_input(_("US$"), 0.0, None, now.money or 0.0, key="experiment-new-budget")
+        given: dict[str, float | None] = {"money": money_ or None}
+        for name, title in (("calls", "Calls"), ("tokens", "Tokens")):
+            limit = getattr(now, name)
+            if limit is not None:
+                given[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
+        if st.button(_("Set"), key="experiment-set-budget"):
+            budget = now.model_copy(update=given)
+            house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
+            st.rerun()
+
+
+def _left(kept: StoredExperiment, ended: int, total: int) -> str:
+    """About how long it still takes, from how fast cells ended since this session looks."""
+    if kept.status != "running":
+        return ""
+    seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
+    since, gone = time.monotonic() - seen[0], ended - seen[1]
+    return _(", about {since} left", since=duration(since / gone * (total - ended))) if gone > 0 else ""
+
+
+def leave() -> None:
+    """Back to the list."""
+    for page in ("experiment", "what-if"):
+        st.session_state.pop(page, None)
+    for name in st.query_params.keys() - {CHOSEN}:
+        del st.query_params[name]
+    st.rerun()
+
+
+def do(act: Callable[[], object]) -> None:
+    """Do something and draw the page again; what goes wrong is shown."""
+    try:
+        act()
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+    else:
+        st.rerun()
+
+
+MOST_REASONS = 5
+
+
+def _link() -> Any:
+    return st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
+
+
+def failures(house: Courthouse, found: ExperimentResults) -> None:
+    """Cells that failed: how many for which reason, each as a row, and a button that tries them again."""
+    failed = [row for row in found.rows if row.state == "failed"]
+    if not failed:
+        return
+    with st.container(border=True):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                _(
+                    "**{failed} failed.** They are left out of the table; the others count.",
+                    failed=many(len(failed), "cell"),
+                )
+            )
+            if may(Access.RUN) and found.kept.status != "running" and st.button(
+                _("Try these again"), icon=":material/replay:", key="experiment-again", type="primary",
+                help=_("Answers that are on record are not asked for again."),
+            ):  # fmt: skip
+                do(lambda: house.experiments.try_again(found.kept.id, typed_keys()))
+        for arm, reason, number in found.failures[:MOST_REASONS]:
+            st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
+        with st.expander(_("Each of them")):
+            lines = [
+                {
+                    "arm": row.arm,
+                    "case": row.row,
+                    "repeat": row.repeat + 1,
+                    "reason": row.reason,
+                    "run": f"deliberation?run={row.run}" if row.run else None,
+                }
+                for row in failed
+            ]
+            table(pd.DataFrame(lines), {"run": _link()})
+
+
+def every_cell(found: ExperimentResults) -> None:
+    """Each cell as a row, with a link to its run."""
+    with st.expander(_("Every cell ({rows})", rows=f"{len(found.rows):,}")):
+        frame = found.frame.copy()
+        frame["run"] = [
+            f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
+        ]
+        table(frame, {"run": _link()})
+
+
+def downloads(house: Courthouse, found: ExperimentResults) -> None:
+    """The table for a paper, where there are several cases, and the cells for other programs."""
+    name, of = found.kept.name, Resource(kind="experiment", id=found.kept.id)
+    with st.container(horizontal=True):
+        if not found.kept.experiment.dataset.run:
+            text = markdown(found.table, found.pairs, found.overall, found.notes)
+            download(house, _("Table as Markdown"), text, f"{name}.md", of)
+            download(
+                house, _("Bundle for a paper"), lambda: zipped(found, house), f"{name}.zip", of,
+                help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
+            )  # fmt: skip
+            download(
+                house,
+                _("Table as LaTeX"),
+                latex(found.table, found.pairs, found.kept.experiment.title, found.notes),
+                f"{name}.tex",
+                of,
+            )
+        download(house, _("Cells as CSV"), lambda: csv_of(found.frame), f"{name}.csv", of)
+        download(house, _("Cells as Parquet"), lambda: _parquet(found), f"{name}.parquet", of)
+
+
+def _parquet(found: ExperimentResults) -> bytes:
+    file = io.BytesIO()
+    found.frame.to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
+    """By category, difficulty, rounds and votes, where cells differ in these; then the memory's learning curve."""
+    features = found.features(group)
+    titles = {one.name: one.title for one in features}
+    if titles:
+        st.subheader(
+            _("What the results depend on"), help=_("n is the number of cases. Bars are 95 % intervals over cases.")
+        )
+        by = st.segmented_control(
+            _("Results by"),
+            list(titles),
+            format_func=lambda one: literal(titles[one]),
+            default=next(iter(titles)),
+            required=True,
+            key="experiment-by",
+        )
+        _drawn(found.breakdown(by, measure, group), "by", theme)
+    if found.trained:
+        st.subheader(
+            _("Learning curve"),
+            help=_(
+                "Each case is judged before it is learned from. Cases are taken together in blocks, in their order."
+            ),
+        )
+        _drawn(found.breakdown(LEARNING, measure), LEARNING, theme)
+
+
+def _drawn(one: Breakdown, key: str, theme: str) -> None:
+    if not one.points:
+        st.caption(_("{title} has no value here.", title=literal(one.measure.title)))
+        return
+    st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
+    with st.expander(_("The same as a table")):
+        form = "percent" if one.measure.percent else "%.3g"
+        values = {
+            name: st.column_config.NumberColumn(translated(name), format=form)
+            for name in (one.measure.title, "from", "to")
+        }
+        shares = {"share of cells": st.column_config.NumberColumn(_("share of cells"), format="percent")}
+        table(pd.DataFrame(one.rows()), {**values, **shares})
+
 
 LIVE_S = 1.0
 MOST_MATRIX = 3_000
@@ -68,6 +439,9 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
         if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
             st.rerun()
     failures(house, found)
+    if yardstick_chosen(house, kept):
+        yardstick_view(house, kept)
+        return
     if found.table.lines:
         _shown(house, found)
     audits_view(house, found)
@@ -99,11 +473,21 @@ def _shown(house: Courthouse, found: ExperimentResults, *, to_runs: bool = True)
     st.table(in_language(_table(found, group)), border="horizontal", hide_index=True)
     st.caption(
         _(
-            "In brackets: the 95 % interval over cases; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05)."
+            "In brackets: the 95 % interval over cases, and n where not all cases have a value; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05). ▼ marks a value that is below a guess."
         )
     )
-    for note in found.notes:
+    for note in (*without_interval(found.table), *found.notes):
         st.caption(literal(note))
+    if found.findings:
+        st.subheader(_("Hypotheses"))
+        table(
+            pd.DataFrame(
+                {"Hypothesis": str(one.hypothesis), "Result": translated(one.state), "Why": translated(one.reason)}
+                for one in found.findings
+            )
+        )
+    for line in found.repeats_told:
+        st.markdown(literal(line))
     pairs = [pair for pair in found.pairs if pair.group == group]
     overall = [one for one in found.overall if one.group == group]
     for line in summary(pairs, overall):
@@ -163,22 +547,14 @@ def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
         if (line := found.table.line(arm, group)) is None:
             continue
         shown: dict[str, str] = {"Arm": literal(arm)}
-        for measure in found.measures:
+        for text, measure in zip(cells_of(found.table, group, arm), found.measures, strict=True):
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
-            if one is None:
-                shown[measure.title] = "–"
-                continue
-            value = number(one.value, measure)
-            low = number(one.low, measure).removesuffix(" %")
-            shown_value = f"**{value}**" if one.value == best[measure.name] else value
-            mark = f" :green[▲ {more}]" if more else ""
-            shown[measure.title] = _(
-                "{shown_value} ({low} to {number}){mark}",
-                shown_value=shown_value,
-                low=low,
-                number=number(one.high, measure),
-                mark=mark,
-            )
+            value, mark = text.partition(" (")[0], f" :green[▲ {more}]" if more else ""
+            mark += " :orange[▼]" if found.table.below(line, measure) else ""
+            best_ = one is not None and one.value == best[measure.name]
+            shown[measure.title] = (
+                translated(text).replace(value, f"**{value}**", 1) if best_ else translated(text)
+            ) + mark
         spent = found.table.spent[arm]
         steady = found.steady[arm]
         shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
@@ -188,6 +564,10 @@ def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
         if any(one.agreement is not None for one in found.steady.values()):
             shown["Members agree (alpha)"] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
+    for guess in found.table.guesses:
+        if guess.group == group:
+            values = dict(zip((one.title for one in found.measures), guessed(found.table, guess), strict=True))
+            lines.append({**dict.fromkeys(lines[0], ""), "Arm": f"*{translated(guess.name)}*", **values})
     return pd.DataFrame(lines)
 
 

@@ -1,26 +1,116 @@
-"""A collection: browse it, or search it with all three scores."""
+"""A collection of the knowledge base: imports into it, browsing, and a search with all three scores."""
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.account import Access
 from courtroom.cases.criminal import CriminalCase
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.bases import BUNDLED, kept_as, origins
-from courtroom.knowledge.ranking import Found, Mode
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, kept_as, origins
+from courtroom.knowledge.collection import Found, Mode
+from courtroom.knowledge.indexed_records import Filter
 from courtroom.language import _, ngettext, translated
-from courtroom.law.charge import Charge
-from courtroom.law.statute import Statute
-from pages.parts.knowledge.narrowing import narrowing
-from pages.parts.shared.embedding_choice import embedding_choice
+from courtroom.law.statute import Charge, Statute
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.table import table
-from pages.parts.shared.units import count
-from pages.parts.shared.unreadable_rows import unreadable_rows
+from pages.parts.shared.models_form import embedding_choice
+from pages.parts.shared.offered import offered
+from pages.parts.shared.table import count, page_of, table, unreadable_rows
+
+LIVE_S = 0.5
+SHOWN = "imported-into"
+"""Kind and base of the last import, in the session: its base is shown as soon as something is in it."""
+HOW: dict[How, str] = {"add": "stays", "replace": "is replaced by this file"}
+FORMS = {
+    "statutes": "JSONL, one article a line: `number`, `text`, and, if you like, `suffix`, `interpretation`, `charges`.",
+    "charges": "JSONL, one charge a line: `name`, `articles`, and, if you like, `text`.",
+    "cases": "CAIL2018 records, LawBench tasks or criminal cases with `gold`, as .json or .jsonl.",
+}
+
+
+@offered(Access.RUN)
+def import_view(house: Courthouse, into: str) -> None:
+    if into not in FORMS:
+        return
+    with st.expander(_("Import"), icon=":material/upload:"):
+        file = st.file_uploader(_("A file"), type=["json", "jsonl"], key=f"import-{into}")
+        base = st.text_input(
+            _("Into the knowledge base"),
+            IMPORTED,
+            key=f"import-base-{into}",
+            help=_(
+                "A name of small letters, digits and hyphens; a new one makes a new base. What Courtroom brings along stays in the base “{bundled}”.",
+                bundled=BUNDLED,
+            ),
+        )
+        how: How = st.radio(
+            _("What the base holds already"),
+            list(HOW),
+            format_func=lambda how: translated(HOW[how]),
+            key=f"import-how-{into}",
+            horizontal=True,
+        )
+        st.caption(
+            _(
+                "{forms} The whole file is checked first; if one record is bad, nothing of it is imported.",
+                forms=translated(FORMS[into]),
+            )
+        )
+        if st.button(_("Check and import"), type="primary", disabled=file is None) and file is not None:
+            with errors_shown():
+                with st.spinner(_("Checking every record ...")):
+                    checked = house.imports.check(into, file.name, file.getvalue(), base.strip(), how)  # type: ignore[arg-type]
+                house.take_in(checked)
+                st.session_state[SHOWN] = (into, base.strip())
+    kind, imported = st.session_state.get(SHOWN, ("", ""))
+    if kind == into and imported in house.knowledge.bases():
+        st.session_state[f"base-{into}"] = imported
+        del st.session_state[SHOWN]
+    busy = any(state.running for state in house.taking_in.values())
+
+    @st.fragment(run_every=LIVE_S if busy else None)
+    def under_way() -> None:
+        for state in list(house.taking_in.values()):
+            if state.running:
+                st.progress(
+                    state.done / max(1, state.total),
+                    _(
+                        "{name}: {what} {done} of {total}",
+                        name=literal(state.name),
+                        what=literal(state.what),
+                        done=f"{state.done:d}",
+                        total=f"{state.total:d}",
+                    ),
+                )
+            elif state.error:
+                st.error(literal(state.error))
+            else:
+                st.success(_("{name}: all {total} records are in.", name=literal(state.name), total=f"{state.total:d}"))
+        if busy and not any(state.running for state in house.taking_in.values()):
+            st.rerun()
+
+    under_way()
+
+
+def narrowing(key: str, *, categories: bool, imported: bool) -> Filter:
+    with st.popover(_("Narrow down"), icon=":material/filter_alt:"):
+        category = (
+            st.text_input(_("Charge"), placeholder=_("theft · 盗窃"), key=f"category-{key}") if categories else ""
+        )
+        law = st.text_input(_("Article"), placeholder="264", key=f"law-{key}")
+        since: date | None = None
+        until: date | None = None
+        if imported:
+            since = st.date_input(_("Imported on or after"), value=None, key=f"since-{key}")
+            until = st.date_input(_("Imported on or before"), value=None, key=f"until-{key}")
+    return Filter(category=category, law=law, since=since, until=until)
+
 
 PAGE = 20
 TOLD = {
@@ -33,7 +123,6 @@ MODES: dict[Mode, str] = {"hybrid": "By both, fused", "dense": "By meaning (dens
 
 
 def collection_view(house: Courthouse, name: str) -> None:
-    """Search field, ranks, then the records."""
     bases = house.knowledge.bases()
     base = (
         st.selectbox(_("Knowledge base"), bases, key=f"base-{name}", format_func=translated)
@@ -74,12 +163,7 @@ def collection_view(house: Courthouse, name: str) -> None:
     if not len(collection):
         st.info(_("Nothing is here yet. Import a file above."), icon=":material/auto_stories:")
         return
-    pages = (len(collection) - 1) // PAGE + 1
-    page = (
-        st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, key=f"page-{collection.name}", width=160)
-        if pages > 1
-        else 1
-    )
+    page = page_of(len(collection), PAGE, f"page-{collection.name}")
     unreadable_rows(collection.unreadable((page - 1) * PAGE, PAGE))
     for record in collection.page((page - 1) * PAGE, PAGE):
         record_view(record)
@@ -95,7 +179,6 @@ def _made_of(house: Courthouse, name: str, base: str) -> str:
 
 
 def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
-    """The three scores of what was found, side by side."""
     frame = pd.DataFrame(
         [
             {
@@ -114,7 +197,6 @@ def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
 
 
 def title_of(record: Any) -> str:
-    """What a list calls a record."""
     if isinstance(record, Statute):
         return _(
             "Article {id} · {title}", id=record.id, title=" · ".join(filter(None, (record.title.zh, record.title.en)))
@@ -131,7 +213,6 @@ def title_of(record: Any) -> str:
 
 
 def record_view(record: Any) -> None:
-    """One record, folded."""
     with st.expander(literal(title_of(record))):
         if isinstance(record, Statute):
             if record.digest:

@@ -3,47 +3,38 @@
 from __future__ import annotations
 
 import streamlit as st
-from pydantic import ValidationError
 
 from courtroom.access.account import Access
 from courtroom.access.acting import may
-from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.cases.explain import explain
-from courtroom.cases.precedent import Precedent, PrecedentBatch
+from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Search
 from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
+from pages.parts.shared.actions import errors_shown, undo_bar
 from pages.parts.shared.case_view import MARKS
-from pages.parts.shared.embedding_choice import embedding_choice
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.unreadable_rows import unreadable_rows
+from pages.parts.shared.models_form import embedding_choice, start_with_models
+from pages.parts.shared.table import page_of, unreadable_rows
 
 PAGE = 20
 
 
 def disputes_base(house: Courthouse) -> None:
-    """Browse, search, edit, import, distil."""
     base = house.knowledge.precedents
     st.caption(
         _(
-            "Similar precedents are looked up for every hearing, and each juror is given the norms closest to its persona."
+            "Similar precedents are looked up for every hearing, and each juror is given the norms closest to its persona. Those "
+            "that come with Courtroom are invented, with their votes and opinions."
         )
     )
     embedding = embedding_choice(house.settings.embedding, "", "embedding-disputes")
 
     if deleted := st.session_state.get("deleted_precedent"):
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with undo_bar("deleted_precedent", lambda precedent: base.add([precedent])):
             st.markdown(_("“{title}” is deleted.", title=literal(deleted.title)))
-            if st.button(_("Undo"), icon=":material/undo:"):
-                base.add([deleted])
-                del st.session_state["deleted_precedent"]
-                st.rerun()
-
     unreadable_rows(base.collection.unreadable())
     everything = base.all()
     top = st.columns([4, 3, 2])
@@ -69,13 +60,12 @@ def disputes_base(house: Courthouse) -> None:
     found = [(p, s) for p, s in found if category in ("All", p.category) and winner in ("Either", p.winner)]
     if not everything:
         st.info(
-            _("The base is empty. Import precedents below, or add one from a case whose real jury is known."),
+            _("The base is empty. Import precedents below, or add one from a case with votes on record."),
             icon=":material/auto_stories:",
         )
     elif not found:
         st.info(_("No precedent fits. Use other words, or loosen the filters."), icon=":material/filter_alt_off:")
-    pages = max(1, (len(found) - 1) // PAGE + 1)
-    page = st.number_input(_("Page of {pages}", pages=pages), 1, pages, 1, width=160) if pages > 1 else 1
+    page = page_of(len(found), PAGE)
     for precedent, similarity in found[(page - 1) * PAGE : page * PAGE]:
         _one(house, precedent, similarity)
 
@@ -86,10 +76,10 @@ def disputes_base(house: Courthouse) -> None:
         file = st.file_uploader(
             _("JSON or JSONL"), type=["json", "jsonl"], help=_("The fields are those of the export.")
         )
-        if may(Access.RUN) and file and st.button(_("Take in"), type="primary"):
+        if may(Access.RUN) and file and st.button(_("Import"), type="primary"):
             report = base.import_file(file.getvalue())
             if report.taken:
-                st.success(_("{taken} precedents taken in.", taken=len(report.taken)))
+                st.success(_("{taken} precedents imported.", taken=len(report.taken)))
             for problem in report.problems[:20]:
                 st.error(literal(problem))
         lines = "".join(p.model_dump_json() + "\n" for p in everything)
@@ -97,16 +87,14 @@ def disputes_base(house: Courthouse) -> None:
     with middle:
         st.subheader(_("From a case"))
         known = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
-        chosen = st.selectbox(_("A case whose real jury is known"), known, format_func=lambda case: case.title)
+        chosen = st.selectbox(_("A case with votes on record"), known, format_func=lambda case: case.title)
         if chosen and st.button(_("Add as a precedent")):
-            try:
+            with errors_shown():
                 case = house.library.case(chosen.id)
                 assert isinstance(case, Dispute)
                 base.add([from_dispute(case)])
                 st.toast(_("Added; its norms are still to be distilled."))
                 st.rerun()
-            except CourtroomError as error:
-                st.error(literal(str(error)))
     with right:
         st.subheader(_("Distil norms"))
         bare = [p for p in everything if not p.norms]
@@ -121,25 +109,14 @@ def disputes_base(house: Courthouse) -> None:
 
 
 def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
-    """Start a run that distils norms, and look at it."""
     batch = PrecedentBatch(
         id="precedents", title=_("Norms of {chosen} precedents", chosen=len(chosen)), precedents=tuple(chosen)
     )
     procedure = house.hearing(batch.kind)
-    values = {**procedure.setup().model_dump(mode="json"), "model": {"id": model.strip() or OFFLINE}}
-    try:
-        ready: Setup = procedure.setup.model_validate(values)
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-        return
-    run = house.new_run(procedure.name, batch, ready, 0)
-    house.runner.go(run, keys=typed_keys())
-    st.session_state["run"] = run
-    st.switch_page("pages/deliberation.py", query_params={"run": run})
+    start_with_models(house, procedure, batch, dict.fromkeys((role.name for role in procedure.roles), model))
 
 
 def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> None:
-    """One precedent, folded."""
     won = f"{MARKS[precedent.winner]} {literal(precedent.winner)} {precedent.buyer_votes:d}:{precedent.seller_votes:d}"
     near = f"{similarity:.2f} · " if similarity is not None else ""
     norms = _("{norms} norms", norms=len(precedent.norms)) if precedent.norms else _("no norms yet")
@@ -174,7 +151,7 @@ def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> N
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(literal(precedent.source))
             if may(Access.RUN) and st.button(
-                _("Distil anew"),
+                _("Distil again"),
                 key=f"distil-{precedent.id}",
                 help=_("By the offline model; choose another below the list."),
             ):

@@ -1,7 +1,8 @@
-"""The memory: the standards as a graph, the micro-directives with their lives, and a search with the score's parts."""
+"""The memory: standards as a graph, micro-directives, a search; and every step of learning, of which the latest can be undone."""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pandas as pd
@@ -11,15 +12,19 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
+from courtroom.engine.procedure import Procedure, Source
 from courtroom.errors import CourtroomError
-from courtroom.figures.confidence import draw_confidence
-from courtroom.figures.standards import draw_standards
-from courtroom.knowledge.jurisprudence import Directive, Standard
-from courtroom.knowledge.memory import Recall
+from courtroom.figures.memory import draw_confidence, draw_standards
+from courtroom.knowledge.lessons import RecordChange, Taught
+from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.language import _, translated
+from courtroom.models.spec import OFFLINE
+from courtroom.text.words import changes
+from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.table import table
-from pages.parts.shared.unreadable_rows import unreadable_rows
+from pages.parts.shared.models_form import start_with_models
+from pages.parts.shared.table import page_of, table, unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
@@ -30,7 +35,6 @@ TOLD = {
 
 
 def memory_view(house: Courthouse, part: str) -> None:
-    """Search, then graph or directives."""
     memory = house.knowledge.memory
     unreadable_rows((memory.standards if part == "standards" else memory.directives).unreadable())
     units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
@@ -77,15 +81,12 @@ def _standards(house: Courthouse, archived: list[Standard], buffered: list[Stand
 
 
 def _snapshots(house: Courthouse) -> None:
-    """What is named, and a field to name the memory as it is now."""
     with st.expander(_("Snapshots"), icon=":material/photo_camera:"):
         st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
         name = st.text_input(_("Name of the memory as it is now"), key="snapshot-name", max_chars=60)
         if may(Access.RUN) and st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
-            try:
+            with errors_shown():
                 house.knowledge.snapshot(name.strip())
-            except CourtroomError as error:
-                st.error(literal(str(error)))
         rows = [
             {
                 "Name": one.name,
@@ -168,3 +169,104 @@ def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
                     ),
                     small=True,
                 )
+
+
+PAGE = 25
+LONGEST = 60
+PHASES = {
+    "norms": "Norms distilled",
+    "archive": "Standard archived",
+    "buffer": "Kept in the buffer",
+    "induction": "Directive induced",
+    "refinement": "Directive refined",
+    "confidence": "Confidence moved",
+    "merge": "Directives merged",
+    "pruning": "Directives pruned",
+    "restore": "Memory brought back to a snapshot",
+}
+
+
+def lessons_view(house: Courthouse) -> None:
+    for procedure, source in house.teaching:
+        _training(house, procedure, source)
+    st.subheader(_("Steps of learning"))
+    unreadable_rows(house.knowledge.lessons.unreadable())
+    lessons = list(reversed(house.knowledge.lessons.all()))
+    if not lessons:
+        st.info(
+            _(
+                "Nothing has been learned yet. The memory learns from cases whose real judgment is known; norms are distilled from "
+                "precedents of disputes."
+            ),
+            icon=":material/school:",
+        )
+        return
+    wanted = st.multiselect(
+        _("Show"), list(PHASES), format_func=lambda phase: translated(PHASES[phase]), placeholder=_("all steps")
+    )
+    shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
+    page = page_of(len(shown), PAGE)
+    for taught in shown[(page - 1) * PAGE : page * PAGE]:
+        _lesson(house, taught)
+
+
+def _training(house: Courthouse, procedure: Procedure, source: Source) -> None:
+    parts = house.read(source)
+    with st.expander(f"{literal(source.title)}: {len(parts)} {literal(source.parts)}"):
+        st.caption(literal(source.help))
+        models = {
+            role.name: st.text_input(
+                _("Model of {title}", title=literal(role.title)),
+                OFFLINE,
+                key=f"{procedure.name}_{role.name}",
+                help=literal(role.help),
+            )
+            for role in procedure.roles
+        }
+        if st.button(_("Build from {parts}", parts=len(parts)), disabled=not parts):
+            start_with_models(house, procedure, source.batch(parts), models)
+
+
+def _lesson(house: Courthouse, taught: Taught) -> None:
+    at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
+    mark = _(" · undone") if taught.undone else ""
+    what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
+    with st.expander(f"**{translated(PHASES[taught.phase])}** · {what} · {literal(taught.why)} · {at}{mark}"):
+        for change in taught.changes:
+            _change(change)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if taught.run:
+                st.link_button(_("Open the run"), f"/deliberation?run={taught.run}")
+            if (
+                may(Access.OWN)
+                and taught.undone is None
+                and st.button(_("Undo this step"), key=f"undo-{taught.seq}", icon=":material/undo:")
+            ):
+                with errors_shown():
+                    house.knowledge.lessons.undo(taught.seq)
+                    st.rerun()
+
+
+def _name(change: RecordChange) -> str:
+    record = change.after or change.before or {}
+    name = str(record.get("title") or record.get("text") or change.id)
+    return name if len(name) <= LONGEST else f"{name[:LONGEST]}..."
+
+
+def _change(change: RecordChange) -> None:
+    before, after = change.before or {}, change.after or {}
+    st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
+    if before.get("confidence") != after.get("confidence"):
+        inert(
+            _(
+                "Confidence {before} → {after}",
+                before=before.get("confidence", _("none")),
+                after=after.get("confidence", _("gone")),
+            ),
+            small=True,
+        )
+    texts = [
+        str(record.get("text") or record.get("norms") or record.get("reasoning") or "") for record in (before, after)
+    ]
+    if any(kind != "same" for kind, _ in changes(*texts)):
+        st.html(diff_html(*texts))

@@ -15,18 +15,15 @@ from courtroom.language import N_, _, translated
 from courtroom.media.medium import Medium
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
-from pages.parts.live.audit_view import audit_view
-from pages.parts.live.interview_view import interview_view
-from pages.parts.shared.answer_view import answer_view
+from pages.parts.live.questions_view import audit_view, interview_view
+from pages.parts.shared.answer_form import answer_view
+from pages.parts.shared.case_view import medium_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.marks_view import marks_view
-from pages.parts.shared.media_view import medium_view
-from pages.parts.shared.table import table
-from pages.parts.shared.units import duration, money
+from pages.parts.shared.table import duration, money, table
 
 
 def calls_table(house: Courthouse, record: Record) -> None:
-    """A table with filters; the selected call is shown whole below."""
     if not record.calls:
         st.info(_("Calls appear here as they are answered."), icon=":material/forum:")
         return
@@ -54,7 +51,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
         for call in record.calls
         if stage in ("All", call.stage) and member in ("All", call.member) and (state == "All" or tests[state](call))
     ]
-    calls_told = pd.DataFrame(
+    shown_calls = pd.DataFrame(
         {
             N_("time"): [time.strftime("%H:%M:%S", time.localtime(record.times[call.path])) for call in calls],
             N_("stage"): [call.stage for call in calls],
@@ -68,7 +65,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
             N_("re-asks"): [max(0, len(call.keys) - 1) for call in calls],
         }
     )
-    chosen = table(calls_told, height=320, on_select="rerun", selection_mode="single-row", key="calls")
+    chosen = table(shown_calls, height=320, on_select="rerun", selection_mode="single-row", key="calls")
     rows = chosen.selection.rows
     if not rows or rows[0] >= len(calls):
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
@@ -83,7 +80,6 @@ def _source(call: Called) -> str:
 
 
 def _teller(reply: Reply) -> str:
-    """Which model answered, and where."""
     by = _("Answered by {model}", model=literal(reply.model or _("a model that was not named")))
     system = f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
     connection = _(" through {connection}", connection=literal(reply.connection)) if reply.connection else ""

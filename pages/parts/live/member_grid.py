@@ -8,15 +8,102 @@ from typing import Any
 import streamlit as st
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Voted
+from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
-from courtroom.language import _, translated
+from courtroom.language import _, listed, translated
+from courtroom.media.medium import Medium
+from courtroom.questions.interview import last_call
 from courtroom.room.player import part, style
-from pages.parts.live.member_chain import member_chain
-from pages.parts.shared.choice_mark import choice_words
-from pages.parts.shared.inert import literal
+from pages.parts.live.questions_view import interview_view
+from pages.parts.shared.answer_form import answer_view
+from pages.parts.shared.blocks_view import choice_html, choice_words
+from pages.parts.shared.case_view import medium_view
+from pages.parts.shared.inert import escaped, inert, literal
+from pages.parts.shared.marks_view import marks_view
+
+
+def member_chain(house: Courthouse, procedure: Procedure, record: Record, member: Member) -> None:
+    """Who the member is, then stage by stage; where others examined for it, their calls stand first."""
+    st.subheader(literal(member.name))
+    st.caption(f"{literal(member.id)} · {literal(member.role)} · {literal(member.spec.id)}")
+    if member.persona:
+        persona = member.persona
+        inert(
+            _(
+                "{age}, {gender}, {status}. {background}",
+                age=persona.age,
+                gender=translated(persona.gender),
+                status=translated(persona.status),
+                background=translated(persona.background),
+            ),
+            small=True,
+        )
+        inert(
+            _(
+                "Traits: {traits}. Interests: {interests}.",
+                traits=listed(persona.traits),
+                interests=listed(persona.interests),
+            ),
+            small=True,
+            faint=True,
+        )
+    for ballot, votes in record.ballots.items():
+        if vote := votes.get(member.id):
+            st.html(
+                f"{escaped(record.ballot_name(ballot))}: {choice_html(procedure, vote.choice)}"
+                + (_(" (changed)") if vote.changed else "")
+            )
+    marks_view(house, record.run.id, member.id)
+    interview_view(house, record, last_call(record, member.id))
+    own = {call.stage for call in record.calls_of(member.id)}
+    voting = {role.name for role in procedure.roles if role.votes}
+    for stage in record.stages:
+        calls = [call for call in record.calls_of(member.id) if call.stage == stage.path]
+        shared = [] if calls or stage.path in own or member.role not in voting else _shared(record, stage.path, voting)
+        if not calls and not shared:
+            continue
+        st.markdown(f"#### {literal(stage.name)}")
+        if shared:
+            st.caption(_("Examined once for the whole panel:"))
+        for call in calls or shared:
+            _call(house, record, call)
+
+
+def _shared(record: Record, stage: str, voting: set[str]) -> list[Called]:
+    """Calls of a stage in which no voting member was asked: made by another for all of them."""
+    calls = [call for call in record.calls if call.stage == stage]
+    asked = {member.role for call in calls if (member := record.member(call.member))}
+    return [] if asked & voting else calls
+
+
+def _call(house: Courthouse, record: Record, call: Called) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{literal(call.title)}**")
+        if call.error:
+            st.warning(_("No answer: {error}", error=literal(call.error)))
+        if call.value:
+            answer_view(call.value)
+        media = _media(house, record, call)
+        if media:
+            with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
+                for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
+                    with column:
+                        medium_view(house, medium, key=call.path)
+        if call.described:
+            st.caption(
+                _("By description only, as this model can't see: {media}", media=literal(", ".join(call.described)))
+            )
+        st.caption(literal(call.path))
+
+
+def _media(house: Courthouse, record: Record, call: Called) -> list[Medium]:
+    if not call.keys:
+        return []
+    messages: Any = house.answers.of(record.run).request(call.keys[0])
+    return [part for message in messages for part in message.parts if isinstance(part, Medium)]
+
 
 member_cards = st.components.v2.component(
     "courtroom_members", css=style("members"), js=part("members"), isolate_styles=False
@@ -24,7 +111,6 @@ member_cards = st.components.v2.component(
 
 
 def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    """Cards, or the member whose chain is open."""
     if not record.members:
         st.info(_("The members take their seats when the run begins."), icon=":material/groups:")
         return
@@ -117,6 +203,6 @@ def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: b
     }
 
 
-def _open(member: str | None) -> None:
+def _open(member: object) -> None:
     """Open a member's chain; None closes it."""
-    st.session_state["member"] = member
+    st.session_state["member"] = member if isinstance(member, str) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -13,9 +12,7 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import language
 from courtroom.room import RoomScene
-from courtroom.room.drawn import DrawnScene, Scenes
-from courtroom.room.player import adapter, program, style
-from courtroom.room.reading import read, words
+from courtroom.room.player import DrawnScene, Scenes, adapter, program, read, style, words
 from courtroom.room.scene import speaking
 
 room = st.components.v2.component("courtroom_room", css=style(), js=f"{program()}\n{adapter('page')}")
@@ -23,8 +20,6 @@ pulse = st.components.v2.component("courtroom_pulse", js=adapter("pulse"))
 
 LIVE_S = 0.7
 """How often a running hearing is looked at, at most: where many look on, each does less often."""
-KEEP = "keep-moment"
-"""Where the session keeps the run and the place of a moment that is to be put into a playlist."""
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
@@ -41,24 +36,6 @@ def room_view(record: Record, procedure: Procedure, start: int | None = None, *,
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
-        on_keep_change=lambda: _keep(run),
-    )
-
-
-def stop_view(
-    record: Record, procedure: Procedure, stop: dict[str, Any], key: str, turn: Callable[[str], None]
-) -> None:
-    """The room as a playlist shows it, filling the window. The same component stays from one moment to the next.
-
-    Args:
-        stop: which moment, of how many, and the sentence on it, as `playlist.js` reads it.
-        turn: goes to the `next` or the `previous` moment, or leaves the playlist.
-    """
-    data = {"language": language(), "words": words(), "start": None, "play": False, "stop": stop}
-    room(
-        data=_with_scene(data, record, procedure),
-        key=key,
-        on_turn_change=lambda: turn(str(st.session_state[key].get("turn") or "")),
     )
 
 
@@ -117,16 +94,8 @@ def _bytes(data: dict[str, Any]) -> bytes:
     return json.dumps(data, ensure_ascii=False).encode()
 
 
-def _keep(run: str) -> None:
-    """Remember which moment is to be put into a playlist; the page asks for the rest."""
-    at = st.session_state[f"room-{run}"].get("keep")
-    if isinstance(at, int):
-        st.session_state[KEEP] = (run, at)
-
-
 def _to(tab: str, run: str, what: str) -> None:
-    """Open a tab below the room at what was clicked."""
     chosen = st.session_state[f"room-{run}"].get(what)
-    if chosen:
+    if isinstance(chosen, str) and chosen:
         st.session_state[f"tab-{run}"] = tab
         st.session_state[what] = chosen

@@ -13,11 +13,11 @@ from courtroom.room.player import adapter
 from pages.parts.live.calls_table import calls_table
 from pages.parts.live.member_grid import member_grid
 from pages.parts.live.votes_view import votes_view
+from pages.parts.shared.actions import plainly
 from pages.parts.shared.blocks_view import blocks_view
-from pages.parts.shared.family_view import family_view
+from pages.parts.shared.differences import family_view
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.plainly import plainly
-from pages.parts.shared.records import read
+from pages.parts.shared.table import one_of
 
 NOW = "now"
 IDLE = "idle-drawing"
@@ -49,15 +49,7 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
         tabs = ["Members", "Votes", *views, "Calls"] if votes else [*views, "Members", "Calls"]
         tabs += ["Family"] if family else []
         with st.container(key="below"):
-            shown = st.segmented_control(
-                _("Look at"),
-                tabs,
-                default=tabs[0],
-                required=True,
-                format_func=literal,
-                key=f"tab-{run}",
-                label_visibility="collapsed",
-            )
+            shown = one_of(_("Look at"), tabs, f"tab-{run}", tabs[0])
             if len(record.stages) > 1:
                 _as_it_stood(record)
             at_rest = record.run.status != "running"
@@ -106,12 +98,12 @@ def _tab(house: Courthouse, procedure: Procedure, run: str, tab: str) -> None:
         else:
             view = next(view for view in procedure.views if view.title == tab)
             st.caption(declared(view.help))
-            blocks_view(view.draw(record), procedure, key=f"{run}-{view.name}")
+            blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
 
 
 def _record(house: Courthouse, run: str) -> Record:
     try:
-        return read(house, run)
+        return house.runner.latest.of(run)
     except NoSuchRun:
         st.rerun()  # the page says so
 

@@ -9,17 +9,17 @@ import streamlit as st
 
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.figures.palette import tone
+from courtroom.figures.layout import tone
 from courtroom.language import N_, _, translated
-from courtroom.room.player import part, style
-from courtroom.room.reading import words
+from courtroom.room.player import part, style, words
+from pages.parts.shared.blocks_view import choice_html
+from pages.parts.shared.inert import declared, escaped, inert
 from pages.parts.shared.table import table
 
 vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
 
 
 def votes_view(procedure: Procedure, record: Record) -> None:
-    """Bars, flow, and the same as a table."""
     if not record.ballots:
         st.info(_("Nobody has voted yet. Votes appear here as they are cast."), icon=":material/how_to_vote:")
         return
@@ -59,3 +59,43 @@ def votes_view(procedure: Procedure, record: Record) -> None:
                 row[record.ballot_name(ballot)] = text + (_(" (changed)") if vote and vote.changed else "")
             rows.append(row)
     table(pd.DataFrame(rows))
+
+
+def verdict_view(record: Record, procedure: Procedure) -> None:
+    verdict = record.run.verdict
+    assert verdict is not None
+    with st.container(border=True):
+        left, middle, right = st.columns([2, 2, 5], gap="large")
+        with left:
+            st.caption(declared(procedure.ending.title))
+            if verdict.outcome in {choice.name for choice in procedure.choices}:
+                st.html(choice_html(procedure, verdict.outcome, "2rem"))
+            else:
+                st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escaped(verdict.outcome)}</div>')
+            counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in verdict.counts.items()]
+            if verdict.abstained:
+                counts.append(_("{number} abstained", number=f"{verdict.abstained:d}"))
+            if counts:
+                st.html("&ensp;".join(counts))
+            if verdict.note:
+                inert(verdict.note, small=True)
+        with middle:
+            if real := procedure.real_counts(record.case):
+                same = max(real, key=lambda name: real[name]) == verdict.outcome
+                far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
+                text = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
+                st.caption(translated(record.case.votes_title))
+                st.html(f'<div style="line-height:3rem">{text}</div>')
+                st.caption(
+                    (_("The same side won") if same else _("The other side won"))
+                    + _(
+                        "; the counts differ by {far} votes a side on average.",
+                        far=f"{sum(far) / max(1, len(far)):.1f}",
+                    )
+                )
+            elif real_outcome := record.case.real_outcome():
+                st.caption(declared(procedure.ending.real))
+                inert(real_outcome)
+        with right:
+            st.caption(declared(procedure.ending.grounds))
+            inert(verdict.summary)

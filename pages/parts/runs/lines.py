@@ -1,4 +1,4 @@
-"""One line of the list of runs: a run, or all runs of a sweep, an experiment or a case."""
+"""One line of the list of runs: a run, or all runs of an experiment or a case."""
 
 from __future__ import annotations
 
@@ -8,45 +8,74 @@ from typing import Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from courtroom.access.account import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.errors import Unreadable
-from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Line, RunLine, SweepLine
+from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Line, RunLine
 from courtroom.language import _
 from courtroom.questions.marks import Short
-from pages.parts.runs.picked import is_picked, pick
-from pages.parts.runs.run_actions import more
-from pages.parts.shared.choice_mark import choice_html
-from pages.parts.shared.controls import STATUS
+from courtroom.sharing.rules import may_change
+from pages.parts.runs.picked import DELETED, delete, is_picked, pick
+from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.blocks_view import choice_html
+from pages.parts.shared.controls import report_html, status_badge
+from pages.parts.shared.download import download
+from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import literal
-from pages.parts.shared.units import many, moment
+from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.table import many, moment
+
+
+def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
+    of = Resource(kind="run", id=row.id)
+    mine = may_change(house.database, of)
+    waits = (row.status in ("paused", "failed") or interrupted) and not row.imported
+    if waits and mine and st.button(_("Continue"), key=f"go-{row.id}"):
+        with errors_shown():
+            house.runner.go(row.id, keys=typed_keys())
+            st.rerun()
+    download(
+        house,
+        _("Export as JSON"),
+        lambda: house.files.export(row.id)[1],
+        f"{row.id}.json",
+        of,
+        icon=None,
+        key=f"json-{row.id}",
+        help_=_(
+            "One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there."
+        ),
+    )
+    download(
+        house, _("Export as HTML report"), lambda: report_html(house, row.id), f"{row.id}.html", of, icon=None,
+        key=f"html-{row.id}",
+    )  # fmt: skip
+    if mine and st.button(_("Delete"), key=f"delete-{row.id}", icon=":material/delete:", type="tertiary"):
+        with errors_shown():
+            st.session_state[DELETED] = delete(house, [row.id])
+            st.rerun()
+
 
 WIDTHS = (0.5, 5, 2.5, 3, 2, 2.2, 3)
 COLUMNS = ("", "Case", "Procedure", "Outcome", "Status", "When", "")
 WITHIN = "runs-within"
 """The part of the list that is shown by itself, in the session: one of `Part`, and an id."""
 
-Part = Literal["case", "sweep", "experiment"]
+Part = Literal["case", "experiment"]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Draws lines.
-
-    Args:
-        marks: by run, for the runs of this page of the list.
-    """
+    """Draws lines. `marks`: by run, for the runs of this page of the list."""
 
     house: Courthouse
     marks: dict[str, Short]
 
     def draw(self, line: Line) -> None:
-        """One line in its box."""
         with st.container(border=True):
             match line:
                 case RunLine():
                     self._run(line)
-                case SweepLine():
-                    self._sweep(line)
                 case ExperimentLine():
                     self._experiment(line)
                 case CaseLine():
@@ -80,50 +109,42 @@ class Lines:
             elif row.outcome:
                 st.markdown(literal(row.outcome))
         interrupted = row.status == "running" and self.house.runner.interrupted(row.id)
-        icon, word, colour = STATUS["paused" if interrupted else row.status]
-        status.badge(_("Interrupted") if interrupted else word, icon=icon, color=colour)
+        with status:
+            status_badge(row.status, interrupted=interrupted)
         when.markdown(moment(row.created))
         if not known:
             return
         with act, st.container(horizontal=True, vertical_alignment="center"):
             if st.button(_("Open"), key=f"open-{row.id}", type="primary"):
-                st.session_state["run"] = row.id
-                st.switch_page("pages/deliberation.py", query_params={"run": row.id})
-            more(self.house, row, interrupted)
-
-    def _sweep(self, row: SweepLine) -> None:
-        case, of, act = _group(row)
-        case.markdown(
-            _(
-                "**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]",
-                runs=many(row.runs, "run"),
-                title=literal(row.title),
-                id=literal(row.id),
-                base=literal(row.base),
-            )
-        )
-        known = self.house.procedures.get(row.procedure)
-        of.markdown(literal(known.title) if known else "")
-        with act, st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(_("Open"), key=f"sweep-{row.id}", icon=":material/alt_route:"):
-                st.session_state["sweep"] = row.id
-                st.switch_page("pages/sweep.py", query_params={"sweep": row.id})
-            _within("sweep", row.id)
+                open_run(row.id)
+            with st.popover(_("More")):
+                more(self.house, row, interrupted)
 
     def _experiment(self, row: ExperimentLine) -> None:
-        case, _of, act = _group(row)
-        case.markdown(
-            _(
-                "**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]",
-                runs=many(row.runs, "run"),
-                title=literal(row.title),
-                id=literal(row.id),
+        case, of, act = _group(row)
+        runs, title, name = many(row.runs, "run"), literal(row.title), literal(row.id)
+        if row.parent:
+            case.markdown(
+                _(
+                    "**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]",
+                    runs=runs,
+                    title=title,
+                    id=name,
+                    base=literal(row.parent),
+                )
             )
-        )
+            known = self.house.procedures.get(row.procedure)
+            of.markdown(literal(known.title) if known else "")
+        else:
+            case.markdown(
+                _("**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]", runs=runs, title=title, id=name)
+            )
         with act, st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(_("Open"), key=f"experiment-{row.id}", icon=":material/science:"):
-                st.session_state["experiment"] = row.id
-                st.switch_page("pages/experiments.py", query_params={"experiment": row.id})
+            icon = ":material/alt_route:" if row.parent else ":material/science:"
+            if st.button(_("Open"), key=f"experiment-{row.id}", icon=icon):
+                key, page = ("what-if", "what_if") if row.parent else ("experiment", "experiments")
+                st.session_state[key] = row.id
+                st.switch_page(f"pages/{page}.py", query_params={"experiment": row.id})
             _within("experiment", row.id)
 
     def _case(self, row: CaseLine) -> None:
@@ -140,7 +161,7 @@ class Lines:
             _within("case", row.id)
 
 
-def _group(row: SweepLine | ExperimentLine | CaseLine) -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
+def _group(row: ExperimentLine | CaseLine) -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
     """A line for several runs; gives its places for the title, the procedure and the buttons."""
     _, case, of, _, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
     if not isinstance(row, CaseLine):

@@ -3,43 +3,38 @@
 from __future__ import annotations
 
 import streamlit as st
-from pydantic import ValidationError
 
 from courtroom import report
 from courtroom.access.account import Access
 from courtroom.access.acting import may
-from courtroom.cases.explain import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.deleted import Deleted
-from courtroom.errors import CourtroomError
+from courtroom.engine.store import Deleted
 from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import RunList
 from courtroom.language import _, translated
+from pages.parts.shared.actions import errors_shown, undo_bar
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
-from pages.parts.shared.units import many
-from pages.parts.shared.your_name import your_name
+from pages.parts.shared.marks_view import keep_mark
+from pages.parts.shared.sign_in import your_name
+from pages.parts.shared.table import many
 
 MOST_AT_ONCE = 100
 """So many can be marked, exported or deleted at once: what is deleted is kept in memory, to be brought back."""
 DELETED = "deleted_runs"
 TABLE = "table_runs"
-"""The runs of the comparison table, in the session."""
 
 
 def picked() -> list[str]:
-    """The runs that are selected, in the order in which they were."""
     runs: list[str] = st.session_state.setdefault("picked", [])
     return runs
 
 
 def is_picked(run: str) -> bool:
-    """Whether a run is selected."""
     return run in picked()
 
 
 def pick(run: str) -> None:
-    """Select a run, or leave it out again."""
     others = [other for other in picked() if other != run]
     st.session_state["picked"] = [*others, run] if st.session_state[f"pick-{run}"] else others
 
@@ -52,26 +47,24 @@ def pick_all(runs: list[str]) -> None:
 
 
 def pick_none() -> None:
-    """Select nothing."""
     for run in picked():
         st.session_state[f"pick-{run}"] = False
     st.session_state["picked"] = []
 
 
 def selected_bar(house: Courthouse, listed: RunList) -> None:
-    """How many runs are selected, and what can be done with them."""
     runs = listed.there(picked())
     if not runs:
         return
     with st.container(horizontal=True, vertical_alignment="center", border=True):
         st.markdown(_("**{runs} selected**", runs=many(len(runs), "run")), width="content")
-        beside = 2 <= len(runs) <= MOST
+        comparable = 2 <= len(runs) <= MOST
         if st.button(
             _("Compare {runs} runs", runs=len(runs)) if len(runs) > 1 else _("Compare"),
-            type="primary" if beside else "secondary",
+            type="primary" if comparable else "secondary",
             icon=":material/compare:",
-            disabled=not beside,
-            help=_("Two to four runs can be read beside each other. More fit into the comparison table."),
+            disabled=not comparable,
+            help=_("Two to four runs can be read next to each other. More fit into the comparison table."),
         ):
             st.switch_page("pages/compare.py", query_params={"runs": ",".join(runs)})
         if len(runs) > MOST_AT_ONCE:
@@ -103,13 +96,10 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         help_=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
     )
     if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
-        try:
+        with errors_shown():
             st.session_state[DELETED] = delete(house, runs)
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        pick_none()
-        st.rerun(scope="app")
+            pick_none()
+            st.rerun(scope="app")
 
 
 def _mark(house: Courthouse, runs: list[str]) -> None:
@@ -119,24 +109,11 @@ def _mark(house: Courthouse, runs: list[str]) -> None:
         tags = st.multiselect(_("Tags to add"), house.marks.tags(), accept_new_options=True, format_func=translated)
         if not st.form_submit_button(_("Mark these runs")):
             return
-    if not who:
-        st.error(_("Write your name: each reviewer has one mark."))
-        return
-    st.session_state["who"] = who
-    try:
-        house.marks.add(runs, who, star=star, tags=tags)
-    except ValidationError as error:
-        st.error(literal(" ".join(explain(error))))
-    else:
-        st.rerun(scope="app")
+    keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
 
 
 def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
-    """Delete runs, all or none; what brings them back.
-
-    Raises:
-        CourtroomError: one can't be read, so that it could not be brought back.
-    """
+    """Delete runs, all or none; what brings them back."""
     for run in runs:
         house.record(run)
         if house.runner.drives(run):
@@ -145,19 +122,17 @@ def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
         return tuple(house.store.delete(run) for run in runs)
 
 
-def undo_bar(house: Courthouse) -> None:
-    """What was deleted last, and the way to bring it back."""
+def undo_deletion(house: Courthouse) -> None:
+
+    def restore(deleted: tuple[Deleted, ...]) -> None:
+        with house.store.together():
+            for run in deleted:
+                house.store.restore(run)
+
     deleted: tuple[Deleted, ...] = st.session_state.get(DELETED, ())
-    if not deleted:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if len(deleted) == 1:
-            st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted[0].title)))
-        else:
-            st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))
-        if st.button(_("Undo"), icon=":material/undo:"):
-            with house.store.together():
-                for one in deleted:
-                    house.store.restore(one)
-            del st.session_state[DELETED]
-            st.rerun()
+    if deleted:
+        with undo_bar(DELETED, restore):
+            if len(deleted) == 1:
+                st.markdown(_("The run of “{title}” is deleted.", title=literal(deleted[0].title)))
+            else:
+                st.markdown(_("{deleted} are deleted.", deleted=many(len(deleted), "run")))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from courtroom.access.acting import acting
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import Intervention
+from courtroom.engine.paper import departures, title_of
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
@@ -16,7 +21,22 @@ from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.inert import literal
-from pages.parts.shared.units import count, money
+from pages.parts.shared.table import count, money, table
+
+
+def month_view(house: Courthouse) -> None:
+    """How much the person's runs have cost in this month; nothing where there is no limit, or nobody signs in."""
+    person = acting()
+    limit = house.accounts.budget(person.id) if person is not None else None
+    if person is None or limit is None:
+        return
+    st.caption(
+        _(
+            ":material/account_balance_wallet: Your runs have cost {spent} of {limit} that they may cost this month.",
+            spent=literal(money(house.accounts.spent(person.id))),
+            limit=literal(money(limit)),
+        )
+    )
 
 
 def estimate_view(
@@ -28,7 +48,6 @@ def estimate_view(
     parent: str | None = None,
     interventions: Sequence[Intervention] | None = None,
 ) -> None:
-    """Calls, tokens and money, about."""
     content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{interventions}"
     kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
     if kept is None or kept[0] != content:
@@ -54,7 +73,9 @@ def estimate_view(
             price=literal(money(price)),
         )
     if parent and estimate.anew:
-        text += _(". Anew: ") + ", ".join(f"{literal(title)} {number:d}" for title, number in estimate.anew.items())
+        text += _(". Asked again: ") + ", ".join(
+            f"{literal(title)} {number:d}" for title, number in estimate.anew.items()
+        )
     st.markdown(
         text + ".",
         help=_(
@@ -67,3 +88,35 @@ def estimate_view(
                 _("{model}: {calls} calls", model=literal(load.model), calls=f"{load.calls:d}") for load in online
             )
         )
+
+
+def paper_view(procedure: Procedure, setup: Setup) -> None:
+    """A line on how many settings are the paper's; opened, a table of them all, those that differ first."""
+    settings = procedure.paper_settings
+    if not settings:
+        return
+    other = departures(setup, settings)
+    same = len(settings) - len(other)
+    text = (
+        _("All {same} settings as in the paper", same=same)
+        if not other
+        else _("{same} of {settings} settings as in the paper", same=same, settings=len(settings))
+    )
+    with st.expander(text, icon=":material/menu_book:" if not other else ":material/compare_arrows:"):
+        rows = [
+            {
+                "Setting": title_of(type(setup), setting.knob),
+                "Paper": _text(setting.value),
+                "Here": _text(other.get(setting.knob, setting.value)),
+                "Differs": setting.knob in other,
+                "Source": setting.source,
+                "Note": setting.note,
+            }
+            for setting in sorted(settings, key=lambda setting: setting.knob not in other)
+        ]
+        table(pd.DataFrame(rows))
+        st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

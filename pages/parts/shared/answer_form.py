@@ -9,15 +9,12 @@ from typing import Any
 import streamlit as st
 
 from courtroom.language import _
-from pages.parts.shared.inert import literal
+from courtroom.report.page import label
+from pages.parts.shared.inert import escaped, literal
 
 
 def answer_fields(schema: Mapping[str, Any], value: Mapping[str, Any] | None, key: str) -> dict[str, Any]:
-    """One widget a field; to be called within a form.
-
-    Raises:
-        ValueError: a field's JSON can't be read; the message names the field.
-    """
+    """One widget a field; to be called within a form. Raises `ValueError`: a field's JSON can't be read; the message names the field."""
     filled: dict[str, Any] = {}
     kinds = schema.get("$defs", {})
     for name, field in schema.get("properties", {}).items():
@@ -69,3 +66,27 @@ def _resolved(field: Mapping[str, Any], kinds: Mapping[str, Any]) -> Mapping[str
     if "const" in field:
         return {**field, "enum": [field["const"]]}
     return field
+
+
+def answer_view(value: dict[str, Any]) -> None:
+    st.html(f'<div style="overflow-wrap:anywhere">{_html(value)}</div>')
+
+
+def _html(value: Any) -> str:
+    if isinstance(value, dict):
+        rows = [
+            f'<div style="margin:.25rem 0"><span style="opacity:.65;font-size:.8rem">{escaped(label(name))}</span>'
+            f'<div style="margin-left:.6rem">{_html(item)}</div></div>'
+            for name, item in value.items()
+            if item not in ("", [], {}, None)
+        ]
+        return "".join(rows)
+    if isinstance(value, list):
+        return (
+            '<ul style="margin:.1rem 0;padding-left:1.2rem">'
+            + "".join(f"<li>{_html(item)}</li>" for item in value)
+            + "</ul>"
+        )
+    if isinstance(value, bool):
+        return _("yes") if value else _("no")
+    return escaped(str(value))

@@ -1,4 +1,4 @@
-"""A view's blocks on a page; where there are several labels, the reader chooses one."""
+"""A view's blocks on a page, and a choice shown by mark, word and colour. Where there are several labels, the reader chooses one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,34 @@ import streamlit as st
 from courtroom.engine.blocks import Beside, Block, Card, Cards, Diff, Flow, Graph, Marked, Table, Text, runs
 from courtroom.engine.procedure import Procedure
 from courtroom.figures.graph import draw_graph
-from courtroom.figures.palette import tone
+from courtroom.figures.layout import tone
 from courtroom.language import _, translated
-from courtroom.text.diffs import changes
+from courtroom.text.words import changes
 from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import table
+from pages.parts.shared.table import one_of, table
+
+
+def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:
+    text, colour = choice_words(procedure, name)
+    weight, spaces = 600 if name else 400, "nowrap" if colour else "normal"  # an outcome in words may be long
+    style = f"font-size:{escaped(size)};color:{colour or 'inherit'};font-weight:{weight};white-space:{spaces}"
+    return f'<span style="{escaped(style, as_it_is=True)}">{escaped(text, as_it_is=True)}</span>'
+
+
+def choice_words(procedure: Procedure, name: str | None) -> tuple[str, str]:
+    """A choice as plain text, and its colour; empty for an outcome in words, such as a judgment."""
+    theme = st.context.theme.type or "light"
+    choice = next((choice for choice in procedure.choices if choice.name == name), None)
+    if choice:
+        return f"{choice.mark} {translated(choice.title)}", tone(choice.tone, theme)
+    return (translated(name), "") if name else (f"○ {_('abstained')}", tone(None, theme))
+
 
 PER_ROW = 3
 MOST_SIDE_BY_SIDE = 14
-"""Labels; more are chosen from a list."""
 
 
 def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, key: str) -> None:
-    """Draw the blocks of one label."""
     labels = list(labelled)
     chosen = labels[-1]
     if len(labels) > MOST_SIDE_BY_SIDE:
@@ -30,15 +45,7 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
             _("Show"), labels, key=f"label-{key}-{len(labels)}", label_visibility="collapsed", format_func=translated
         )
     elif len(labels) > 1:
-        chosen = st.segmented_control(
-            _("Show"),
-            labels,
-            default=labels[-1],
-            required=True,
-            format_func=literal,
-            key=f"label-{key}-{len(labels)}",
-            label_visibility="collapsed",
-        )
+        chosen = one_of(_("Show"), labels, f"label-{key}-{len(labels)}", labels[-1])
     for number, block in enumerate(labelled[chosen]):
         block_view(block, procedure, key=f"{key}-{number}")
 
@@ -46,7 +53,7 @@ def blocks_view(labelled: Mapping[str, Sequence[Block]], procedure: Procedure, k
 def block_view(
     block: Block, procedure: Procedure, key: str, *, per_row: int = PER_ROW, together: Sequence[Graph] = ()
 ) -> None:
-    """Draw one block; narrower beside others, and a graph in one layout with those beside it."""
+    """Draw one block; narrower next to others, and a graph in one layout with those next to it."""
     if isinstance(block, Text):
         st.html(_title_html(block.title) + _words_html(block.body))
         return
@@ -76,7 +83,7 @@ def block_view(
 
 
 def marked_html(marked: Marked, procedure: Procedure) -> str:
-    """A text with its spans underlaid in the colours of their choices; the choice is told by its mark too."""
+    """A text with its spans underlaid in the colours of their choices; the choice is shown by its mark too."""
     theme = st.context.theme.type or "light"
     known = {choice.name: choice for choice in procedure.choices}
     parts = []
@@ -169,6 +176,5 @@ def _title_html(title: str) -> str:
 
 
 def _words_html(text: str, *, small: bool = False) -> str:
-    """Text exactly as written, line breaks included."""
     size = "font-size:0.875rem;" if small else ""
     return f'<div style="white-space:pre-wrap;overflow-wrap:anywhere;{size}margin-bottom:.4rem">{escaped(text)}</div>'

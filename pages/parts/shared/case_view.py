@@ -1,4 +1,4 @@
-"""One case: the order, the chat, the evidence of both sides, what the checks found."""
+"""One case: the order, the chat, the evidence of both sides, its pictures and videos, what the checks found."""
 
 from __future__ import annotations
 
@@ -12,19 +12,44 @@ from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
 from courtroom.cases.files import write_json, write_zip
 from courtroom.courthouse import Courthouse
-from courtroom.figures.palette import tone
-from courtroom.language import _
+from courtroom.errors import MediaError
+from courtroom.figures.layout import tone
+from courtroom.language import _, translated
+from courtroom.media.medium import Medium
+from courtroom.media.store import clock
 from courtroom.sharing.rules import may_change
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.media_view import medium_view
 from pages.parts.shared.share_view import share_popover
+
+
+def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: bool = True) -> None:
+    try:
+        if medium.sha256 is None:
+            st.caption(_(":material/broken_image: The file of {id} is missing.", id=literal(medium.id)))
+        elif medium.kind == "image":
+            st.image(house.media.image(medium.sha256), width="stretch", alt=medium.description or medium.id)
+        else:
+            st.video(house.media.path(medium.sha256).read_bytes())
+            if medium.moments:
+                st.caption(
+                    literal(_("Shown were the frames at {moments}.", moments=", ".join(map(clock, medium.moments))))
+                )
+            elif st.toggle(_("Frames that members look at"), key=f"frames-{key}-{medium.id}"):
+                frames = house.media.frames(medium.sha256)
+                for start in range(0, len(frames), 5):
+                    for column, frame in zip(st.columns(5), frames[start : start + 5], strict=False):
+                        column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
+    except MediaError as error:
+        st.warning(literal(error))
+    if described and medium.description:
+        inert(medium.description, small=True, faint=True)
+
 
 MARKS = {"buyer": "●", "seller": "■"}
 
 
 def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> None:
-    """The viewer."""
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button(_("All cases"), icon=":material/arrow_back:"):
             del st.query_params["case"]
@@ -50,7 +75,6 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
 
 
 def case_body(house: Courthouse, case: Case) -> None:
-    """The case itself, to be read."""
     st.title(literal(case.title))
     if case.source:
         st.caption(literal(case.source))
@@ -69,7 +93,6 @@ def case_body(house: Courthouse, case: Case) -> None:
 
 
 def _plain(house: Courthouse, case: Case) -> None:
-    """A case of any other kind: its sections, its media, what was really decided."""
     media = list(case.media())
     for title, text in case.sections():
         st.subheader(literal(title))
@@ -81,7 +104,7 @@ def _plain(house: Courthouse, case: Case) -> None:
             with column:
                 medium_view(house, medium)
     if real := case.real_outcome():
-        with st.expander(_("What was really decided")):
+        with st.expander(_("What is on record of its outcome")):
             st.caption(_("Members of a hearing never see this."))
             inert(real)
 
@@ -109,7 +132,8 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
     if case.jury:
         with st.expander(
             _(
-                "The real jury: {buyer} buyer {buyer_2}, {seller} seller {seller_2}",
+                "{votes}: {buyer} buyer {buyer_2}, {seller} seller {seller_2}",
+                votes=translated(case.votes_title),
                 buyer=MARKS["buyer"],
                 buyer_2=f"{case.jury.buyer:d}",
                 seller=MARKS["seller"],

@@ -1,8 +1,11 @@
-"""Step, Run, Run to, Pause, Stop; where to break; budget, link and exports."""
+"""Step, Run, Run to, Pause, Stop; where to break; budget, link and exports; a second run with one thing changed."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as TookLong
 from functools import partial
+from itertools import groupby, zip_longest
 from typing import Literal
 
 import streamlit as st
@@ -11,19 +14,26 @@ from courtroom import report
 from courtroom.access.account import Access, Resource
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
-from courtroom.engine.control import BREAKS
+from courtroom.engine.changes import value_at
+from courtroom.engine.knobs import choice_in_words, field_at, path_in_words
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.run import BREAKS
 from courtroom.engine.setup import Budget
 from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import Variant
+from courtroom.experiments.what_if import applied, proposals
 from courtroom.language import _, translated
 from courtroom.sharing.rules import may_change
 from pages.parts.audience.presenter import invite_button
-from pages.parts.live.change_one import change_one
+from pages.parts.live.film_view import film_button
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.download import download
+from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
 from pages.parts.shared.share_view import share_view
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
@@ -34,8 +44,14 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = 
 }
 
 
+def status_badge(status: str, *, interrupted: bool = False) -> None:
+    """How a run stands, in a word and a colour."""
+    icon, word, colour = STATUS["paused" if interrupted else status]
+    st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
+
+
 def standing(house: Courthouse, record: Record) -> tuple[object, ...]:
-    """What the controls show of a run: where it differs, they are to be drawn anew."""
+    """What the controls show of a run: where it differs, they are to be drawn again."""
     run = record.run
     interrupted = run.status == "running" and not house.runner.drives(run.id) and house.runner.interrupted(run.id)
     return run.status, run.reason, run.control.breaks, interrupted, house.runner.trouble(run.id), bool(record.events)
@@ -45,49 +61,32 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """Buttons are enabled where they make sense."""
     run, status = record.run, record.run.status
     interrupted = house.runner.interrupted(run.id)
-    icon, word, colour = STATUS["paused" if interrupted else status]
     runner = house.runner
     of = Resource(kind="run", id=run.id)
     mine = may_change(house.database, of)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
+        status_badge(status, interrupted=interrupted)
         idle = status in ("paused", "failed") or interrupted
         if status != "done" and not run.imported and mine:
             if st.button(
-                _("Step"),
-                key="do-step",
-                icon=":material/skip_next:",
-                disabled=not idle,
+                _("Step"), key="do-step", icon=":material/skip_next:", disabled=not idle, shortcut="s",
                 help=_("Work on one stage."),
-                shortcut="s",
-            ):
+            ):  # fmt: skip
                 _do(lambda: runner.step(run.id, typed_keys()))
             if st.button(
-                _("Run"),
-                key="do-run",
-                icon=":material/play_arrow:",
-                disabled=not idle,
-                type="primary" if idle else "secondary",
-                help=_("Run on to the end, or to the next break."),
-                shortcut="g",
-            ):
+                _("Run"), key="do-run", icon=":material/play_arrow:", disabled=not idle, shortcut="g",
+                type="primary" if idle else "secondary", help=_("Run on to the end, or to the next break."),
+            ):  # fmt: skip
                 _do(lambda: runner.go(run.id, keys=typed_keys()))
             if st.button(
-                _("Pause"),
-                key="do-pause",
-                icon=":material/pause:",
-                disabled=idle,
+                _("Pause"), key="do-pause", icon=":material/pause:", disabled=idle, shortcut="p",
                 help=_("Ask nothing more for now. Answers under way still arrive and are kept."),
-                shortcut="p",
-            ):
+            ):  # fmt: skip
                 _do(lambda: runner.pause(run.id))
             if st.button(
-                _("Stop"),
-                key="do-stop",
-                icon=":material/stop:",
-                disabled=idle and not runner.drives(run.id),
-                help=_("Let go of the run; it can be run on at any time."),
-            ):
+                _("Stop"), key="do-stop", icon=":material/stop:", disabled=idle and not runner.drives(run.id),
+                help=_("Stop the run here; it can go on at any time."),
+            ):  # fmt: skip
                 _do(lambda: runner.stop(run.id))
             with st.popover(_("Run to ..."), disabled=not idle):
                 target = st.selectbox(
@@ -126,7 +125,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             _downloads(house, procedure, record, of)
     if run.imported:
         st.caption(
-            _(":material/lock: {read_only} A fork of it can go on, and asks every question anew.", read_only=READ_ONLY)
+            _(":material/lock: {read_only} A fork of it can go on, and asks every question again.", read_only=READ_ONLY)
         )
     if interrupted:
         st.warning(
@@ -142,28 +141,21 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
         _raise_budget(house, record)
 
 
+def report_html(house: Courthouse, run: str) -> str:
+    record, sure = house.record(run), house.experiments.repeats.sentence(run)
+    procedure = house.procedures[record.run.procedure]
+    return report.as_html(record, procedure, house.answers, house.media, house.beside.of(run), sure)
+
+
 def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Resource) -> None:
     run = record.run.id
     download(
-        house,
-        _("HTML report"),
-        lambda: report.as_html(
-            *(record, procedure, house.answers, house.media, house.beside.of(run)),
-            sure=house.experiments.repeats.sentence(run),
-        ),
-        f"{run}.html",
-        of,
-        icon=":material/article:",
+        house, _("HTML report"), lambda: report_html(house, run), f"{run}.html", of, icon=":material/article:",
         help_=_("One page with everything inside; opens without the app."),
-    )
-    download(
-        house,
-        _("JSON"),
-        lambda: house.files.export(run)[1],
-        f"{run}.json",
-        of,
-        icon=":material/data_object:",
-    )
+    )  # fmt: skip
+    if record.events and may(Access.RUN):
+        film_button(house, procedure, record)
+    download(house, _("JSON"), lambda: house.files.export(run)[1], f"{run}.json", of, icon=":material/data_object:")
     for own in procedure.exports:
         write = partial(own.write, record, house.answers)
         download(house, declared(own.title), write, f"{run}-{own.file}", of, icon=":material/dataset:")
@@ -183,10 +175,78 @@ def _raise_budget(house: Courthouse, record: Record) -> None:
             _do(lambda: house.runner.go(record.run.id, keys=typed_keys()))
 
 
-def _do(act: object) -> None:
+def _do(act: Callable[[], object]) -> None:
+    with errors_shown():
+        act()
+        st.rerun()
+
+
+MOST = 6
+WAIT_S = 8.0
+"""How long the page waits for the other run before it shows it as it goes on."""
+
+
+@offered(Access.RUN)
+def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
+    """A few single changes that the case and the setup offer, and one button; worked out when it is opened."""
+    opened = st.popover(
+        _("Change one thing"), icon=":material/alt_route:", key=f"changing-{record.run.id}", on_change="rerun"
+    )
+    if not opened.open:
+        return
+    with opened:
+        offered = _offered(procedure, record)
+        if not offered:
+            st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))
+            return
+        chosen = st.radio(
+            _("What is different the second time"),
+            offered,
+            format_func=lambda variant: literal(_told(record, variant)),
+            key=f"change-one-{record.run.id}",
+        )
+        if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
+            _both(house, record, chosen)
+
+
+def _offered(procedure: Procedure, record: Record) -> list[Variant]:
+    """Some of each kind: evidence, a member, a rule, knobs. Kept, as each draw of the page would try them all again."""
+    key = f"offered-{record.run.id}"
+    if key not in st.session_state:
+        found = sorted(proposals(procedure, record.setup, record.case, record.run.seed), key=lambda one: one.kind or "")
+        kinds = [_varied(list(group)) for _, group in groupby(found, key=lambda one: one.kind)]
+        st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MOST]
+    offered: list[Variant] = st.session_state[key]
+    return offered
+
+
+def _varied(variants: list[Variant]) -> list[Variant]:
+    """Of several values of one knob the first; numbers before words, as what they do is seen at once."""
+    paths = {next(iter(one.set), "") if one.kind == "knob" else one.name: one for one in reversed(variants)}
+    return sorted(paths.values(), key=lambda one: any(isinstance(value, str) for value in one.set.values()))
+
+
+def _told(record: Record, variant: Variant) -> str:
+    """A knob by its title with both values; what is left out, by its name."""
+    if variant.kind != "knob":
+        return variant.name[:1].upper() + variant.name[1:]
+    ((path, value),) = variant.set.items()
+    field = field_at(type(record.setup), path)
+    before, after = (translated(choice_in_words(field, one)) for one in (value_at(record.setup, path), value))
+    return f"{translated(path_in_words(type(record.setup), path))}: {before} → {after}"
+
+
+def _both(house: Courthouse, record: Record, variant: Variant) -> None:
+    st.session_state.pop("play", None)
     try:
-        act()  # type: ignore[operator]
+        setup, case = applied(variant, record.setup, record.case)
+        fork = house.fork(record.run.id, setup, case=case)
+        house.runner.go(fork)
+        with st.spinner(_("The second run is under way ...")):
+            house.runner.wait(fork, WAIT_S)
+    except TookLong:
+        open_run(fork)
     except CourtroomError as error:
         st.error(literal(str(error)))
     else:
-        st.rerun()
+        st.switch_page("pages/compare.py", query_params={"runs": f"{record.run.id},{fork}"})

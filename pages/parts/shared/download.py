@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from mimetypes import guess_type
-from threading import Thread
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
 from courtroom.access.account import Resource
-from courtroom.access.acting import acting, by
+from courtroom.access.acting import acting
 from courtroom.courthouse import Courthouse
 from courtroom.sharing.actions import note
+from courtroom.sharing.rules import may_see
 from pages.parts.shared.inert import declared
+from pages.parts.shared.protocol import Download, still
 
 Content = str | bytes
 ANY = "application/octet-stream"
@@ -34,32 +36,33 @@ def download(
     """The button.
 
     Args:
-        content: what is in the file, or what makes it once it is wanted. It is made for the person who sees the button.
+        content: what is in the file, or what makes it once it is wanted: then it is made for the person whose session it is at
+            that moment.
         of: what it is taken from.
     """
     person, mime, page = acting(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
-    def given() -> bytes:
-        made = content() if callable(content) else content
-        made = made.encode() if isinstance(made, str) else made
+    def made() -> bytes:
+        data = content() if callable(content) else content
+        data = data.encode() if isinstance(data, str) else data
         note(house.database, "download", of, name)
         if runtime.exists():
-            keeping = add_script_run_ctx(Thread(target=_keep, args=(made, mime, name)), page)
-            keeping.start()
-            keeping.join()
-        return made
+            # Streamlit drops a file that was made on a click as soon as any two pages were drawn, whoever looks at them: with
+            # several people that is before a slow browser has fetched it. So it is the session's until it draws its page again.
+            runtime.get_instance().media_file_mgr.add(data, mime, name, name, is_for_static_download=True)
+        return data
 
-    wanted = content if person is None and not callable(content) else by(person, given)
+    def given() -> bytes:
+        if page is None or not runtime.exists():
+            return made()
+        with ThreadPoolExecutor(1, initializer=add_script_run_ctx, initargs=(None, page)) as session:
+            return session.submit(made).result()
+
+    def allowed() -> bool:
+        return still(person) and (of is None or may_see(house.database, of))
+
+    wanted = content if person is None and not callable(content) else Download(given, allowed)
     st.download_button(
         declared(label), wanted, name, mime, icon=icon, key=key, help=declared(help_) if help_ else None,
-        on_click="ignore",  # to draw the page anew would end the offer while the file is being made
+        on_click="ignore",  # to draw the page again would end the offer while the file is being made
     )  # fmt: skip
-
-
-def _keep(made: bytes, mime: str, name: str) -> None:
-    """Keep a file for the session in whose thread this runs, until it draws its page anew.
-
-    Streamlit lets go of a file made on a click as soon as any two pages were drawn, whoever looks at them: with several people
-    that is before a slow browser has fetched it.
-    """
-    runtime.get_instance().media_file_mgr.add(made, mime, name, name, is_for_static_download=True)

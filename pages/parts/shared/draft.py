@@ -15,7 +15,6 @@ from courtroom.engine.procedure import Preset, Procedure
 from courtroom.engine.setup import Setup, changed_values
 
 EDITED = {Widget.PERSONAS: "Jury", Widget.GRAPH: "Follow-graph", Widget.RULES: "Rules"}
-"""The sections in which a field has an editor of its own."""
 SHARE = "Save and share"
 
 
@@ -35,7 +34,6 @@ class SetupDraft:
 
     @classmethod
     def of(cls, procedure: Procedure) -> SetupDraft:
-        """The session's draft for a procedure."""
         drafts: dict[str, SetupDraft] = st.session_state.setdefault("drafts", {})
         if procedure.name not in drafts:
             draft = cls(procedure.name, procedure.setup, procedure.setup().model_dump(mode="json"))
@@ -50,15 +48,9 @@ class SetupDraft:
         return f"{self.procedure}-{self.version}-{name}"
 
     def validated(self) -> Setup:
-        """The setup.
-
-        Raises:
-            ValidationError: a value doesn't fit.
-        """
         return self.kind.model_validate(self.values)
 
     def complete(self, case: Case) -> dict[str, Any]:
-        """The values with everything drawn that is left to the seed."""
         return self.validated().complete(case, self.seed).model_dump(mode="json")
 
     def start_from(self, preset: Preset) -> None:
@@ -69,30 +61,23 @@ class SetupDraft:
         self.renew()
 
     def load(self, shared: dict[str, Any]) -> None:
-        """Take over a saved or shared setup."""
         self.values = {**self.kind().model_dump(mode="json"), **shared.get("setup", {})}
         self.seed = int(shared.get("seed", self.seed))
         self.preset = ""
         self.renew()
 
     def fork_of(self, run: str, setup: Setup, seed: int) -> None:
-        """Start from a run's setup, once."""
         if self.forked != run:
             self.forked = run
             self.load({"setup": setup.model_dump(mode="json"), "seed": seed})
             self.history = [self.frozen()]
 
     def shared(self, case: str = "") -> dict[str, Any]:
-        """What is saved, or carried by a file or a link: the changes against the defaults.
-
-        Args:
-            case: what a file or a link calls the case; a saved setup is used with any case.
-        """
+        """What is saved, or carried by a file or a link: the changes against the defaults."""
         changes = changed_values(self.kind, self.values)
         return {"procedure": self.procedure, "seed": self.seed, "setup": changes, **({"case": case} if case else {})}
 
     def sections(self) -> list[str]:
-        """Names of the page's sections that this kind of setup has."""
         return [
             "Settings",
             "Models",
@@ -103,7 +88,6 @@ class SetupDraft:
 
     @property
     def drawn(self) -> dict[Widget, str]:
-        """The names of the fields for which more than one plain field is drawn."""
         return fields_drawn(self.kind)
 
     def frozen(self) -> str:
@@ -111,22 +95,18 @@ class SetupDraft:
         return json.dumps([self.seed, self.values], sort_keys=True, ensure_ascii=False)
 
     def remember(self) -> None:
-        """Keep the present state as one step of the history."""
         if (state := self.frozen()) != self.history[-1]:
             self.history = [*self.history[-50:], state]
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is a step to go back to."""
         return len(self.history) > 1 or self.frozen() != self.history[-1]
 
     def undo(self) -> None:
-        """Go one step back."""
         if self.frozen() == self.history[-1] and len(self.history) > 1:
             self.history.pop()
         self.seed, self.values = json.loads(self.history[-1])
         self.renew()
 
     def renew(self) -> None:
-        """Have all widgets show the values anew."""
         self.version += 1

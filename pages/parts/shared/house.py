@@ -2,40 +2,37 @@
 
 from __future__ import annotations
 
+import threading
 from functools import partial
+from typing import NoReturn
 
 import streamlit as st
-from streamlit.runtime.pages_manager import PagesManager
 
 from courtroom.access.acting import acting, acts, found_by
 from courtroom.accounts.sign_in import signs_in
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.settings import from_environment
+from courtroom.settings import Settings, from_environment
 from courtroom.sharing.links import Links
-from courtroom.store.failures import FAILURES
+from courtroom.store.connection import FAILURES
 from pages.parts.shared.inert import literal
 from pages.parts.shared.sign_in import note_arrival, sign_in_page, visitor
 
 ALONE = "alone"
-"""The page that a link has opened alone, in the session."""
+
+_opening = threading.Lock()
+_failed: tuple[int, str] = (0, "")
+"""How often it could not be opened, and why at last."""
+_opened: tuple[Settings, Courthouse] | None = None
+"""The settings of the environment under which it was opened, and the courthouse."""
 
 
 def courthouse() -> Courthouse:
-    """The courthouse, within the app's frame.
-
-    Where the first visit to a new server is to a page's own address, Streamlit takes the folder `pages/` for an app
-    without `app.py` and draws the page by itself; then it is drawn again, as `app.py` has it. Nothing that a person
-    did is lost by that, as it is the first thing that a session does.
+    """The courthouse.
 
     It is the door of each page: who has to sign in first gets no further, but to the page that a link opens alone.
     """
-    first = "framed" not in st.session_state
-    st.session_state["framed"] = True
-    if first and PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
     try:
         with st.spinner(_("Opening the courthouse ...")):
             house = _open()
@@ -60,19 +57,43 @@ def outside() -> bool:
     return person is not None and not person.id
 
 
-@st.cache_resource(show_spinner=False)
 def _open() -> Courthouse:
-    """Opened once a server. Runs, sweeps and experiments whose process had died are taken up again."""
+    """The one courthouse of this process, whatever becomes of Streamlit's caches; another one for other settings, as in tests.
+
+    Who has waited while it could not be opened is told the same: a database that does not answer would keep each waiting in turn.
+    """
+    global _opened, _failed
+    before = _failed
+    with _opening:
+        if _failed != before:
+            raise CourtroomError(_failed[1])
+        settings = from_environment()
+        if _opened is not None and not _opened[1].closed and _opened[0] != settings:
+            _opened[1].close()
+        if _opened is None or _opened[1].closed:
+            try:
+                _opened = (settings.model_copy(), _newly_opened(settings))
+            except CourtroomError as error:
+                _failed = (_failed[0] + 1, str(error))
+                raise
+        return _opened[1]
+
+
+def _newly_opened(settings: Settings) -> Courthouse:
+    """Runs and experiments whose process had died go on; where that fails, nothing stays open."""
     secrets = st.secrets if st.secrets.load_if_toml_exists() else {}
-    settings = from_environment()
     closed = signs_in(settings, secrets.get("auth"))
     with acts(None):
-        house = Courthouse(settings, streaming=True, connections=secrets.get("connections", {}))
-        house.runner.take_up_interrupted()
-        house.sweeps.take_up_interrupted()
-        house.experiments.take_up_interrupted()
-    found_by(partial(visitor, house.accounts, Links(house.database)) if closed else lambda: None)
-    return house
+        opened = Courthouse(settings, alone=not closed, streaming=True, connections=secrets.get("connections", {}))
+        try:
+            opened.runner.take_up_interrupted()
+            opened.experiments.take_up_interrupted()
+        except BaseException:
+            opened.close()
+            raise
+    if closed:
+        found_by(partial(visitor, opened.accounts, Links(opened.database)))
+    return opened
 
 
 def current_run() -> str | None:
@@ -87,6 +108,10 @@ def current_run() -> str | None:
 
 
 def look_at(run: str) -> None:
-    """Make this the current run."""
     st.session_state["run"] = run
     st.query_params["run"] = run
+
+
+def open_run(run: str) -> NoReturn:
+    st.session_state["run"] = run
+    st.switch_page("pages/deliberation.py", query_params={"run": run})

@@ -3,7 +3,7 @@
 Streamlit reads most texts as Markdown, `st.html` reads HTML; both can fetch a picture from anywhere or link there. What was not
 written in this code goes through `literal` or `escaped` on its way into them, or is shown by `inert`, and then no markup of
 it takes effect. Tables, code, plain text fields and lists to select from show text as it is. What figures show is made plain
-where it is drawn (`courtroom.figures.plain`). What the engine says is translated at this door too. `tests/test_door.py` finds what was forgotten.
+where it is drawn (`courtroom.figures.layout`). What the engine says is translated at this door too. `tests/test_door.py` finds what was forgotten.
 """
 
 from __future__ import annotations
@@ -39,9 +39,5 @@ def declared(text: str) -> str:
 
 
 def escaped(text: object, *, as_it_is: bool = False) -> str:
-    """For HTML, between tags and in quoted attributes.
-
-    Args:
-        as_it_is: whether it is a part of a text, which is never the engine's whole sentence.
-    """
+    """For HTML, between tags and in quoted attributes. `as_it_is`: whether it is a part of a text, which is never the engine's whole sentence."""
     return escape(str(text) if as_it_is else translated(str(text)), quote=True)

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 
 import streamlit as st
 from pydantic.fields import FieldInfo
 
 from courtroom.cases.case import Case
-from courtroom.engine.knobs import Group, Widget, bounds, comes_first, fields_drawn, group_of, is_group, plain
+from courtroom.engine.changes import read_values
+from courtroom.engine.knobs import (
+    Group,
+    Widget,
+    bounds,
+    choice_in_words,
+    comes_first,
+    fields_drawn,
+    group_of,
+    is_group,
+    leaves,
+    plain,
+)
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Budget, Setup
+from courtroom.experiments.what_if import LEFT_AS_THEY_ARE
 from courtroom.language import _, listed, translated
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
 
 OWN_SECTION = {"model", "roles", "members", "prompts", "embedding", "budget"}
-"""Fields of every setup that have a section of their own."""
 AMONG_THE_OTHERS = (Widget.SEATS, Widget.KNOWLEDGE_BASE)
 """Widgets that are drawn among the plain fields."""
 
@@ -64,7 +77,6 @@ def _default(field: FieldInfo) -> Any:
 
 
 def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupDraft, prefix: str) -> None:
-    """One knob a field, three in a row."""
     columns = st.columns(3, gap="large")
     base = fields_drawn(draft.kind).get(Widget.KNOWLEDGE_BASE)
     for number, (name, field) in enumerate(fields.items()):
@@ -72,7 +84,7 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
             draw = _base if prefix + name == base else knob
             values[name] = draw(field, values[name], draft.key(prefix + name))
             if values[name] != _default(field):
-                st.caption(_("Default: {default}", default=literal(_default(field))))
+                st.caption(_("Default: {default}", default=literal(choice_in_words(field, _default(field)))))
 
 
 def _base(field: FieldInfo, value: str, key: str) -> str:
@@ -91,7 +103,6 @@ def _base(field: FieldInfo, value: str, key: str) -> str:
 
 
 def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name: str) -> None:
-    """Several of what the case offers."""
     chosen = [one for one in draft.values[name] if one in options]
     draft.values[name] = st.multiselect(
         declared(field.title or name),
@@ -105,12 +116,11 @@ def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name:
 
 
 def knob(field: FieldInfo, value: Any, key: str) -> Any:
-    """One widget for one field, by its type."""
     title, help_text = declared(field.title or ""), declared(field.description or "") or None
     kind, optional = plain(field.annotation)
     if get_origin(kind) is Literal:
         options = list(get_args(kind))
-        return st.selectbox(title, options, options.index(value), key=key, help=help_text, format_func=translated)
+        return st.selectbox(title, options, options.index(value), key=key, help=help_text, format_func=_called(field))
     if kind is bool:
         return st.toggle(title, value, key=key, help=help_text)
     if kind in (int, float):
@@ -125,3 +135,43 @@ def knob(field: FieldInfo, value: Any, key: str) -> Any:
             step=step, key=key, help=help_text, placeholder=_("not set") if optional else None,
         )  # fmt: skip
     return st.text_input(title, value or "", key=key, help=help_text)
+
+
+def _called(field: FieldInfo) -> Callable[[Any], str]:
+    return lambda value: translated(choice_in_words(field, value))
+
+
+MODELS = ("model.id", "model.temperature")
+
+
+def varied(procedure: Procedure) -> dict[str, FieldInfo]:
+    return {
+        path: field
+        for path, field in leaves(procedure.setup)
+        if (path in MODELS or path.partition(".")[0] not in LEFT_AS_THEY_ARE)
+        and (plain(field.annotation)[0] in (int, float, str, bool) or get_origin(plain(field.annotation)[0]) is Literal)
+    }
+
+
+def knob_values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
+    """The values of one knob: picked where there are few, typed where there are many."""
+    kind = plain(field.annotation)[0]
+    title = _("{title}: now {now}", title=literal(field.title or path), now=literal(choice_in_words(field, now)))
+    if kind is bool:
+        st.caption(_("{title}; both are heard.", title=title))
+        return [True, False]
+    if get_origin(kind) is Literal:
+        others = [value for value in get_args(kind) if value != now]
+        return st.multiselect(
+            title,
+            list(get_args(kind)),
+            others,
+            key=key,
+            help=declared(field.description or "") or None,
+            format_func=_called(field),
+        )
+    text = st.text_input(
+        title, key=key, help=declared(field.description or "") or None,
+        placeholder=_("values with commas, e.g. ") + (_("offline, openai/gpt-4o-mini") if kind is str else "1, 2, 3"),
+    )  # fmt: skip
+    return read_values(text) if text.strip() else []

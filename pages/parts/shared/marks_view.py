@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypedDict
 
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.cases.explain import explain
+from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.language import _, translated
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.units import moment
-from pages.parts.shared.your_name import your_name
+from pages.parts.shared.sign_in import your_name
+from pages.parts.shared.table import moment
 
 
 class ByMarks(TypedDict):
@@ -68,15 +69,18 @@ def _form(house: Courthouse, run: str, target: str) -> None:
         comment = st.text_area(_("Comment"), mine.comment, max_chars=5_000)
         if not st.form_submit_button(_("Keep this mark")):
             return
+    new = {"reviewer": who, "star": star, "score": score, "tags": tuple(tags), "comment": comment.strip()}
+    keep_mark(who, lambda: house.marks.put(run, mine.with_(new)))
+
+
+def keep_mark(who: str, keep: Callable[[], object]) -> None:
+    """Keep what a reviewer's form says; without a name, or where a value does not fit, a sentence says so."""
     if not who:
         st.error(_("Write your name: each reviewer has one mark."))
         return
     st.session_state["who"] = who
     try:
-        made = mine.with_(
-            {"reviewer": who, "star": star, "score": score, "tags": tuple(tags), "comment": comment.strip()}
-        )
-        house.marks.put(run, made)
+        keep()
     except ValidationError as error:
         st.error(literal(" ".join(explain(error))))
     else:

@@ -1,34 +1,156 @@
-"""Which model answers: for the run, by role, by member; at which server; and keys for this browser session."""
+"""Which model answers: for the run, by role, by member, at which server; keys for this browser session; how look-ups compare texts."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 import streamlit as st
+from pydantic import ValidationError
 
 from courtroom.cases.case import Case
-from courtroom.engine.knobs import Widget
+from courtroom.cases.checks import explain
+from courtroom.courthouse import Courthouse
+from courtroom.engine.knobs import Widget, thresholds
 from courtroom.engine.procedure import Procedure
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.embedding import (
+    BY_WORDS,
+    DEFAULT,
+    LOCAL,
+    MISSING,
+    REMOTE,
+    about_embedding,
+    embedding_problem,
+    installed,
+)
 from courtroom.language import _, translated
 from courtroom.models.connections import Connections
-from courtroom.models.keys import first_set, typed_name
+from courtroom.models.keys import KEYS, first_set, typed_name
+from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.draft import SetupDraft
+from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
-from pages.parts.shared.model_picker import model_picker, one_for_each_seat, try_it
 from pages.parts.shared.table import heads
 
+FRESH_S = 60
+ALWAYS = {
+    OFFLINE: Offer(id=OFFLINE, prompt_price=0.0, completion_price=0.0),
+    PERSON: Offer(id=PERSON),
+}
+ABOUT = {OFFLINE: "no language model; free, and works without a key", PERSON: "a person in the seat"}
+
+
+@st.cache_data(ttl=FRESH_S, show_spinner=False)
+def _reachable(_connections: Connections, _typed: dict[str, str], known: tuple[str, ...]) -> tuple[Offer, ...]:
+    return offers(_connections, _typed)
+
+
+def reachable(connections: Connections) -> dict[str, Offer]:
+    """The models that can be asked now, by a label that is theirs alone."""
+    typed = {name: value for name, value in st.session_state.get("typed_keys", {}).items() if value}
+    with st.spinner(_("Looking for models that can be reached ...")):
+        found = _reachable(connections, typed, (*sorted(typed), *connections))
+    return ALWAYS | {_label(offer): offer for offer in found}
+
+
+def model_picker(values: dict[str, Any], key: str, connections: Connections) -> tuple[dict[str, Any], bool]:
+    """The model's id and connection, and whether it is one of those offered; what else a setup says of it stays."""
+    known = reachable(connections)
+    now = _label(Offer(id=values["id"], connection=values.get("connection", "")))
+    options = [*known, *([now] if now not in known else [])]
+    chosen = st.selectbox(
+        _("Model"),
+        options,
+        options.index(now),
+        key=f"{key}-id",
+        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
+        help=declared(ModelSpec.model_fields["id"].description or ""),
+        accept_new_options=True,
+    )
+    offer = known.get(chosen or OFFLINE) or Offer(
+        id=(chosen or OFFLINE).strip(), connection=values.get("connection", "")
+    )
+    if offer.facts() and offer.id not in ABOUT:
+        st.caption(literal(offer.facts()))
+    picked = {**values, "id": offer.id}
+    picked.pop("connection", None)
+    return {**picked, **({"connection": offer.connection} if offer.connection else {})}, offer in known.values()
+
+
+def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
+    """A button that asks the model a schema, a stream, a picture and a long prompt."""
+    if values["id"] in ABOUT:
+        return
+    if not st.button(
+        _("Try it"),
+        key=f"{key}-try",
+        icon=":material/labs:",
+        help=_("Asks it four short questions, which may cost a little."),
+    ):
+        return
+    from courtroom.upkeep.model_check import ModelTrial, trials
+
+    async def ask() -> list[ModelTrial]:
+        spec = ModelSpec.model_validate(
+            {"id": values["id"], "connection": values.get("connection", ""), "temperature": 0.0, "max_tokens": 500}
+        )
+        return [trial async for trial in trials(spec, connections)]
+
+    token = KEYS.set(dict(st.session_state.get("typed_keys", {})))
+    try:
+        with st.spinner(_("Asking the model ...")):
+            found = asyncio.run(ask())
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        return
+    finally:
+        KEYS.reset(token)
+    for trial in found:
+        price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
+        sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
+        (st.success if trial.works else st.warning)(sentence)
+
+
+def one_for_each_seat(
+    members: list[str], chosen: dict[str, Any], base: dict[str, Any], key: str, connections: Connections
+) -> bool:
+    """A different model for each seat, in turn. True where the seats were given models."""
+    known = reachable(connections)
+    with st.popover(_("A different model for each seat"), icon=":material/groups:"):
+        labels = st.multiselect(
+            _("Models, in turn"),
+            [label for label in known if label != PERSON],
+            key=f"{key}-seats",
+            accept_new_options=True,
+            help=_("The first seat gets the first model, and so on; after the last one the first comes again."),
+            format_func=translated,
+        )
+        if not st.button(_("Give them out"), key=f"{key}-give", disabled=not labels):
+            return False
+    rest = {name: value for name, value in base.items() if name not in ("id", "connection")}
+    for place, member in enumerate(members):
+        label = labels[place % len(labels)]
+        offer = known.get(label) or Offer(id=label.strip())
+        chosen[member] = {**rest, "id": offer.id, **({"connection": offer.connection} if offer.connection else {})}
+    return True
+
+
+def _label(offer: Offer) -> str:
+    return f"{offer.id} @ {offer.connection}" if offer.connection else offer.id
+
+
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
-"""Providers for which a key can be typed."""
 OWN = "the provider's own"
 
 
 def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections: Connections) -> None:
-    """The run's model with its parameters, then exceptions."""
     st.subheader(_("The run's model"))
     draft.values["model"] = _spec(draft.values["model"], draft.key("model"), connections)
     st.subheader(_("By role"), help=_("Empty: the run's model, or nobody where a role needs a model of its own."))
@@ -187,3 +309,74 @@ def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dic
     elif (now.get("id"), now.get("connection", "")) != (model, connection):
         rest = {field: value for field, value in (now or base).items() if field != "connection"}
         into[name] = {**rest, "id": model, **({"connection": connection} if connection else {})}
+
+
+def embedding_choice(servers: str, value: str, key: str) -> str:
+    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it.
+
+    Args:
+        servers: the one that the server's owner has set.
+        value: the chosen one; empty is the server's.
+
+    Returns:
+        The choice; empty where it is the server's own, or where it can't be used.
+    """
+    options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *LOCAL, value)))
+    chosen = st.selectbox(
+        _("Embedding"),
+        options,
+        options.index(value),
+        key=key,
+        accept_new_options=True,
+        format_func=lambda name: name or _("as set on the server: {servers}", servers=servers),
+        help=_(
+            "How texts are compared in look-ups. Choose one, or write a LiteLLM id. A first look-up with another embedding has to "
+            "embed the whole collection."
+        ),
+    )
+    chosen = str(chosen or "").strip()
+    if problem := embedding_problem(chosen):
+        st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
+        return ""
+    st.caption(literal(about_embedding(chosen or servers)))
+    if chosen in LOCAL and not installed(chosen):
+        st.warning(literal(MISSING))
+    return chosen
+
+
+def embedding_form(draft: SetupDraft, house: Courthouse) -> None:
+    st.subheader(_("Look-ups"))
+    draft.values["embedding"] = embedding_choice(
+        house.settings.embedding, draft.values.get("embedding", ""), draft.key("embedding")
+    )
+
+
+def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> None:
+    """What rests on words alone, and which thresholds were chosen for another embedding."""
+    embedding = chosen or house.settings.embedding
+    if procedure.looks_in and embedding == DEFAULT:
+        st.caption(_("Look-ups by {default}: {by_words}", default=literal(DEFAULT), by_words=translated(BY_WORDS)))
+    for set_for in dict.fromkeys(name for _knob, name in thresholds(procedure.setup) if name != embedding):
+        titles = ", ".join(title for title, name in thresholds(procedure.setup) if name == set_for)
+        st.warning(
+            _(
+                "The defaults of {titles} were chosen for {set_for}. {embedding} gives other similarities: choose them again.",
+                titles=literal(titles),
+                set_for=literal(set_for),
+                embedding=literal(embedding),
+            ),
+            icon=":material/tune:",
+        )
+
+
+def start_with_models(house: Courthouse, procedure: Procedure, case: Case, roles: Mapping[str, str]) -> None:
+    """Start a run with the default setup and a model for each role, and go to its page."""
+    models = {role: {"id": model.strip() or OFFLINE} for role, model in roles.items()}
+    try:
+        setup = procedure.setup.model_validate({"roles": models})
+    except ValidationError as error:
+        st.error(literal(" ".join(explain(error))))
+        return
+    run = house.new_run(procedure.name, case, setup, 0)
+    house.runner.go(run, keys=typed_keys())
+    open_run(run)

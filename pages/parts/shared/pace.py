@@ -1,4 +1,4 @@
-"""How often pages are drawn anew for those who look on: all that together must leave the server time for everything else."""
+"""How often pages are drawn again for those who look on: all that together must leave the server time for everything else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import streamlit as st
 
 SHARE = 0.25
-"""Of one core: what drawing pages anew may take, for all who look on together."""
+"""Of one core: what drawing pages again may take, for all who look on together."""
 LOOKS_SHARE = 0.1
 """The same for their looks."""
 AWAY_S = 20.0
@@ -22,11 +22,7 @@ LAST = 0.2
 
 
 class Pace:
-    """How long a page waits before it is drawn anew by itself. With one session it hardly ever does; with many each waits longer.
-
-    Args:
-        now: seconds on a clock that nobody sets.
-    """
+    """How long a page waits before it is drawn again by itself. With one session it hardly ever does; with many each waits longer."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
@@ -35,12 +31,10 @@ class Pace:
         self._page_s = self._look_s = 0.0
 
     def drew(self, seconds: float) -> None:
-        """A page was drawn, and took so much CPU time."""
         with self._lock:
             self._page_s = _average(self._page_s, seconds)
 
     def looked(self, session: str, seconds: float) -> None:
-        """A session has looked for news, and that took so much CPU time."""
         with self._lock:
             self._looked[session] = self._now()
             self._look_s = _average(self._look_s, seconds)
@@ -70,10 +64,8 @@ def _average(before: float, last: float) -> float:
 
 @st.cache_resource(show_spinner=False)
 def pace() -> Pace:
-    """One for all sessions."""
     return Pace()
 
 
 def this_session() -> str:
-    """A name that this session alone has."""
     return str(st.session_state.setdefault("session-name", secrets.token_hex(8)))

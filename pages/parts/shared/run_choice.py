@@ -9,7 +9,7 @@ import streamlit as st
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Status
-from courtroom.evaluation.run_list import RunLine, RunList, Wanted
+from courtroom.evaluation.run_list import RunFilter, RunLine, RunList
 from courtroom.language import _
 
 MOST = 100
@@ -26,7 +26,7 @@ def runs_to_choose(
         status: how the runs must stand.
     """
     listed = RunList(house.database)
-    held = Wanted(status=status or "")
+    held = RunFilter(status=status or "")
     found = listed.newest(held, MOST + 1)
     if len(found) > MOST:
         text = _searched(key)

@@ -7,13 +7,13 @@ import streamlit as st
 from courtroom.access.account import Resource, Visibility
 from courtroom.access.acting import acting
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.sharing.links import DAY, HOUR, LASTING, Links
 from courtroom.sharing.rules import may_change, owned
 from courtroom.sharing.visibility import share
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import literal
-from pages.parts.shared.units import moment
+from pages.parts.shared.table import moment
 
 VISIBILITIES: tuple[Visibility, ...] = ("private", "shared", "public")
 MADE = "link_made"
@@ -28,7 +28,6 @@ def share_popover(house: Courthouse, resource: Resource) -> None:
 
 
 def share_view(house: Courthouse, resource: Resource) -> None:
-    """Who sees it, and its links; nothing where nobody signs in."""
     if acting() is None:
         return
     now = owned(house.database, resource).visibility
@@ -66,10 +65,8 @@ def _links(house: Courthouse, resource: Resource, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lasts = st.selectbox(_("Opens for"), LASTING, 1, format_func=words.__getitem__, key=f"lasts-{key}", width=140)
         if st.button(_("Make a link"), key=f"link-{key}", icon=":material/add_link:"):
-            try:
+            with errors_shown():
                 st.session_state[MADE] = (resource, links.make(resource, lasts))
-            except CourtroomError as error:
-                st.error(literal(str(error)))
     made: tuple[Resource, str] | None = st.session_state.get(MADE)
     if made and made[0] == resource:
         st.code(f"{_server()}/?link={made[1]}", language=None, wrap_lines=True)
@@ -86,7 +83,6 @@ def _links(house: Courthouse, resource: Resource, key: str) -> None:
 
 
 def _server() -> str:
-    """The address of the app in this browser, without a page."""
     address = (st.context.url or "").split("?")[0].rstrip("/")
     pages = ("/deliberation", "/cases", "/experiments")
     return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
 
-from courtroom.language import ENGLISH, N_, language, translated
+from courtroom.errors import Unreadable
+from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
+from pages.parts.shared.inert import declared, literal
+
+T = TypeVar("T")
 
 HEADS = (
     *(N_("member"), N_("name"), N_("model"), N_("connection"), N_("gender"), N_("age"), N_("status"), N_("background")),
@@ -39,7 +44,74 @@ def in_language(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read(frame: pd.DataFrame) -> pd.DataFrame:
-    """The same rows with the engine's words in the reader's language."""
     return (
         frame if language() == ENGLISH else frame.map(lambda cell: translated(cell) if isinstance(cell, str) else cell)
     )
+
+
+def money(dollars: float | None) -> str:
+    if dollars is None:
+        return _("price unknown")
+    if dollars == 0:
+        return _("free")
+    return f"${dollars:,.2f}" if dollars >= 0.01 else f"{dollars * 100:.2g} ¢"
+
+
+def count(number: float) -> str:
+    """1,234 or 1.2 M."""
+    for size, name in ((1e9, " bn"), (1e6, " M"), (1e4, " k")):
+        if number >= size:
+            return f"{number / (size if size != 1e4 else 1e3):.1f}{name}"
+    return f"{number:,.0f}"
+
+
+def many(number: int, thing: str) -> str:
+    """1 run, 2 runs."""
+    return ngettext(f"{{number}} {thing}", f"{{number}} {thing}s", number)
+
+
+def duration(seconds: float) -> str:
+    """0.2 s, 45 s, 3 min 20 s, 2 h 5 min."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return _("{minutes} min {rest} s", minutes=minutes, rest=rest) if rest else _("{minutes} min", minutes=minutes)
+    return _("{hours} h {minutes} min", hours=minutes // 60, minutes=minutes % 60)
+
+
+def moment(at: float) -> str:
+    return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M")
+
+
+def one_of(label: str, options: Sequence[T], key: str, first: T, shown: Callable[[T], str] = str) -> T:
+    """A row of options of which one is always chosen; only a screen reader hears the label."""
+    return st.segmented_control(
+        declared(label),
+        options,
+        default=first,
+        required=True,
+        key=key,
+        format_func=lambda one: literal(shown(one)),
+        label_visibility="collapsed",
+    )
+
+
+def page_of(total: int, size: int, key: str | None = None) -> int:
+    """The page of a list that the reader chooses; the first where there is no other."""
+    pages = max(1, (total - 1) // size + 1)
+    if pages == 1:
+        return 1
+    return int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key=key, width=160))
+
+
+SHOWN = 5
+
+
+def unreadable_rows(rows: Sequence[Unreadable]) -> None:
+    for row in rows[:SHOWN]:
+        st.warning(literal(str(row)), icon=":material/broken_image:")
+    if len(rows) > SHOWN:
+        st.caption(_("and {rows} more; `python -m courtroom doctor` lists all.", rows=len(rows) - SHOWN))

@@ -1,4 +1,4 @@
-"""A sweep being set up: which run, what is varied, what it will take."""
+"""A what-if being set up: which run, what is varied, what it will take."""
 
 from __future__ import annotations
 
@@ -6,34 +6,39 @@ from functools import partial
 
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import value_at
+from courtroom.engine.knobs import path_in_words
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.experiments.what_if import (
+    CHANGES,
+    Axis,
+    evidence_left_out,
+    grid,
+    members_left_out,
+    rules_left_out,
+    singly,
+    values,
+)
 from courtroom.language import _, translated
-from courtroom.sweeps.plan import KINDS, Axis, SweepPlan, grid, singly
-from courtroom.sweeps.sweeper import SweepEstimate
+from pages.parts.experiments.form import rehearsed, start_bar
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.offered import offered
-from pages.parts.shared.records import read
 from pages.parts.shared.run_choice import runs_to_choose
-from pages.parts.shared.table import heads
-from pages.parts.shared.units import count, many, moment
-from pages.parts.what_if.axes import chosen_axes
-from pages.parts.what_if.list import open_sweep
+from pages.parts.shared.table import heads, moment
 
-AT_ONCE = 30
-"""Up to so many runs are rehearsed without being asked for: a few seconds."""
 WAYS = ("What would change this verdict?", "Choose what to vary")
 
 
 @offered(Access.RUN)
-def sweep_form(house: Courthouse, wanted: str | None) -> None:
+def what_if_form(house: Courthouse, wanted: str | None) -> None:
     """Base run, way, variants, estimate, start."""
-    rows = runs_to_choose(house, "sweep-search", [wanted] if wanted else [], "done")
+    rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
     if not rows:
         st.info(_("No run fits what you search for."), icon=":material/search_off:")
         return
@@ -45,14 +50,14 @@ def sweep_form(house: Courthouse, wanted: str | None) -> None:
         format_func=lambda i: f"{rows[i].title} · {rows[i].outcome or ''} · {moment(rows[i].created)} · {i}",
         help=_("The run that is asked about. What a variant does not touch is served from its record."),
     )
-    st.session_state["sweep_base"] = run
-    base = read(house, run)
+    st.session_state["what-if-run"] = run
+    base = house.runner.latest.of(run)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     way = left.segmented_control(
         _("How"),
         WAYS,
         default=WAYS[0],
-        key="sweep_way",
+        key="what-if-way",
         format_func=lambda way: declared(
             house.procedures[base.run.procedure].ending.what_if if way == WAYS[0] else way
         ),
@@ -60,7 +65,7 @@ def sweep_form(house: Courthouse, wanted: str | None) -> None:
     way = way or WAYS[0]
     seeds = int(
         right.number_input(
-            _("Seeds"), 1, 50, 1, key="sweep_seeds",
+            _("Seeds"), 1, 50, 1, key="what-if-seeds",
             help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
             "several, shares come with intervals, and chance is distinguished from change."),
         )
@@ -69,20 +74,20 @@ def sweep_form(house: Courthouse, wanted: str | None) -> None:
     if variants is None:
         return
     try:
-        plan = house.sweeps.plan(run, variants, range(base.run.seed, base.run.seed + seeds))
+        experiment = house.experiments.what_ifs.experiment(run, variants, range(base.run.seed, base.run.seed + seeds))
     except CourtroomError as error:
         if len(variants) > 1:
             st.error(literal(str(error)))
         else:
             st.caption(_("Choose something to vary, or more seeds than one."))
         return
-    _bar(house, plan)
+    start_bar(house, experiment)
 
 
 def _proposed(house: Courthouse, base: Record) -> Axis | None:
     """Single changes that fit a budget of calls."""
     budget = st.number_input(
-        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="sweep_budget",
+        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
         help=_("The cheapest changes are taken first, as many as fit."),
     )  # fmt: skip
     st.caption(
@@ -92,31 +97,31 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         )
     )
     key = f"{base.run.id}/{budget}"
-    kept = st.session_state.get("sweep_proposed")
+    kept = st.session_state.get("what-if-proposed")
     if kept is None or kept[0] != key:
         if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
             return None
         bar = st.progress(0.0, _("Estimating ..."))
-        found = house.sweeps.propose(
+        found = house.experiments.what_ifs.propose(
             base.run.id,
             int(budget),
-            partial(_rehearsed, bar),
+            partial(rehearsed, bar),
         )
         bar.empty()
-        kept = st.session_state["sweep_proposed"] = (key, found)
+        kept = st.session_state["what-if-proposed"] = (key, found)
     found = kept[1]
     if not found:
         st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
     table = pd.DataFrame(
         [
-            {"take": True, "change": translated(v.name), "what": translated(KINDS[v.kind]), "calls": calls}
+            {"take": True, "change": translated(v.name), "what": translated(CHANGES[v.kind or "base"]), "calls": calls}
             for v, calls in found
         ]
     )
     with st.expander(_("{found} changes fit", found=len(found)), expanded=True):
         edited = st.data_editor(
-            table, key=f"sweep-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
+            table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
             column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
         )  # fmt: skip
     return singly(tuple(variant for (variant, _), take in zip(found, edited["take"], strict=True) if take))
@@ -124,10 +129,10 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
 
 def _chosen(house: Courthouse, base: Record) -> Axis:
     """What a person picks, one change at a time or all together."""
-    axes = chosen_axes(house.procedures[base.run.procedure], base)
+    axes = _chosen_axes(house.procedures[base.run.procedure], base)
     crossed = st.toggle(
         _("Every combination"),
-        key="sweep_grid",
+        key="what-if-grid",
         disabled=len(axes) < 2,
         help=_("A grid: one value of each thing at a time, in all combinations, rather than one change at a time."),
     )
@@ -138,39 +143,27 @@ def _chosen(house: Courthouse, base: Record) -> Axis:
         return singly()
 
 
-def _bar(house: Courthouse, plan: SweepPlan) -> None:
-    """What it takes, and the start."""
-    runs = len(plan.variants) * len(plan.seeds)
-    content = plan.model_dump_json()
-    kept: tuple[str, SweepEstimate] | None = st.session_state.get("sweep_takes")
-    with st.container(border=True):
-        text = f"{many(len(plan.variants), 'variant')}, {many(len(plan.seeds), 'seed')}: **{many(runs, 'run')}**"
-        with st.container(horizontal=True, vertical_alignment="center"):
-            start = st.button(_("Start"), type="primary", icon=":material/play_arrow:", key="sweep_start")
-            known = kept is not None and kept[0] == content
-            asked = not known and runs > AT_ONCE and st.button(_("Estimate"), key="sweep_estimate")
-        if not known and (asked or runs <= AT_ONCE) and not start:
-            bar = st.progress(0.0, _("Estimating ..."))
-            takes = house.sweeps.estimate(plan, partial(_rehearsed, bar))
-            bar.empty()
-            kept = st.session_state["sweep_takes"] = (content, takes)
-            known = True
-        if known and kept is not None:
-            takes = kept[1]
-            text += _(
-                "; about **{ask} calls asked anew**, {serve} served from the record",
-                ask=count(takes.ask),
-                serve=count(takes.serve),
-            )
-        st.markdown(f"{text}.", help=_("Tried in memory with the offline model; a real model may go other ways."))
-    if start:
-        try:
-            sweep = house.sweeps.start(plan, typed_keys())
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-        else:
-            open_sweep(sweep)
-
-
-def _rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
-    bar.progress(done / max(1, total), _("Estimated {done} of {total}", done=f"{done:d}", total=f"{total:d}"))
+def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
+    """The axes, in the order in which they stand on the page."""
+    turns = {
+        "Each piece of evidence": evidence_left_out(base.case),
+        "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
+        "Each rule": rules_left_out(base.setup),
+    }
+    offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
+    left_out = st.multiselect(
+        _("Leave out in turn"), list(offered), key=f"what-if-drop-{base.run.id}", format_func=translated
+    )
+    axes = [offered[title] for title in left_out]
+    fields = varied(procedure)
+    paths = st.multiselect(
+        _("Vary"),
+        list(fields),
+        format_func=lambda path: declared(path_in_words(procedure.setup, path)),
+        key=f"what-if-vary-{base.run.id}",
+    )
+    for path in paths:
+        given = knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path)
+        if given:
+            axes.append(values(procedure.setup, path, given))
+    return axes

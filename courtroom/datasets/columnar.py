@@ -1,0 +1,194 @@
+"""Rows of Parquet and Arrow files. A few bytes of these can stand for any number of values, so each row is measured first."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from courtroom.cases.archives import UnpackLimit
+from courtroom.errors import CourtroomError
+
+BROKEN = (pa.ArrowException, MemoryError, struct.error)
+"""What a file raises that is damaged, or says of itself what is not so."""
+PIECE = 8 * 2**20
+"""Bytes of rows that are made at once."""
+_UNPACKED, _PACKED, _HEADERS, _VALUES = 2, 3, (5, 7, 8), 1
+"""Numbers of fields in Parquet's page headers (parquet.thrift): sizes, the header for the page's kind, the number of values in it."""
+_MESSAGE_HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
+"""Places of fields in Arrow's messages (Message.fbs), from 0."""
+
+
+def parquet(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
+    """Schema and rows of a Parquet file.
+
+    Raises:
+        UnpacksTooMuch: its pages unpack to far more than its size.
+    """
+    size = _size(file)
+    source = pq.ParquetFile(file)
+    limit, metadata = UnpackLimit(name, lambda: size), source.metadata
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        limit.add(max(0, group.num_rows))
+        for column in map(group.column, range(group.num_columns)):
+            for unpacked in _pages(file, column):
+                limit.add(unpacked)
+    return source.schema_arrow, _groups(file, source, UnpackLimit(name, lambda: size))
+
+
+def _pages(file: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[int]:
+    """What each page of a column unpacks to, in bytes or values: as its own header says, which is what room is made for.
+
+    The footer names sizes as well, but nothing that reads the pages depends on them.
+    """
+    at = column.data_page_offset
+    if column.has_dictionary_page:
+        at = min(at, column.dictionary_page_offset)
+    end = at + column.total_compressed_size
+    while at < end:
+        file.seek(at)
+        header = _thrift(file)
+        unpacked, packed = header.get(_UNPACKED, -1), header.get(_PACKED, -1)
+        if unpacked < 0 or packed < 0:
+            raise struct.error
+        yield max(unpacked, *(header.get(kind, {}).get(_VALUES, 0) for kind in _HEADERS))
+        at = file.tell() + packed
+
+
+def _thrift(file: IO[bytes], depth: int = 0) -> dict[int, Any]:
+    """A structure in Thrift's compact form, by the numbers of its fields."""
+    fields: dict[int, Any] = {}
+    number = 0
+    while head := _byte(file):
+        number = number + (head >> 4) if head >> 4 else _signed(file)
+        kind = head & 15
+        if kind in (1, 2):
+            fields[number] = kind == 1
+        elif kind == 3:
+            fields[number] = _byte(file)
+        elif kind in (4, 5, 6):
+            fields[number] = _signed(file)
+        elif kind in (7, 8):
+            file.seek(8 if kind == 7 else min(_varint(file), 2**31), 1)
+        elif kind == 12 and depth < 4:
+            fields[number] = _thrift(file, depth + 1)
+        else:
+            raise struct.error
+    return fields
+
+
+def _byte(file: IO[bytes]) -> int:
+    (value,) = struct.unpack("B", file.read(1))
+    return int(value)
+
+
+def _varint(file: IO[bytes]) -> int:
+    value = 0
+    for place in range(0, 70, 7):
+        byte = _byte(file)
+        value |= (byte & 127) << place
+        if byte < 128:
+            break
+    return value
+
+
+def _signed(file: IO[bytes]) -> int:
+    value = _varint(file)
+    return value >> 1 ^ -(value & 1)
+
+
+def _groups(file: IO[bytes], source: pq.ParquetFile, limit: UnpackLimit) -> Iterator[dict[str, Any]]:
+    for number in range(source.metadata.num_row_groups):
+        group = source.metadata.row_group(number)
+        chunks = map(group.column, range(group.num_columns))
+        texts = [
+            one.path_in_schema
+            for one in chunks
+            if one.physical_type == "BYTE_ARRAY" and {"RLE_DICTIONARY", "PLAIN_DICTIONARY"} & {*one.encodings}
+        ]
+        size = 0
+        for text in texts:  # here they stay references to a dictionary, which shows how large they become
+            column = pq.ParquetFile(file, read_dictionary=[text]).read_row_group(number, columns=[text]).column(0)
+            size += sum(map(_unfolded, column.chunks))
+        limit.add(size)
+        step = max(1, min(500, 8 * PIECE * group.num_rows // max(1, size)))
+        for batch in source.iter_batches(batch_size=step, row_groups=[number]):
+            yield from batch.to_pylist()
+
+
+def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
+    """Schema and rows of a stream of Arrow.
+
+    Raises:
+        CourtroomError: it is compressed, as then nothing says how large it becomes.
+    """
+    size = _size(file)
+    for message in pa.ipc.MessageReader.open_stream(file):
+        if message.type in ("record batch", "dictionary") and _is_compressed(message):
+            raise CourtroomError(f"{name} is compressed Arrow. Save it uncompressed, or as Parquet.")
+    file.seek(0)
+    stream = pa.ipc.open_stream(file)
+    return stream.schema, _rows(_valid(stream), UnpackLimit(name, lambda: size))
+
+
+def _size(file: IO[bytes]) -> int:
+    size = file.seek(0, 2)
+    file.seek(0)
+    return size
+
+
+def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        batch.validate(full=True)  # places in a buffer are read as they stand in the file
+        yield batch
+
+
+def _rows(batches: Iterable[pa.RecordBatch], limit: UnpackLimit) -> Iterator[dict[str, Any]]:
+    for batch in batches:
+        size = batch.num_rows + sum(map(_unfolded, batch.columns))
+        limit.add(size)
+        step = max(1, batch.num_rows * PIECE // max(size, PIECE))
+        for start in range(0, batch.num_rows, step):
+            yield from batch.slice(start, step).to_pylist()
+
+
+def _unfolded(array: pa.Array) -> int:
+    """Bytes of all values of an array, each counted as often as it stands there."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        text = pa.types.is_string(kind.value_type) or pa.types.is_large_string(kind.value_type)
+        if not text and not pa.types.is_binary(kind.value_type) and not pa.types.is_large_binary(kind.value_type):
+            return 8 * len(array)
+        return len(array) + (pc.sum(pc.binary_length(array.dictionary).take(array.indices)).as_py() or 0)
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        return len(array) + _unfolded(array.flatten())
+    if pa.types.is_struct(kind):
+        return len(array) + sum(map(_unfolded, array.flatten()))
+    if pa.types.is_primitive(kind) or pa.types.is_null(kind) or kind in _PLAIN:
+        return len(array) + int(array.nbytes)
+    raise CourtroomError(f"A column has the type {kind}, which can't be read. Save it as text or numbers.")
+
+
+_PLAIN = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+
+
+def _is_compressed(message: pa.Message) -> bool:
+    """Whether the buffers of a batch are packed; pyarrow does not tell, so this follows the fields of the message."""
+    data = message.metadata.to_pybytes()
+    (root,) = struct.unpack_from("<I", data)
+    batch = _field(data, root, _MESSAGE_HEADER)
+    if message.type == "dictionary":
+        batch = _field(data, batch, _BATCH_OF_DICTIONARY)
+    return _field(data, batch, _COMPRESSION) > 0
+
+
+def _field(data: bytes, table: int, number: int) -> int:
+    """Where a table's field leads, in FlatBuffers; 0 where the table has none."""
+    (back,) = struct.unpack_from("<i", data, table)
+    length, entry = struct.unpack_from("<H", data, table - back)[0], 4 + 2 * number
+    offset = struct.unpack_from("<H", data, table - back + entry)[0] if entry < length else 0
+    return table + offset + struct.unpack_from("<I", data, table + offset)[0] if offset else 0

@@ -1,0 +1,408 @@
+"""The human yardstick: does a simulated jury move from its first ballot to its verdict as juries of people do?
+
+People are 2,018 deliberations of real and mock juries with a known first ballot and a known verdict; death-penalty cases are left out
+(`data/juries/first_ballots.csv`, from the R package `sate`, CC0). Model and people are compared at the same first ballots.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, lru_cache
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from courtroom.engine.procedure import ROUND, Choice, Procedure
+from courtroom.engine.record import Record
+from courtroom.evaluation.intervals import Interval
+from courtroom.language import N_
+from courtroom.settings import DATA
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FILE = DATA / "juries" / "first_ballots.csv"
+BALLOTS = "jury deliberations in the R package sate 3.1.1 (CC0: Devine et al. 2001, 2004, 2007; Sandys 1995; NCSC)"
+CHATS = "348 deliberations in a chat (Hu, Whiting and Bernstein, CHI 2021)"
+SYMMETRY = "MacCoun and Kerr 1988: symmetrical"
+SIZES = (6, 12)
+"""Juries of people. A panel of another size is held against twelve."""
+EVEN = {
+    "": N_("From an even split, the case is found proven"),
+    "reasonable-doubt": N_("From an even split, proven beyond reasonable doubt"),
+    "clear-and-convincing": N_("From an even split, proven by clear and convincing evidence"),
+    "preponderance": N_("From an even split, proven by the preponderance of the evidence"),
+}
+"""By the standard of proof."""
+DRAWS, ALPHA = 4_000, 0.05
+STANDARD = "standard of proof"
+"""Among the details of a verdict."""
+
+
+@dataclass(frozen=True)
+class Deliberation:
+    """One jury: where it began and where it came to. Shares are of the side that has to prove its case."""
+
+    size: int
+    share: float
+    """Of those who voted in the first ballot, 0 to 1."""
+    verdict: bool | None
+    """Whether this side won; None is a hung jury."""
+    standard: str = ""
+    """Of proof; empty where nobody says."""
+    last: float | None = None
+    """The share in the last ballot; this and all below are not known of people."""
+    unanimous: bool = False
+    rounds: int = 0
+    """Ballots after the first."""
+    changed: tuple[int, int, int, int] = (0, 0, 0, 0)
+    """Who ended on another side than it began on: of the first majority, of how many; of the first minority, of how many."""
+
+    @property
+    def even(self) -> bool:
+        """Whether the first ballot is a tie."""
+        return abs(self.share - 0.5) < 1e-6
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """The size of the people's juries that it is compared with, and the votes of its first ballot among so many."""
+        size = self.size if self.size in SIZES else SIZES[-1]
+        return size, round(self.share * size)
+
+    @property
+    def prevails(self) -> bool:
+        """Whether the first majority has won; where there is none, it has not."""
+        return not self.even and self.verdict is not None and self.verdict == (self.share > 0.5)
+
+
+@lru_cache(maxsize=1)
+def people() -> tuple[Deliberation, ...]:
+    """The juries of people; those without a first ballot or a verdict on record, and death-penalty cases, are left out."""
+    with FILE.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0"]
+    return tuple(
+        Deliberation(SIZES[row["six_person_jury"] == "0"], float(row["prop_jurors_g"]), row["guilty_verdict"] == "1")
+        for row in rows
+        if row["prop_jurors_g"] and row["guilty_verdict"]
+    )
+
+
+def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | None:
+    """A run as a deliberation; None where it is not done, or does not decide by ballots between two sides.
+
+    Args:
+        choices: the first one is for the side that has to prove its case.
+    """
+    rounds = {stage.path for stage in record.stages if stage.stage_kind == ROUND}
+    ballots = [votes for path, votes in record.ballots.items() if record.ballot_stage(path) in rounds]
+    if record.run.verdict is None or len(choices) != 2 or not ballots:
+        return None
+    names = [choice.name for choice in choices]
+    begins, ends = (
+        {who: one.choice for who, one in votes.items() if one.choice} for votes in (ballots[0], ballots[-1])
+    )
+    if len(begins) < 2 or not ends:
+        return None
+    share, last = (sum(vote == names[0] for vote in votes.values()) / len(votes) for votes in (begins, ends))
+    majority = names[share < 0.5]
+    groups = [
+        [who for who, vote in begins.items() if (vote == majority) is most and who in ends] for most in (True, False)
+    ]
+    moved = [sum(ends[who] != begins[who] for who in group) for group in groups]
+    outcome = record.run.verdict.outcome
+    return Deliberation(
+        size=len(ballots[0]),
+        share=share,
+        verdict=outcome == names[0] if outcome in names else None,
+        standard=str(record.run.verdict.details.get(STANDARD, "")),
+        last=last,
+        unanimous=len(set(ends.values())) == 1,
+        rounds=len(ballots) - 1,
+        changed=(moved[0], len(groups[0]), moved[1], len(groups[1])),
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """One thing that was measured, beside people where it is known of them."""
+
+    name: str
+    title: str
+    value: float
+    low: float
+    high: float
+    n: int
+    people: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
+    people_n: int | None = None
+    source: str = ""
+    p: float | None = None
+    percent: bool = True
+
+
+@dataclass(frozen=True)
+class Point:
+    """One first ballot of the curve: how often the side that has to prove its case wins from there."""
+
+    size: int
+    votes: int
+    wins: int
+    n: int
+    people_wins: int
+    people_n: int
+
+    def interval(self, of_people: bool = False) -> Interval | None:
+        """The share of wins with Wilson's 95 % interval; None where there is none."""
+        return _wilson(self.people_wins, self.people_n) if of_people else _wilson(self.wins, self.n)
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A set of runs beside people."""
+
+    model: tuple[Deliberation, ...]
+    among: tuple[Deliberation, ...]
+
+    @cached_property
+    def curve(self) -> tuple[Point, ...]:
+        """Every first ballot of the sizes at hand, from none to all."""
+        sizes = sorted({one.place[0] for one in self.model})
+        mine, theirs = _wins(self.model), _wins(self.among)
+        places = [(size, votes) for size in sizes for votes in range(size + 1)]
+        return tuple(Point(*place, *mine.get(place, (0, 0)), *theirs.get(place, (0, 0))) for place in places)
+
+    @cached_property
+    def distance(self) -> tuple[Interval, float] | None:
+        """How far the curve lies from that of people, 0 to 1, with its 95 % interval, and p of no distance at all.
+
+        The root of the mean squared difference over first ballots of which both have two deliberations or more. What chance alone
+        adds to the squares is taken off, so that it is 0 on average where there is no distance, and cut at 0. The interval is
+        of a bootstrap within first ballots, p of a permutation within them. None where no first ballot is in both.
+        """
+        import numpy as np
+
+        points = [one for one in self.curve if one.n > 1 and one.people_n > 1]
+        if not points:
+            return None
+        wins, n, theirs, of = np.array([(p.wins, p.n, p.people_wins, p.people_n) for p in points], dtype=float).T
+        random = np.random.default_rng(0)
+
+        def squared(a: NDArray[np.float64], b: NDArray[np.float64]) -> tuple[Any, Any]:
+            """The mean square, and what of it is chance."""
+            mine, other = a / n, b / of
+            chance = mine * (1 - mine) / (n - 1) + other * (1 - other) / (of - 1)
+            return ((mine - other) ** 2).mean(axis=-1), chance.mean(axis=-1)
+
+        found, chance = squared(wins, theirs)
+        drawn = random.binomial(n.astype(int), wins / n, (DRAWS, len(n))).astype(float)
+        others = random.binomial(of.astype(int), theirs / of, (DRAWS, len(n))).astype(float)
+        again, by_chance = squared(drawn, others)
+        low, high = np.quantile(again - by_chance - chance, (ALPHA / 2, 1 - ALPHA / 2))
+        both = (wins + theirs).astype(int)
+        mixed = random.hypergeometric(both, (n + of).astype(int) - both, n.astype(int), (DRAWS, len(n))).astype(float)
+        null, _ = squared(mixed, both - mixed)
+        value, low, high = (float(max(0.0, one)) ** 0.5 for one in (found - chance, low, high))
+        return Interval(value, low, high), float((1 + (null >= found - 1e-12).sum()) / (DRAWS + 1))
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """All that is measured, in the order of a table; what these runs do not show is left out."""
+        found = [self._majority(), *self._even_splits(), *self._movement()]
+        return tuple(line for line in found if line)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What it comes to, to be quoted."""
+        said = []
+        if line := next((one for one in self.lines if one.name == "majority"), None):
+            mine, theirs, p = _percent(line.value), _percent(line.people or 0.0), line.p or 0.0
+            if p >= ALPHA:
+                said.append(
+                    f"No difference from people is shown in how often the first majority prevails: {mine} against {theirs} at the same first ballots, p {_p(p)}."
+                )
+            elif line.value > (line.people or 0.0):
+                said.append(
+                    f"Follows the first majority more than people do: {mine} against {theirs} at the same first ballots, p {_p(p)}."
+                )
+            else:
+                said.append(
+                    f"Follows the first majority less than people do: {mine} against {theirs} at the same first ballots, p {_p(p)}."
+                )
+        if self.distance:
+            one, p = self.distance
+            points, low, high = (f"{100 * value:.0f}" for value in (one.value, one.low, one.high))
+            said.append(
+                f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of people (95 % interval {low} to {high}, p {_p(p)})."
+            )
+            said.append("They are told apart from people." if p < ALPHA else "They are not told apart from people.")
+        return tuple(said)
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data, for `--json` and the page's download."""
+        distance = {**asdict(self.distance[0]), "p": self.distance[1]} if self.distance else None
+        return {
+            "runs": len(self.model),
+            "sentences": list(self.sentences),
+            "distance": distance,
+            "curve": [asdict(point) for point in self.curve],
+            "lines": [asdict(line) for line in self.lines],
+        }
+
+    # --- within ---------------------------------------------------------------------------------------------
+
+    def _majority(self) -> Line | None:
+        """How often the first majority prevails, and how often it would with people from the same first ballots."""
+        import numpy as np
+
+        mine, theirs = (
+            _counted((one.place, one.prevails) for one in all_ if not one.even) for all_ in (self.model, self.among)
+        )
+        shared = [place for place in mine if place in theirs]
+        if not shared:
+            return None
+        wins, n = np.array([mine[place] for place in shared]).T
+        others, of = np.array([theirs[place] for place in shared]).T
+        random, weights = np.random.default_rng(0), n / n.sum()
+        value, their_value = float(wins.sum() / n.sum()), float(weights @ (others / of))
+        again = (random.binomial(of, others / of, (DRAWS, len(of))) / of) @ weights
+        both = wins + others
+        mixed = random.hypergeometric(both, n + of - both, n, (DRAWS, len(n)))
+        gaps = np.abs((mixed / n - (both - mixed) / of) @ weights)
+        p = float((1 + (gaps >= abs(value - their_value) - 1e-12).sum()) / (DRAWS + 1))
+        one = _wilson(int(wins.sum()), int(n.sum()))
+        assert one is not None
+        low, high = (float(end) for end in np.quantile(again, (ALPHA / 2, 1 - ALPHA / 2)))
+        title = N_("The first majority prevails")
+        return Line(
+            "majority", title, value, one.low, one.high, int(n.sum()), their_value, low, high, int(of.sum()), BALLOTS, p
+        )
+
+    def _even_splits(self) -> Iterable[Line | None]:
+        """How often the side that has to prove its case wins from a tie, by standard of proof."""
+        from scipy.stats import binomtest, fisher_exact
+
+        ties = [one for one in self.model if one.even]
+        sizes = {one.place[0] for one in ties}
+        theirs = [one for one in self.among if one.even and one.size in sizes]
+        hits = sum(one.verdict is True for one in theirs)
+        for standard in sorted({one.standard for one in ties}):
+            wins, n = _wins_of(one for one in ties if one.standard == standard)
+            title = EVEN.get(standard, EVEN[""])
+            if standard == "preponderance":
+                known: dict[str, Any] = {"people": 0.5, "source": SYMMETRY, "p": float(binomtest(wins, n, 0.5).pvalue)}
+            elif standard in ("", "reasonable-doubt") and (other := _wilson(hits, len(theirs))):
+                p = float(fisher_exact([[wins, n - wins], [hits, len(theirs) - hits]]).pvalue)
+                known = _beside(other, len(theirs), BALLOTS) | {"p": p}
+            else:
+                known = {}
+            yield _share(f"even-{standard}" if standard else "even", title, wins, n, known)
+
+    def _movement(self) -> Iterable[Line | None]:
+        """Whose votes move, how far, and how it ends."""
+        runs, many = self.model, len(self.model)
+        moved = [(one.changed[0] + one.changed[2], one.changed[1] + one.changed[3]) for one in runs]
+        gross = [changed / of for changed, of in moved if of]
+        net = [abs(one.last - one.share) for one in runs if one.last is not None]
+        yield _mean(
+            "gross", N_("Votes that change, gross"), gross, _beside(Interval(412 / 1_959, 0.192, 0.228), 348, CHATS)
+        )
+        yield _mean("net", N_("Votes that change, net"), net)
+        still = sum(changed == 0 for changed, _ in moved)
+        yield _share("still", N_("Juries in which no vote changes"), still, many, _beside(_wilson(97, 348), 348, CHATS))
+        unanimous = sum(one.unanimous for one in runs)
+        yield _share("unanimous", N_("Unanimous at the end"), unanimous, many, _beside(_wilson(153, 348), 348, CHATS))
+        yield _share("hung", N_("Hung juries"), sum(one.verdict is None for one in runs), many)
+        yield _mean("rounds", N_("Rounds after the first ballot"), [float(one.rounds) for one in runs], percent=False)
+        parted = [one.changed for one in runs if not one.even]
+        groups = (
+            ("majority", N_("Members of the first majority who change"), 0),
+            ("minority", N_("Members of the first minority who change"), 2),
+        )
+        for name, title, at in groups:
+            changes = [one[at] / one[at + 1] for one in parted if one[at + 1]]
+            yield _mean(f"{name}-changes", title, changes)
+
+
+def measured(model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None) -> Yardstick:
+    """Deliberations beside people, or beside other deliberations."""
+    return Yardstick(tuple(model), tuple(people() if among is None else among))
+
+
+def applies(procedure: Procedure) -> bool:
+    """Whether runs of a procedure decide by ballots between two sides, in rounds."""
+    return any(kind.name == ROUND for kind in procedure.stages) and (
+        len(procedure.choices) == 2 or procedure.choices_in is not None
+    )
+
+
+def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
+    """The runs with these ids beside people; those that do not decide by ballots between two sides are left out."""
+    found = []
+    for run in dict.fromkeys(runs):
+        read = record(run)
+        if one := deliberation(read, procedures[read.run.procedure].about(read.case).choices):
+            found.append(one)
+    return measured(found)
+
+
+def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> dict[tuple[int, int], tuple[int, int]]:
+    """How often it is true, and of how many, by place."""
+    all_ = list(pairs)
+    of, true = Counter(place for place, _ in all_), Counter(place for place, is_true in all_ if is_true)
+    return {place: (true[place], number) for place, number in of.items()}
+
+
+def _wins(all_: Iterable[Deliberation]) -> dict[tuple[int, int], tuple[int, int]]:
+    """How often the side that has to prove its case wins; a hung jury is no win, as nothing is proven."""
+    return _counted((one.place, one.verdict is True) for one in all_)
+
+
+def _wins_of(all_: Iterable[Deliberation]) -> tuple[int, int]:
+    verdicts = [one.verdict is True for one in all_]
+    return sum(verdicts), len(verdicts)
+
+
+def _wilson(hits: int, n: int) -> Interval | None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    if not n:
+        return None
+    low, high = proportion_confint(hits, n, ALPHA, method="wilson")
+    return Interval(hits / n, float(low), float(high))
+
+
+def _beside(one: Interval | None, n: int, source: str) -> dict[str, Any]:
+    """What is known of people, for a line."""
+    assert one is not None
+    return {"people": one.value, "people_low": one.low, "people_high": one.high, "people_n": n, "source": source}
+
+
+def _share(name: str, title: str, hits: int, n: int, known: Mapping[str, Any] | None = None) -> Line | None:
+    one = _wilson(hits, n)
+    return Line(name, title, one.value, one.low, one.high, n, **(known or {})) if one else None
+
+
+def _mean(
+    name: str, title: str, values: Sequence[float], known: Mapping[str, Any] | None = None, *, percent: bool = True
+) -> Line | None:
+    """A mean over runs with the percentile interval of a bootstrap."""
+    import numpy as np
+
+    if not values:
+        return None
+    random, given = np.random.default_rng(0), np.array(values)
+    means = given[random.integers(0, len(given), (DRAWS, len(given)))].mean(axis=1)
+    low, high = (float(end) for end in np.quantile(means, (ALPHA / 2, 1 - ALPHA / 2)))
+    return Line(name, title, fmean(values), low, high, len(values), **(known or {}), percent=percent)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"= {p:.3f}"

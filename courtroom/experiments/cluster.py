@@ -1,0 +1,449 @@
+"""Cells of an experiment on a Dask cluster: whoever drives the experiment gives its cells to workers, who share its store.
+
+A cell is an ordinary run there too, with its lease and its record. This module is imported only where Dask is used. It has three
+parts: a model's limits over all workers, which the scheduler keeps; what a worker does; and the cluster as the driver sees it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+import threading
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from distributed import Client, KilledWorker, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
+from distributed.client import FutureCancelledError
+from distributed.comm.core import CommClosedError
+
+from courtroom.access.acting import acts, by
+from courtroom.engine.runner import BEAT_S, Runner
+from courtroom.errors import CourtroomError
+from courtroom.experiments.cell_runs import CellPostponed, CellResult, LocalCells
+from courtroom.experiments.plan import Cell
+from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
+from courtroom.models.errors import ModelError
+from courtroom.models.limits import (
+    CallLimits,
+    Limits,
+    RateLimiter,
+    ServerClock,
+    Slot,
+    limited_together,
+    server_of,
+)
+from courtroom.models.request import Request, Usage
+from courtroom.models.spec import ModelSpec
+from courtroom.store.connection import OUTAGES
+from courtroom.version import __version__
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
+
+ENTER, LEAVE, TURN = "courtroom-enter", "courtroom-leave", "courtroom-turn"
+"""A worker has a call to make; it has ended, or is not to be made any more; it may be made now."""
+HEARD = "courtroom-heard"
+"""A server has answered a call of another worker: it is not silent."""
+HEARD_S = 0.2
+"""How often a worker is told of one server that it is not silent."""
+
+
+@dataclass
+class AwaitedCall:
+    """A call that a worker waits for, or makes."""
+
+    limiter: RateLimiter
+    slot: Slot
+    server: tuple[str, ...]
+    entering: asyncio.Task[None]
+
+
+class TurnsAtScheduler(SchedulerPlugin):
+    """The limits of all models, as `Limits` holds them for one process."""
+
+    name = "courtroom-turns"
+    idempotent = True
+
+    async def start(self, scheduler: Scheduler) -> None:
+        """Take what workers say from now on."""
+        self._scheduler, self._limits = scheduler, Limits()
+        self._calls: dict[tuple[str, str], AwaitedCall] = {}
+        self._told_at: dict[tuple[str, tuple[str, ...]], float] = {}
+        scheduler.stream_handlers.update({ENTER: self._enter, LEAVE: self._leave})
+
+    def remove_worker(self, scheduler: Scheduler, worker: str, *, stimulus_id: str, **given: Any) -> None:
+        """A worker is gone, and its calls with it."""
+        for of, call in [key for key in self._calls if key[0] == worker]:
+            self._leave(of, call, None, None, None)
+        for key in [key for key in self._told_at if key[0] == worker]:
+            del self._told_at[key]
+
+    def _enter(
+        self,
+        worker: str,
+        call: str,
+        model: tuple[str, str],
+        server: tuple[str, ...],
+        limits: CallLimits,
+        prompt: int,
+        longest: int,
+    ) -> None:
+        limiter = self._limits.limiter(tuple(model))
+        slot = Slot(CallLimits(*limits), lambda: prompt, longest)  # tuples are lists by now
+
+        async def let_in() -> None:
+            await limiter.enter(slot)
+            self._scheduler.worker_send(worker, {"op": TURN, "call": call})
+
+        self._calls[worker, call] = AwaitedCall(limiter, slot, tuple(server), asyncio.create_task(let_in()))
+
+    def _leave(
+        self, worker: str, call: str, used: tuple[int, int] | None, pause: float | None, in_time: bool | None
+    ) -> None:
+        awaited = self._calls.pop((worker, call), None)
+        if awaited is None:
+            return
+        if not awaited.entering.done():
+            awaited.entering.cancel()
+            return
+        slot = awaited.slot
+        slot.pause_s, slot.in_time = pause, in_time
+        if used is not None:
+            slot.usage = Usage(prompt=used[0], completion=used[1])
+            self._tell_others(worker, awaited)
+        awaited.limiter.leave(slot)
+
+    def _tell_others(self, worker: str, answered: AwaitedCall) -> None:
+        """Tell the workers with calls to a server that it has answered one."""
+        now, server = time.monotonic(), answered.server
+        for other in {name for (name, _), call in self._calls.items() if call.server == server} - {worker}:
+            if now - self._told_at.get((other, server), 0.0) >= HEARD_S:
+                self._told_at[other, server] = now
+                ago = now - answered.slot.entered_at
+                self._scheduler.worker_send(other, {"op": HEARD, "server": server, "ago": ago})
+
+
+class TurnsAtWorker:
+    """Asks the scheduler for each call; see `Turns`."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._waiting: dict[str, asyncio.Future[None]] = {}
+        self._servers: defaultdict[tuple[str, ...], ServerClock] = defaultdict(ServerClock)
+        worker.stream_handlers.update({TURN: self._let_in, HEARD: self._heard})
+
+    @asynccontextmanager
+    async def turn(self, request: Request) -> AsyncIterator[Slot]:
+        """See `Turns`.
+
+        Raises:
+            ModelError: the worker is being closed.
+        """
+        server, call = server_of(request), secrets.token_hex(8)
+        slot = Slot.of(request, self._servers[server])
+        turn = self._waiting[call] = asyncio.get_running_loop().create_future()
+        what = {"model": limited_together(request.spec), "server": server, "limits": slot.limits}
+        self._send({"op": ENTER, "call": call, **what, "prompt": slot.prompt_tokens, "longest": slot.max_answer})
+        try:
+            await turn
+            yield slot
+        except Exception as error:
+            slot.failed(error)
+            raise
+        finally:
+            del self._waiting[call]
+            used = (slot.usage.prompt, slot.usage.completion) if slot.usage else None
+            self._send({"op": LEAVE, "call": call, "used": used, "pause": slot.pause_s, "in_time": slot.in_time})
+
+    def slowed_to(self, spec: ModelSpec) -> int | None:
+        """The scheduler knows; no page is shown by a worker."""
+        return None
+
+    def close(self) -> None:
+        """No call is let in any more. Called on the worker's loop."""
+        for turn in [*self._waiting.values()]:
+            turn.get_loop().call_soon_threadsafe(_end, turn, ModelError("The worker is being closed."))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        """From any loop."""
+
+        def send() -> None:
+            with suppress(CommClosedError):  # the scheduler has noticed
+                self._worker.batched_stream.send(message)
+
+        self._worker.loop.add_callback(send)
+
+    def _heard(self, server: tuple[str, ...], ago: float) -> None:
+        self._servers[tuple(server)].heard(time.monotonic() - ago)
+
+    def _let_in(self, call: str) -> None:
+        if turn := self._waiting.get(call):
+            turn.get_loop().call_soon_threadsafe(_end, turn, None)
+
+
+def _end(turn: asyncio.Future[None], error: Exception | None) -> None:
+    if turn.done():
+        return
+    if error is None:
+        turn.set_result(None)
+    else:
+        turn.set_exception(error)
+
+
+log = logging.getLogger(__name__)
+
+Opens = Callable[..., "Hearings"]
+"""Opens what a process needs of the store that its environment names, given the `limits` of models: a class, so that only its name
+goes to workers."""
+
+NAME = "courtroom"
+ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_DATABASE to the one that is used here."
+
+OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
+
+
+def drive(experiment: str, owner: str, version: str, cell: str) -> str:
+    """Bring a cell to its end; the task of a cell, in a thread of a worker's.
+
+    Args:
+        owner: who drives the experiment.
+        version: theirs of this program.
+        cell: a `Cell` as JSON; what comes back is a `CellResult` as JSON.
+
+    Raises:
+        CellPostponed: this worker can't drive any cell of the experiment.
+        CourtroomError: it can't drive this one.
+    """
+    if version != __version__:
+        raise CellPostponed(OTHER_VERSION)
+    with acts(None):
+        return _at(get_worker()).cells.drive(experiment, owner, Cell.model_validate_json(cell)).model_dump_json()
+
+
+async def examine_worker(experiment: str, created: float, dask_worker: Worker) -> str:
+    """Why a worker can't drive the cells of an experiment that was put on record at a time; empty where it can."""
+    try:
+        there = await asyncio.to_thread(by(None, lambda: _at(dask_worker).cells.created(experiment)))
+    except CourtroomError as error:
+        return str(error)
+    return "" if there == created else ELSEWHERE
+
+
+class AtWorker(WorkerPlugin):
+    """A worker's courthouse, opened when it is first needed and closed with the worker."""
+
+    name = NAME
+    idempotent = True
+
+    def __init__(self, opens: Opens) -> None:
+        self._opens = opens
+
+    def setup(self, worker: Worker) -> None:
+        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good.
+
+        It calls `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is
+        collected just then (python/cpython#106883), and the worker's transactions would stay open.
+        """
+        if profiler := worker.periodic_callbacks.pop("profile", None):
+            profiler.stop()
+        self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()
+        self._cells: WorkerCells | None = None
+
+    async def teardown(self, worker: Worker) -> None:
+        """Let go of the store; runs under way are taken over by another worker."""
+        self._turns.close()
+        if self._cells is not None:
+            await asyncio.to_thread(self._cells.house.close)
+
+    @property
+    def cells(self) -> WorkerCells:
+        """The cells that this worker drives.
+
+        Raises:
+            CellPostponed: its store can't be opened.
+        """
+        with self._lock:
+            if self._cells is None:
+                try:
+                    self._cells = WorkerCells(self._opens(limits=self._turns))
+                except CourtroomError as error:
+                    raise CellPostponed(f"A worker of the Dask cluster can't open the store: {error}") from error
+            return self._cells
+
+
+class WorkerCells:
+    """Cells of all experiments that one worker drives."""
+
+    def __init__(self, house: Hearings) -> None:
+        self.house = house
+        self._store = ExperimentStore(house.database)
+        self._runs: dict[str, LocalCells] = {}
+        self._under_way: dict[asyncio.Task[CellResult] | None, tuple[str, str]] = {}
+        """The experiment and the run of each task on the loop."""
+
+    def drive(self, experiment: str, owner: str, cell: Cell) -> CellResult:
+        """Bring a cell to its end, and wait for it; see `drive`."""
+        runner = self.house.runner
+        return runner.do(self._drive(experiment, owner, cell, runner)).result()
+
+    def created(self, experiment: str) -> float | None:
+        """When an experiment was put on record; None where it is not."""
+        try:
+            return self._store.experiment(experiment).created
+        except NoSuchExperiment:
+            return None
+
+    def _runs_of(self, experiment: str, owner: str) -> LocalCells | None:
+        """Who brings cells of an experiment to their ends here; None where it is halted.
+
+        Raises:
+            CellPostponed: whoever drives it has another store, or drives it no longer.
+        """
+        if self._store.lease.holder(experiment)[0] != owner:
+            raise CellPostponed(ELSEWHERE)
+        if self._store.status(experiment) != "running":
+            return None
+        if experiment not in self._runs:
+            self._runs[experiment] = LocalCells(self._store.experiment(experiment), self.house)
+        return self._runs[experiment]
+
+    async def _drive(self, experiment: str, owner: str, cell: Cell, runner: Runner) -> CellResult:
+        if (runs := await asyncio.to_thread(self._runs_of, experiment, owner)) is None:
+            return CellResult(status="paused")
+        if not self._under_way:
+            runner.watch(self._watch(runner))
+        task = asyncio.current_task()
+        self._under_way[task] = (experiment, cell.run)
+        try:
+            return await runs.finish(cell, runner, {})
+        finally:
+            del self._under_way[task]
+
+    async def _watch(self, runner: Runner) -> None:
+        """Stop the runs of experiments that are halted, as long as there are any runs."""
+        while self._under_way:
+            await asyncio.sleep(BEAT_S)
+            try:
+                for experiment in {name for name, _ in self._under_way.values()}:
+                    if await asyncio.to_thread(self._store.status, experiment) != "running":
+                        runs = [run for name, run in self._under_way.values() if name == experiment]
+                        await asyncio.to_thread(_stop, runs, runner)
+            except (*OUTAGES, CourtroomError) as error:
+                log.warning("halted experiments could not be looked for, which is tried again: %s", error)
+
+
+def _stop(runs: list[str], runner: Runner) -> None:
+    for run in runs:
+        if runner.drives(run):
+            runner.stop(run)
+
+
+def _at(worker: Worker) -> AtWorker:
+    plugin = worker.plugins[NAME]
+    assert isinstance(plugin, AtWorker)
+    return plugin
+
+
+PACKAGE = "courtroom"
+REACH_S = 10
+"""So long the scheduler may take to answer."""
+ANSWER_S = 60
+"""So long all workers together may take: each opens the store when it is first asked."""
+
+
+class DaskCells:
+    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when its worker dies.
+
+    Keys that persons type stay here: a worker has those of its own environment.
+    """
+
+    def __init__(self, client: Client, address: str, experiment: str) -> None:
+        self._client, self._address, self._experiment = client, address, experiment
+
+    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellResult:
+        """Bring a cell to its end; see `LocalCells.finish`.
+
+        Raises:
+            CellPostponed: no cell can be driven now.
+            CourtroomError: this one can't.
+        """
+        plain = cell.model_dump_json(include=set(Cell.model_fields))
+        key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
+        future = self._client.submit(
+            drive, self._experiment, runner.driver.owner, __version__, plain, key=key, pure=False
+        )
+        try:
+            return CellResult.model_validate_json(await future)
+        except (ImportError, AttributeError) as error:
+            log.warning("cell %s: %s", cell.run, error)
+            raise CellPostponed(OTHER_VERSION) from error
+        except KilledWorker as error:
+            log.warning("cell %s: %s", cell.run, error)
+            raise CourtroomError(
+                f"{error.allowed_failures + 1} workers died while they worked on this cell. Look at their logs, then try it again."
+            ) from error
+        except FutureCancelledError as error:
+            log.warning("cell %s: %s", cell.run, error)
+            raise CellPostponed(f"The Dask cluster at {self._address} can't be reached any more.") from error
+        finally:
+            future.release()
+
+
+@asynccontextmanager
+async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[DaskCells]:
+    """A cluster that can be used. Lives on the engine's loop.
+
+    Args:
+        opens: opens the courthouse of a worker.
+
+    Raises:
+        CourtroomError: it can't be reached, has another version, or its workers have another store.
+    """
+    async with AsyncExitStack() as stack:
+        try:
+            client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)
+            stack.push_async_callback(client.close)
+            await client
+        except (OSError, ValueError) as error:
+            log.warning("the Dask cluster at %s: %s", address, error)
+            raise CourtroomError(
+                f"The Dask cluster at {address} can't be reached. Start its scheduler, or check the address: tcp://HOST:8786."
+            ) from error
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await _check(client, address)
+                await client.register_plugin(TurnsAtScheduler())
+                await client.register_plugin(AtWorker(opens))
+                found = await client.run(examine_worker, kept.id, kept.created)
+        except TimeoutError as error:
+            log.warning("the Dask cluster at %s: no answer for %d s", address, ANSWER_S)
+            raise CourtroomError(
+                f"A worker of the Dask cluster at {address} does not answer. Start its workers again, then go on."
+            ) from error
+        if why := next(filter(None, found.values()), ""):
+            raise CourtroomError(why)
+        yield DaskCells(client, address, kept.id)
+
+
+async def _check(client: Client, address: str) -> None:
+    asked: Any = client.get_versions(packages=[PACKAGE])  # to be awaited, as the client is asynchronous
+    versions = await asked
+    if not versions["workers"]:
+        raise CourtroomError(f"The Dask cluster at {address} has no worker. Start one: dask worker {address}.")
+    mine = _version(versions["client"])
+    for place in (versions["scheduler"], *versions["workers"].values()):
+        if (theirs := _version(place)) != mine:
+            raise CourtroomError(
+                f"The scheduler and the workers of the Dask cluster at {address} need Courtroom {mine}, as it is here; one of them "
+                f"has {theirs or 'none'}. Install the same version."
+            )
+
+
+def _version(place: Mapping[str, Any]) -> str | None:
+    version: str | None = place["packages"].get(PACKAGE)
+    return version

@@ -1,0 +1,275 @@
+"""Experiments as pages, the shell and programs use them: begun, estimated, run, paused, read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from courtroom.access.account import Access
+from courtroom.access.acting import acts, needs
+from courtroom.datasets.samples import row_id
+from courtroom.errors import CourtroomError
+from courtroom.experiments import plan
+from courtroom.experiments.accounts import accounts, sentences
+from courtroom.experiments.driver import ExperimentDriver
+from courtroom.experiments.estimate import ExperimentEstimate, estimate
+from courtroom.experiments.hypotheses import Lock, prompts_hash
+from courtroom.experiments.measures import at_hand, fitting, wanted
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.plan import Phase
+from courtroom.experiments.printed_results import PrintedResults
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.sequential_test import Repeats
+from courtroom.experiments.spec import Experiment
+from courtroom.experiments.store import ExperimentStore, StoredExperiment
+from courtroom.experiments.table import CellRow
+from courtroom.experiments.training import Training
+from courtroom.experiments.what_if import WhatIfs
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
+
+
+class Experiments:
+    """All experiments of one store, as one process drives them."""
+
+    def __init__(self, store: ExperimentStore, house: Hearings) -> None:
+        self.store = store
+        self.repeats = Repeats(house)
+        self.what_ifs = WhatIfs(house)
+        self._house = house
+        self._driver = ExperimentDriver(store, house)
+
+    # --- before ---------------------------------------------------------------------------------------------
+
+    @needs(Access.RUN)
+    def begin(self, experiment: Experiment) -> str:
+        """Put an experiment on record with all its cells, and return its id; the very same is on record once.
+
+        A changed budget, title or list of measures changes the experiment that is on record.
+
+        Raises:
+            CourtroomError: it does not fit the dataset, a procedure or the predictions.
+        """
+        given = plan.answers(experiment)
+        exact, kind = plan.pinned(experiment, self._house)
+        learning = Training(exact, plan.check(exact, kind, self._house), self._house).arms
+        name = self.store.create(exact, kind, plan.planned(exact, self._house, given, learning))
+        lock = self.store.experiment(name).experiment.lock
+        self.store.replace(exact.model_copy(update={"lock": lock}))
+        return name
+
+    def _prompts(self, experiment: Experiment) -> str:
+        return prompts_hash(self._house.procedures[name] for name in sorted(experiment.procedures))
+
+    @needs(Access.RUN)
+    def lock(self, experiment: Experiment) -> Lock:
+        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one.
+
+        Raises:
+            CourtroomError: there are no hypotheses, other ones are locked already, or a cell is done.
+        """
+        if not experiment.hypotheses:
+            raise CourtroomError("There is no hypothesis to lock. Write a [[hypothesis]] into the experiment's file.")
+        name = self.begin(experiment)
+        kept = self.store.experiment(name).experiment
+        if kept.lock is not None:
+            if kept.lock.hypotheses != experiment.hypotheses:
+                raise CourtroomError(
+                    "Other hypotheses of this experiment are locked already. They can't be changed any more."
+                )
+            return kept.lock
+        if any(state != "waiting" for _, state in self.store.counts(name)):
+            raise CourtroomError("This experiment has results already. Hypotheses are locked before the first answer.")
+        lock = Lock(
+            at=datetime.now(UTC),
+            hypotheses=kept.hypotheses,
+            dataset=kept.dataset.version or "",
+            specification=kept.digest,
+            prompts=self._prompts(kept),
+        )
+        self.store.replace(kept.model_copy(update={"lock": lock}))
+        return lock
+
+    def estimate(
+        self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
+    ) -> ExperimentEstimate:
+        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
+
+        Args:
+            progress: is called with how many cells are rehearsed, and of how many.
+        """
+        exact, kind = plan.pinned(experiment, self._house)
+        return estimate(exact, kind, self._house, progress)
+
+    # --- steering -------------------------------------------------------------------------------------------
+
+    @needs(Access.RUN)
+    def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
+        """Start the remaining cells; the experiment's id.
+
+        Args:
+            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
+
+        Raises:
+            CourtroomError: the settings name a cluster that can't be used.
+        """
+        kept = self.store.experiment(name)
+        self.store.changing(kept.id, "start")
+        if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
+            self._go(kept.id, keys)
+        return kept.id
+
+    @needs(Access.RUN)
+    def try_again(self, name: str, keys: Mapping[str, str] | None = None) -> int:
+        """Start the cells again that failed; how many there are. Answers that are on record are not asked for again."""
+        kept = self.store.experiment(name)
+        self.store.changing(kept.id, "start")
+        many = self.store.try_again(kept.id)
+        if many:
+            self._go(kept.id, keys)
+        return many
+
+    def _go(self, name: str, keys: Mapping[str, str] | None) -> None:
+        # A person has them go on: that a process ended twice while it drove many of them says nothing of any one.
+        self._house.store.lost.forget(*(cell.run for cell in self.store.cells(name, "waiting")))
+        self._driver.go(name, keys)
+
+    @needs(Access.RUN)
+    def pause(self, name: str) -> None:
+        """Start no further cell, and let go of those under way; nothing that was answered is lost."""
+        kept = self.store.experiment(name)
+        self.store.changing(kept.id, "pause")
+        with acts(None):  # the experiment's runs go with it
+            self._driver.pause(kept.id)
+
+    def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
+        """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
+        return [
+            one.id
+            for one in self.store.experiments()
+            if any(
+                cases.name == dataset and version in (None, cases.version)
+                for cases in (one.experiment.dataset, one.experiment.teaches)
+                if cases
+            )
+        ]
+
+    @needs(Access.RUN)
+    def delete_dataset(self, dataset: str, version: str | None = None) -> None:
+        """Forget a dataset, or one version of it. Runs keep the cases that they have.
+
+        Raises:
+            CourtroomError: experiments rest on it; without it they could neither go on nor show their tables.
+        """
+        if resting := self.resting_on(dataset, version):
+            more = f" and {len(resting) - 3} more" if len(resting) > 3 else ""
+            raise CourtroomError(
+                f"Experiments rest on “{dataset}”: {', '.join(resting[:3])}{more}. Delete these first; without their cases they "
+                "could neither go on nor show their tables."
+            )
+        self._house.datasets.delete(dataset, version)
+
+    @needs(Access.RUN)
+    def delete(self, name: str) -> None:
+        """Forget an experiment, its runs, and the memories that it named and nothing else names; answers stay."""
+        kept = self.store.experiment(name)
+        self.store.changing(kept.id, "delete")
+        if kept.status == "running":
+            self.pause(kept.id)
+            self.wait(kept.id)
+        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
+        with self._house.store.together():
+            self.store.delete(kept.id, self._house.store.take_out)
+            for memory in Training.kept_by(kept.experiment):
+                if not self.store.names_snapshot(memory):
+                    self._house.knowledge.snapshots.forget(memory)
+
+    def take_up_interrupted(self) -> list[str]:
+        """Go on with the experiments whose process has died; their ids."""
+        return self._driver.take_up_interrupted()
+
+    def wait(self, name: str, timeout: float | None = None) -> None:
+        """Wait until an experiment is done or paused; where its driver dies meanwhile, it is driven here."""
+        self.settled(name).result(timeout)
+
+    def settled(self, name: str) -> Future[None]:
+        """Done when the experiment is done or paused; see `wait`."""
+        return self._driver.settled(self.store.experiment(name).id)
+
+    # --- after ----------------------------------------------------------------------------------------------
+
+    def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
+        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches.
+
+        Raises:
+            CourtroomError: the dataset's version is not there any more.
+        """
+        kept = self.store.experiment(name)
+        with acts(None):  # who may see an experiment sees the cases that it is on
+            return self._rows(kept, phase)
+
+    def _rows(self, kept: StoredExperiment, phase: Phase) -> list[CellRow]:
+        cells = list(self.store.cells(kept.id, phase=phase))
+        if not cells:
+            return []
+        experiment, datasets = kept.experiment, self._house.datasets
+        dataset = experiment.dataset
+        chosen = (phase == "train" and experiment.teaches) or dataset
+        rows = {row.id: (row.case, row.category) for row in plan.rows_of(self._house, chosen)}
+        relevance = {} if dataset.run else datasets.relevance(dataset.name, dataset.version)
+        outcomes = {(experiment.arms[cell.arm].name, cell.row, cell.repeat): cell.outcome for cell in cells}
+        return [
+            CellRow(
+                number=cell.number,
+                arm=experiment.arms[cell.arm].name,
+                row=cell.row,
+                case=rows[cell.row][0],
+                category=rows[cell.row][1],
+                repeat=cell.repeat,
+                run=cell.run or dataset.run,
+                state=cell.state,
+                reason=cell.reason,
+                outcome=_of_rows(cell.outcome, dataset.name),
+                relevance=relevance.get(cell.row, {}),
+                single=outcomes.get(
+                    (experiment.gain_over.get(experiment.arms[cell.arm].name, ""), cell.row, cell.repeat)
+                ),
+            )
+            for cell in cells
+        ]
+
+    def runs(self, name: str, arm: str = "") -> list[str]:
+        """The runs of all cells that are done, or of those of one arm.
+
+        Raises:
+            CourtroomError: there is no such arm.
+        """
+        kept = self.store.experiment(name)
+        arms = [one.name for one in kept.experiment.arms]
+        if arm and arm not in arms:
+            raise CourtroomError(f"The experiment has no arm “{arm}”. It has: {', '.join(arms)}.")
+        cells = self.store.cells(kept.id, "done", arms.index(arm) if arm else None, "test")
+        return [run for cell in cells if (run := cell.run or kept.experiment.dataset.run)]
+
+    def results(self, name: str) -> ExperimentResults:
+        """Everything that an experiment shows so far."""
+        kept = self.store.experiment(name)
+        rows = self.rows(kept.id)
+        scored = [one for row in rows if (one := row.scored)]
+        measures, notes = at_hand(wanted(kept.kind, kept.experiment.measures), scored)
+        prompts = self._prompts(kept.experiment) if kept.experiment.lock else ""
+        measures = measures or fitting(kept.kind, scored)
+        found = accounts(kept.experiment, rows, measures)
+        return ExperimentResults(
+            kept, rows, measures, (*sentences(found), *notes), self.rows(kept.id, "train"), prompts, found
+        )
+
+
+def _of_rows(outcome: Outcome | None, dataset: str) -> Outcome | None:
+    """An outcome whose precedents have the ids of the dataset's rows that they were made of."""
+    if outcome is None or not outcome.looked_up:
+        return outcome
+    return outcome.model_copy(update={"looked_up": tuple(row_id(dataset, name) for name in outcome.looked_up)})

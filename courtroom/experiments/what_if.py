@@ -1,0 +1,424 @@
+"""“What would have changed?”: a run's variants, as an experiment whose arms are its forks, and what these show."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from statistics import fmean
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+
+from courtroom.access.acting import acting
+from courtroom.cases.case import Case
+from courtroom.cases.checks import explain
+from courtroom.engine.changes import changed, differences, value_at
+from courtroom.engine.knobs import Widget, bounds, fields_drawn, leaves, path_in_words, plain, setting_in_words
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.intervals import Interval, of_share
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.plan import finished
+from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
+from courtroom.experiments.store import StoredCell
+
+if TYPE_CHECKING:
+    from courtroom.hearings import Hearings
+
+CHANGES: dict[Change, str] = {
+    "base": "As it was",
+    "knob": "Setup",
+    "rule": "Rule left out",
+    "member": "Member left out",
+    "evidence": "Evidence left out",
+    "grid": "Together",
+}
+AT_ONCE = 2
+"""Forks under way at once: enough to keep a model's server busy, few enough to leave room for a person."""
+MOST_LETTERS = 400
+"""Of the name of an arm."""
+LEFT_AS_THEY_ARE = frozenset(Setup.model_fields)
+"""What all setups share is no question about the matter: how models are reached, what may be spent."""
+NEAR = 0.2
+"""How far a share, from 0 to 1, is moved up and down."""
+
+BASE = Variant(name="as it was", kind="base")
+Axis = tuple[Variant, ...]
+"""Variants of one thing, of which a grid takes one at a time."""
+
+
+def values(kind: type[Setup], path: str, given: Iterable[Any]) -> Axis:
+    """One knob of a kind of setup at each of these values, e.g. `model.temperature` at 0 and 1."""
+    return tuple(
+        Variant(name=_short(setting_in_words(kind, path, value)), kind="knob", set={path: value}) for value in given
+    )
+
+
+def members_left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
+    """Each member that the procedure can do without, in turn."""
+    complete, members = procedure.prepare(case, setup, seed)
+    names = {member.id: member.name for member in members}
+    return tuple(
+        Variant(name=f"without {member} ({names[member]})", kind="member", set=dict(change))
+        for member, change in procedure.without_one(complete).items()
+    )
+
+
+def evidence_left_out(case: Case) -> Axis:
+    """Each part of the case that can be left out, in turn."""
+    return tuple(
+        Variant(name=f"without {part}" + (f": {_short(text)}" if text else ""), kind="evidence", without=(part,))
+        for part, text in case.parts()
+    )
+
+
+def rules_left_out(setup: Setup) -> Axis:
+    """Each rule that members are given in turn, where the setup has any."""
+    path = fields_drawn(type(setup)).get(Widget.RULES)
+    rules: Sequence[str] = value_at(setup, path) or () if path else ()
+    return tuple(
+        Variant(
+            name=f"without rule {number}: {_short(rule)}",
+            kind="rule",
+            set={str(path): [*rules[: number - 1], *rules[number:]]},
+        )
+        for number, rule in enumerate(rules, start=1)
+    )
+
+
+def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[str, Axis]:
+    """All that can be left out in turn, by a word for it: a role in the plural, the case's parts, the knob of the rules."""
+    complete, members = procedure.prepare(case, setup, seed)
+    roles = {member.id: f"{member.role}s" for member in members}
+    found: dict[str, Axis] = {}
+    for variant, member in zip(
+        members_left_out(procedure, setup, case, seed), procedure.without_one(complete), strict=True
+    ):
+        found[roles[member]] = (*found.get(roles[member], ()), variant)
+    found[case.parts_title] = evidence_left_out(case)
+    found[fields_drawn(type(setup)).get(Widget.RULES, "")] = rules_left_out(setup)
+    return {word: axis for word, axis in found.items() if axis}
+
+
+def singly(*axes: Axis) -> Axis:
+    """The base, then one change at a time."""
+    return BASE, *(variant for axis in axes for variant in axis)
+
+
+def grid(*axes: Axis) -> Axis:
+    """The base, then every combination of one variant of each axis."""
+    return BASE, *(_together(combination) for combination in product(*axes))
+
+
+def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
+    """The setup and the case of a variant; nothing is drawn yet.
+
+    Raises:
+        CourtroomError: the variant does not fit this setup or this case.
+    """
+    try:
+        return changed(setup, variant.set), case.without(*variant.without)
+    except ValidationError as error:
+        raise CourtroomError(f"{variant.name}: {' '.join(explain(error))}") from error
+
+
+def experiment_of(
+    base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
+) -> Experiment:
+    """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case only once.
+
+    Args:
+        person: whose it is: two people who ask the same have an experiment each.
+
+    Raises:
+        CourtroomError: a variant does not fit, or there is nothing to vary.
+    """
+    arms: dict[str, Arm] = {}
+    names: Counter[str] = Counter()
+    seeds = tuple(dict.fromkeys(seeds))
+    before, _ = procedure.prepare(base.case, base.setup, seeds[0])
+    for variant in variants:
+        new, heard = applied(variant, base.setup, base.case)
+        complete, _ = procedure.prepare(heard, new, seeds[0])
+        key = f"{complete.model_dump_json()}{heard.content_hash()}"
+        if key not in arms:
+            name = (
+                f"{variant.name}, with {too} drawn anew"
+                if (too := redrawn(before, complete, variant))
+                else variant.name
+            )
+            names[name] += 1
+            again = f" ({names[name]})" if names[name] > 1 else ""
+            given = variant.model_dump(mode="json") | {"name": name[: MOST_LETTERS - len(again)] + again}
+            arms[key] = Arm(**given, procedure=base.run.procedure)
+    if len(arms) * len(seeds) < 2:
+        raise CourtroomError(
+            "Nothing would change: choose a value that differs from the run's own, or more seeds than one."
+        )
+    whose = f"-{hashlib.sha256(person.encode()).hexdigest()[:6]}" if person else ""
+    return parsed(
+        {
+            "name": f"what-if{whose}",
+            "title": base.case.title[:200],
+            "dataset": {"run": base.run.id},
+            "arms": [arm.model_dump() for arm in arms.values()],
+            "seeds": seeds,
+            "repeats": len(seeds),
+            "at_once": AT_ONCE,
+        },
+        "The what-if",
+    )
+
+
+def redrawn(before: Setup, after: Setup, variant: Variant) -> str:
+    """What a variant draws anew beside what it sets, in words; empty where all else is held.
+
+    A list that only grows or shrinks is held, and what a group of knobs draws belongs to each knob of the group.
+    """
+    own = {path.partition(".")[0] for path in variant.set}
+    drawn = [path for path, old, new in differences(before, after)
+             if path.partition(".")[0] not in own and (isinstance(old, list) or "." in path) and not _held(old, new)]  # fmt: skip
+    return ", ".join(dict.fromkeys(path_in_words(type(after), path).lower() for path in drawn))
+
+
+def _held(old: Any, new: Any) -> bool:
+    """Whether one of two values has all of the other; what one side does not have at all has come or gone."""
+    if not isinstance(old, list) or not isinstance(new, list):
+        return old is None or new is None
+    shorter, longer = sorted((old, new), key=len)
+    return all(one in longer for one in shorter)
+
+
+def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], budget: int) -> list[tuple[Variant, int]]:
+    """Variants with their calls, the cheapest first, as many as fit a budget of calls together."""
+    chosen: list[tuple[Variant, int]] = []
+    left = budget
+    for variant, wanted in sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1]):
+        if wanted <= left:
+            chosen.append((variant, wanted))
+            left -= wanted
+    return chosen
+
+
+def _together(combination: Sequence[Variant]) -> Variant:
+    """All changes at once."""
+    if len(combination) == 1:
+        return combination[0]
+    changes: dict[str, Any] = {}
+    for variant in combination:
+        for path, value in variant.set.items():
+            if path in changes and changes[path] != value:
+                raise CourtroomError(f"“{path}” is varied twice; in a grid each thing is varied once.")
+            changes[path] = value
+    without = tuple(dict.fromkeys(part for variant in combination for part in variant.without))
+    return Variant(name=", ".join(variant.name for variant in combination), kind="grid", set=changes, without=without)
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def proposals(procedure: Procedure, setup: Setup, case: Case, seed: int) -> Axis:
+    """Evidence, members and rules in turn, then every knob at its other or neighbouring values."""
+    return (
+        *evidence_left_out(case),
+        *members_left_out(procedure, setup, case, seed),
+        *rules_left_out(setup),
+        *knobs_turned(setup),
+    )
+
+
+def knobs_turned(setup: Setup) -> Iterator[Variant]:
+    """Each knob at each of its near values."""
+    for path, field in leaves(type(setup)):
+        if path.partition(".")[0] in LEFT_AS_THEY_ARE:
+            continue
+        now = value_at(setup, path)
+        yield from values(
+            type(setup),
+            path,
+            dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other)),
+        )
+
+
+def fitting(setup: Setup, path: str, now: Any, wanted: Any) -> Iterator[Any]:
+    """The wanted value if the setup takes it; else, for a whole number, the next one beyond, as where it must be odd."""
+    beyond = [2 * wanted - now] if isinstance(wanted, int) and not isinstance(wanted, bool) and wanted else []
+    for value in (wanted, *beyond):
+        try:
+            changed(setup, {path: value})
+        except ValidationError:
+            continue
+        yield value
+        return
+
+
+def near(field: FieldInfo, value: Any) -> list[Any]:
+    """Other values of a knob: the other choices; for a number the next ones, and none at all where that is a value."""
+    kind, _ = plain(field.annotation)
+    if get_origin(kind) is Literal:
+        return [other for other in get_args(kind) if other != value]
+    if kind is bool:
+        return [not value]
+    if kind not in (int, float) or value is None:
+        return []
+    low, high = bounds(field)
+    if kind is int:
+        wanted = {value - 1, value + 1, *([0] if low == 0 else [])}
+    elif low == 0 and high == 1:
+        wanted = {round(max(0.0, value - NEAR), 6), round(min(1.0, value + NEAR), 6)}
+    else:
+        wanted = {value / 2, value * 2}
+    fits = (other for other in wanted if (low is None or other >= low) and (high is None or other <= high))
+    return sorted(other for other in fits if other != value)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One variant over its seeds."""
+
+    name: str
+    kind: Change | None
+    runs: tuple[str, ...]
+    """Ids, by seed; also of runs that are not made or not done."""
+    planned: int
+    outcomes: Mapping[str, int]
+    """How many runs came to each outcome."""
+    shares: Mapping[str, Interval]
+    """Of the runs that are done, by outcome; for every outcome of all variants."""
+    votes: float | None
+    """Mean share of the votes cast for what the base decided; None where nobody votes."""
+    swing: float | None
+    """Mean change of support against the base under the same seed: of that share of the votes, or, where nobody votes,
+    of the share of runs; None where there is no pair yet."""
+    flips: int
+    """Seeds under which the outcome differs from the base's."""
+    pairs: int
+    """Seeds under which both this and the base are done."""
+
+    @property
+    def done(self) -> int:
+        """How many runs have their verdict."""
+        return sum(self.outcomes.values())
+
+    @property
+    def outcome(self) -> str:
+        """The most frequent outcome; empty before there is any."""
+        return max(self.outcomes, key=lambda name: self.outcomes[name], default="")
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """All variants, in the order of the plan; the base is the first."""
+
+    decided: str
+    """What the base decided most often; all support is for or against it."""
+    outcomes: tuple[str, ...]
+    """Every outcome, the most frequent first."""
+    rows: tuple[Result, ...]
+
+    def influential(self, *kinds: Change) -> list[Result]:
+        """Variants of these kinds (default: all) that moved the support, those that moved it most first."""
+        rows = [row for row in self.rows[1:] if row.swing is not None and (not kinds or row.kind in kinds)]
+        return sorted(rows, key=lambda row: (-(row.flips / row.pairs), -abs(row.swing or 0.0)))
+
+
+def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
+    """Results as far as the runs are done."""
+    runs: dict[int, list[str]] = {}
+    outcomes: dict[tuple[int, int], Outcome] = {}
+    for cell in cells:
+        runs.setdefault(cell.arm, []).append(cell.run or experiment.dataset.run)
+        if cell.outcome is not None:
+            outcomes[cell.arm, cell.seed] = cell.outcome
+    found = Counter(outcome.outcome for outcome in outcomes.values())
+    base = {seed: outcomes[0, seed] for seed in experiment.seeds if (0, seed) in outcomes}
+    of_base = [outcome.outcome for outcome in base.values()]
+    decided = max(of_base, key=of_base.count, default="")
+    names = tuple(sorted(found, key=lambda name: (-found[name], name)))
+    rows = []
+    for place, arm in enumerate(experiment.arms):
+        done = {seed: outcomes[place, seed] for seed in experiment.seeds if (place, seed) in outcomes}
+        counts = Counter(outcome.outcome for outcome in done.values())
+        paired = [(done[seed], base[seed]) for seed in done if seed in base]
+        moved = [support(changed, decided) - support(before, decided) for changed, before in paired]
+        cast = [share for outcome in done.values() if (share := vote_share(outcome, decided)) is not None]
+        rows.append(
+            Result(
+                name=arm.name,
+                kind=arm.kind,
+                runs=tuple(runs.get(place, ())),
+                planned=experiment.repeats,
+                outcomes=dict(counts),
+                shares={name: of_share(counts[name], len(done)) for name in names} if done else {},
+                votes=fmean(cast) if cast else None,
+                swing=fmean(moved) if moved else None,
+                flips=sum(changed.outcome != before.outcome for changed, before in paired),
+                pairs=len(paired),
+            )
+        )
+    return WhatIf(decided, names, tuple(rows))
+
+
+def vote_share(found: Outcome, choice: str) -> float | None:
+    """Share of the votes cast that are for a choice; None where nobody voted."""
+    cast = sum(found.counts.values())
+    return found.counts.get(choice, 0) / cast if cast else None
+
+
+def support(found: Outcome, choice: str) -> float:
+    """Share of the votes for a choice; where nobody votes, 1 or 0 by what was decided."""
+    share = vote_share(found, choice)
+    return float(found.outcome == choice) if share is None else share
+
+
+class WhatIfs:
+    """Makes experiments of what could change one run."""
+
+    def __init__(self, house: Hearings) -> None:
+        self._house = house
+
+    def base(self, run: str) -> Record:
+        """A run that can be asked about.
+
+        Raises:
+            CourtroomError: it has no verdict yet.
+        """
+        return finished(run, self._house)
+
+    def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
+        """An experiment with these variants of a run under these seeds.
+
+        Raises:
+            CourtroomError: a variant does not fit.
+        """
+        base, person = self.base(run), acting()
+        procedure = self._house.procedures[base.run.procedure]
+        return experiment_of(base, procedure, variants, seeds, person.id if person else "")
+
+    def propose(
+        self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
+    ) -> list[tuple[Variant, int]]:
+        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget.
+
+        Args:
+            notify: is called with how far the rehearsals are.
+        """
+        base = self.base(run)
+        offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
+        calls: dict[str, int] = {}
+        for number, variant in enumerate(offered):
+            notify(number, len(offered))
+            setup, case = applied(variant, base.setup, base.case)
+            takes = self._house.estimate(base.run.procedure, case, setup, base.run.seed, run)
+            calls[variant.name] = takes.calls - takes.on_record
+        notify(len(offered), len(offered))
+        return affordable(offered, lambda variant: calls[variant.name], budget)

@@ -1,0 +1,124 @@
+"""A film of a run: pictures of its storyboard, one fading into the next, as MP4 or GIF."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from PIL import Image, ImageColor
+
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.film.picture import ACCENT, Painter, Shape, Theme
+from courtroom.film.storyboard import Shot
+from courtroom.room.player import read
+from courtroom.room.scene import RoomScene, scene
+
+Format = Literal["mp4", "gif"]
+RATE = 12
+"""Pictures a second of an MP4."""
+FADE = 5
+"""Pictures of an MP4 in which one picture fades into the next."""
+GIF_WIDTH = 800
+"""Pixels of the longer side of a GIF."""
+PROGRESS_LINE = 5
+"""Pixels at the lower edge that fill as the film goes on."""
+Progress = Callable[[float], object]
+
+
+def scene_to_film(record: Record, procedure: Procedure) -> RoomScene:
+    """A run as a scene in the reader's language."""
+    shown = scene(record, procedure.about(record.case))
+    return RoomScene.model_validate(read(shown.model_dump(mode="json")))
+
+
+def film(
+    told: RoomScene,
+    shots: Sequence[Shot],
+    to: Path,
+    *,
+    shape: Shape = "wide",
+    theme: Theme = "light",
+    progress: Progress = lambda share: None,
+) -> None:
+    """Draw a film.
+
+    Args:
+        told: the run, as its reader reads it.
+        shots: its storyboard; those that are not kept are left out.
+        to: a file that ends in `.mp4` (H.264) or `.gif`.
+        progress: is told the share that is drawn.
+
+    Raises:
+        CourtroomError: another kind of file, no shot is left, or a font is missing.
+    """
+    kept = [shot for shot in shots if shot.kept]
+    if not kept:
+        raise CourtroomError("No moment is left to show. Keep at least one.")
+    painter = Painter(told, shape, theme)
+    if to.suffix == ".mp4":
+        _write_mp4(painter, kept, to, progress)
+    elif to.suffix == ".gif":
+        _write_gif(painter, kept, to, progress)
+    else:
+        raise CourtroomError("A film's file name ends in .mp4 or .gif.")
+
+
+def poster(told: RoomScene, shots: Sequence[Shot], *, shape: Shape = "wide", theme: Theme = "light") -> Image.Image:
+    """One picture of the film: its end."""
+    return Painter(told, shape, theme).picture(shots[-1])
+
+
+def _pictures(painter: Painter, shots: Sequence[Shot]) -> Iterator[tuple[Image.Image, float]]:
+    """Each picture with its seconds; a change of mind has two."""
+    for shot in shots:
+        if shot.kind == "change":
+            # The caption is read while the old vote still stands; then the vote moves, and stands a while.
+            yield painter.picture(shot, before=True), shot.seconds * 0.5
+            yield painter.picture(shot), shot.seconds * 0.5
+        else:
+            yield painter.picture(shot), shot.seconds
+
+
+def _write_mp4(painter: Painter, shots: Sequence[Shot], to: Path, progress: Progress) -> None:
+    import av  # slow to import: only to write a film
+
+    across, down = painter.size
+    whole = sum(shot.seconds for shot in shots)
+    accent = np.array(ImageColor.getrgb(ACCENT[painter.theme]), np.uint8)
+    written, ends, last = 0, 0.0, None
+    with av.open(str(to), "w", options={"movflags": "+faststart"}) as container:
+        stream = container.add_stream("libx264", rate=RATE)
+        stream.width, stream.height, stream.pix_fmt = across, down, "yuv420p"
+        stream.options = {"preset": "veryfast", "crf": "23"}
+        for image, seconds in _pictures(painter, shots):
+            picture = np.asarray(image)
+            ends += seconds
+            for number in range(round(ends * RATE) - written):
+                shown = picture
+                if last is not None and number < FADE:
+                    share = (number + 1) / (FADE + 1)
+                    shown = (last * (1 - share) + picture * share).astype(np.uint8)
+                shown = shown.copy()
+                shown[-PROGRESS_LINE:, : round(across * written / (whole * RATE))] = accent
+                container.mux(stream.encode(av.VideoFrame.from_ndarray(shown, format="rgb24")))
+                written += 1
+            last = picture
+            progress(min(1.0, ends / whole))
+        container.mux(stream.encode())
+
+
+def _write_gif(painter: Painter, shots: Sequence[Shot], to: Path, progress: Progress) -> None:
+    whole = sum(shot.seconds for shot in shots)
+    frames: list[Image.Image] = []
+    times: list[int] = []
+    for image, seconds in _pictures(painter, shots):
+        small = image.copy()
+        small.thumbnail((GIF_WIDTH, GIF_WIDTH), Image.Resampling.LANCZOS)
+        frames.append(small.quantize(128, dither=Image.Dither.NONE))
+        times.append(round(seconds * 1000))
+        progress(min(1.0, sum(times) / 1000 / whole))
+    frames[0].save(to, save_all=True, append_images=frames[1:], duration=times, loop=0)

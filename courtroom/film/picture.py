@@ -1,0 +1,521 @@
+"""The room as a picture: who sits where, how the votes stand, who speaks, and the caption below."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from PIL import Image, ImageColor, ImageDraw, ImageFont
+
+from courtroom.errors import CourtroomError
+from courtroom.figures.layout import INK, LINE, NEUTRAL
+from courtroom.film.storyboard import WIDE, Shot, shortened
+from courtroom.language import _, translated
+from courtroom.models.offline import SHORT_NOTICE
+from courtroom.models.spec import OFFLINE
+from courtroom.room.scene import Moment, RoomScene, RoomSeat, Side
+
+Theme = Literal["light", "dark"]
+Shape = Literal["wide", "tall"]
+SIZES: dict[Shape, tuple[int, int]] = {"wide": (1280, 720), "tall": (720, 1280)}
+"""Pixels across and down: 16:9 and 9:16."""
+FINE = 2
+"""Pictures are drawn this many times as large and then made smaller, so that edges are smooth."""
+PAPER = {"light": "#FFFFFF", "dark": "#12161F"}
+CARD = {"light": "#F4F6FA", "dark": "#1C2230"}
+ACCENT = {"light": "#3B5BA9", "dark": "#8FB0F5"}
+CHINESE_FONTS = (
+    "NotoSansCJK-Regular.ttc", "NotoSansSC-Regular.otf", "SourceHanSansSC-Regular.otf", "PingFang.ttc", "msyh.ttc",
+    "wqy-microhei.ttc", "wqy-zenhei.ttc", "simhei.ttf",
+)  # fmt: skip
+"""Looked for, in this order, among the fonts of the computer."""
+MANY = 24
+"""Above this number of seats names are left out."""
+LEADING = 1.25
+"""Height of a line, for a type of size 1."""
+SMALLEST = 14
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom, in pixels of the finished picture."""
+
+
+@dataclass
+class Standing:
+    """How a run stands after a moment."""
+
+    stage: str = ""
+    votes: dict[str, Moment] = field(default_factory=dict)
+    ballots: dict[str, dict[str, str | None]] = field(default_factory=dict)
+    """For each ballot, what each member voted."""
+    offers: dict[str, str] = field(default_factory=dict)
+    """The choice that a member puts forward."""
+    said: dict[str, str] = field(default_factory=dict)
+    """The last words of each member."""
+
+
+def standing(scene: RoomScene, at: int) -> Standing:
+    """The run as it stood after the moment `at`; -1 is before the first. The room in the browser folds moments likewise."""
+    now, counted = Standing(), False
+    for moment in scene.moments[: at + 1]:
+        match moment.kind:
+            case "stage":
+                now.stage = moment.title
+                if counted:
+                    now.offers.clear()
+                counted = False
+                if not scene.carries:
+                    now.votes.clear()
+            case "call":
+                facts = " · ".join(f"{fact.label}: {fact.value}" for fact in moment.facts)
+                now.said[moment.member] = next((part.text for part in moment.parts), facts)
+                if moment.side:
+                    now.offers[moment.member] = moment.side
+            case "vote":
+                if moment.ballot not in now.ballots and not scene.carries:
+                    now.votes.clear()
+                now.ballots.setdefault(moment.ballot, {})[moment.member] = moment.choice
+                now.votes[moment.member] = moment
+            case "tally":
+                counted = True
+            case _:
+                pass
+    return now
+
+
+class Painter:
+    """Draws one run, in one shape and theme.
+
+    Args:
+        scene: as its reader reads it.
+
+    Raises:
+        CourtroomError: there are Chinese characters, and no font on this computer has them.
+    """
+
+    def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
+        self.scene, self.shape, self.theme = scene, shape, theme
+        offline = any(seat.model == OFFLINE for seat in scene.seats)
+        self.notice = translated(SHORT_NOTICE) if offline else ""
+        self.size = SIZES[shape]
+        self._sides = {side.name: side for side in scene.sides}
+        self._seats = [seat for seat in scene.seats if seat.place]
+        self._ink, self._line, self._soft = INK[theme], LINE[theme], NEUTRAL[theme]
+
+    def picture(self, shot: Shot, *, before: bool = False) -> Image.Image:
+        """The picture of a shot.
+
+        Args:
+            before: of a change of mind, as it was before the vote.
+        """
+        across, down = self.size
+        image = Image.new("RGB", (across * FINE, down * FINE), PAPER[self.theme])
+        self._draw = ImageDraw.Draw(image)
+        if shot.kind == "title":
+            self._title(shot)
+        else:
+            now = standing(self.scene, shot.moment - before)
+            wide = self.shape == "wide"
+            self._header(now, (36, 22, across - 36, 92) if wide else (28, 40, across - 28, 170))
+            room: Box = (30, 104, across - 30, 548) if wide else (14, 200, across - 14, 860)
+            self._room(now, shot, room)
+            self._caption(shot, (60, 560, across - 60, 676) if wide else (36, 890, across - 36, 1210))
+        self._text(self.notice, (across / 2, down - 21), 15, self._soft, anchor="mm", width=across - 24)
+        return image.reduce(FINE)
+
+    def _title(self, shot: Shot) -> None:
+        across, down = self.size
+        self._text(shot.head, (across / 2, down * 0.3), 30, self._tone(None), anchor="mm", width=across - 80)
+        self._lines(shot.caption, (60, down * 0.36, across - 60, down * 0.66), 58, weight=700)
+        told = _("{number} members", number=len(self._seats))
+        models = ", ".join(dict.fromkeys(translated(seat.model) for seat in self._seats if seat.model))
+        self._text(f"{told} · {models}", (across / 2, down * 0.74), 24, self._soft, anchor="mm", width=across - 80)
+
+    def _header(self, now: Standing, box: Box) -> None:
+        left, top, right, bottom = box
+        counts = self._counts(now)
+        middle = left + (right - left) * 0.56 if self.shape == "wide" and counts else right
+        self._text(self.scene.title, (left, top), 28, self._ink, weight=700, width=middle - left - 16)
+        self._text(f"{self.scene.procedure} · {now.stage}", (left, top + 38), 20, self._soft, width=middle - left - 16)
+        if counts:
+            self._tally(
+                now, counts, (middle, top, right, top + 66) if self.shape == "wide" else (left, top + 74, right, bottom)
+            )
+
+    def _counts(self, now: Standing) -> dict[str, int]:
+        if not now.votes:
+            return {}
+        found = {side.name: 0 for side in self.scene.sides}
+        for vote in now.votes.values():
+            if vote.choice in found:
+                found[vote.choice] += 1
+        if len(found) > 2:
+            found = dict(sorted(found.items(), key=lambda one: -one[1])[:4])
+        return found
+
+    def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
+        """A number for each side and a bar, filled from both ends where there are two."""
+        left, top, right, _bottom = box
+        seats = max(1, len([seat for seat in self._seats if seat.votes]), len(now.votes))
+        at = left
+        room = (right - left) / max(1, len(counts))
+        for name, number in counts.items():
+            side = self._sides[name]
+            self._mark(side, (at + 12, top + 17), 12)
+            shown = self._text(str(number), (at + 32, top - 2), 32, self._ink, weight=700)
+            self._text(side.title, (at + 40 + shown, top + 8), 20, self._ink, width=room - 56 - shown)
+            at += room
+        line: Box = (left, top + 46, right, top + 60)
+        self._draw.rounded_rectangle(_fine(line), 7 * FINE, fill=CARD[self.theme], outline=self._line, width=FINE)
+        filled = left
+        for number, (name, count) in enumerate(counts.items()):
+            if not count:
+                continue
+            long = (right - left) * count / seats
+            part = (right - long, right) if number and len(self.scene.sides) == 2 else (filled, filled + long)
+            filled += long
+            segment: Box = (part[0], line[1], part[1], line[3])
+            self._draw.rounded_rectangle(_fine(segment), 5 * FINE, fill=self._tone(self._sides[name]))
+        if self.scene.above is not None and self.scene.above < 1:
+            for share in {self.scene.above, 1 - self.scene.above} if len(self.scene.sides) == 2 else {self.scene.above}:
+                x = left + (right - left) * share
+                self._draw.line(_fine((x, line[1] - 5, x, line[3] + 5)), self._ink, 2 * FINE)
+
+    def _room(self, now: Standing, shot: Shot, box: Box) -> None:
+        left, top, right, bottom = box
+        self._draw.rounded_rectangle(_fine(box), 18 * FINE, fill=CARD[self.theme], outline=self._line, width=FINE)
+        many = len(self._seats) > MANY
+        radius = 13 if many else 25 if self.shape == "wide" else 24
+        if self.scene.seating == "rows":
+            points = self._rows(box, radius)
+        else:
+            # Places of a ring and of benches leave room at their edges.
+            inner: Box = (left + 30, top + radius - 4, right - 30, bottom - (radius if many else radius + 22))
+            points = {seat.id: _placed(seat, inner) for seat in self._seats}
+        if shot.kind == "change":
+            self._followed(now, shot.member, points, radius)
+        for seat in self._seats:
+            self._seat(now, seat, points[seat.id], radius, seat.id == shot.member, many)
+        if self.scene.carries and len(now.ballots) > 1 and self.scene.seating != "rows" and shot.kind != "change":
+            x, y = (left + right) / 2, top + (bottom - top) * 0.44
+            across, down = 0.2 * (right - left), 0.14 * (bottom - top)
+            self._flow(now, (x - across, y - down, x + across, y + down))
+        elif now.offers and self.scene.seating != "rows":
+            self._offers(now, (left + 40, top + (bottom - top) * 0.36, right - 40, top + (bottom - top) * 0.66))
+
+    def _rows(self, box: Box, radius: float) -> dict[str, tuple[float, float]]:
+        """Rows that fill the room: below each seat there is room for what it said."""
+        left, top, right, bottom = box
+        rows = sorted({seat.place[1] for seat in self._seats if seat.place})
+        high = (bottom - top) / max(1, len(rows))
+        inner: Box = (left + 30, 0, right - 30, 0)
+        return {
+            seat.id: (
+                _placed(seat, inner)[0],
+                top + high * rows.index(seat.place[1]) + radius + max(18.0, high * 0.2 - 20),
+            )
+            for seat in self._seats
+            if seat.place
+        }
+
+    def _seat(
+        self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool, many: bool
+    ) -> None:
+        x, y = at
+        vote = now.votes.get(seat.id)
+        choice = vote.choice if vote else now.offers.get(seat.id)
+        side = self._sides.get(choice or "")
+        if speaks:
+            ring: Box = (x - radius - 8, y - radius - 8, x + radius + 8, y + radius + 8)
+            self._draw.ellipse(_fine(ring), outline=ACCENT[self.theme], width=4 * FINE)
+        self._mark(side, at, radius, quiet=vote is None and seat.id not in now.said)
+        if many and not speaks:
+            return
+        self._text(
+            initials(seat.name),
+            (x, y + (5 if side and side.symbol == "triangle-up" else 0)),
+            radius * 0.62,
+            self._ink,
+            weight=650,
+            anchor="mm",
+        )
+        latest = list(now.ballots)[-1:] == [vote.ballot] if vote else False
+        if vote and latest and vote.before not in (None, vote.choice):
+            badge: Box = (x + radius - 8, y - radius - 6, x + radius + 14, y - radius + 16)
+            self._draw.ellipse(_fine(badge), fill=self._ink)
+            centre = ((badge[0] + badge[2]) / 2, (badge[1] + badge[3]) / 2)
+            bow: Box = (centre[0] - 6, centre[1] - 6, centre[0] + 6, centre[1] + 6)
+            self._draw.arc(_fine(bow), 300, 220, fill=PAPER[self.theme], width=2 * FINE)
+            tip = [(centre[0] + 7, centre[1] - 8), (centre[0] + 6, centre[1] - 1), (centre[0] - 0, centre[1] - 4)]
+            self._draw.polygon([(a * FINE, b * FINE) for a, b in tip], fill=PAPER[self.theme])
+        crowded = self.shape == "tall" and len(self._seats) > 10 and not speaks
+        if crowded:
+            return
+        row = sum(1 for other in self._seats if other.place and seat.place and abs(other.place[1] - seat.place[1]) < 12)
+        room = min(150.0, (self.size[0] - 80) / max(1, row)) if self.scene.seating != "ring" else 118.0
+        colour = ACCENT[self.theme] if speaks else self._ink
+        self._text(seat.name, (x, y + radius + (19 if speaks else 13)), 15, colour, weight=650, anchor="mm", width=room)
+        if self.scene.seating == "rows" and seat.id in now.said:
+            half = min(140.0, (self.size[0] - 90) / 8)
+            said: Box = (x - half, y + radius + 24, x + half, y + radius + 104)
+            self._lines(shortened(now.said[seat.id], 90), said, 17, weight=450, colour=self._soft, top_first=True)
+        else:
+            word = side.title if side else seat.role if seat.role not in seat.name and not seat.votes else ""
+            self._text(word, (x, y + radius + (36 if speaks else 31)), 14, self._soft, anchor="mm", width=room)
+
+    def _offers(self, now: Standing, box: Box) -> None:
+        """What is put forward for each side, next to each other."""
+        left, top, right, bottom = box
+        wide = (right - left) / len(now.offers)
+        for number, (member, choice) in enumerate(now.offers.items()):
+            side = self._sides.get(choice)
+            card: Box = (left + number * wide + 8, top, left + (number + 1) * wide - 8, bottom)
+            self._draw.rounded_rectangle(
+                _fine(card), 10 * FINE, fill=PAPER[self.theme], outline=self._tone(side), width=3
+            )
+            inner: Box = (card[0] + 14, card[1] + 8, card[2] - 14, card[3] - 8)
+            self._lines(shortened(now.said.get(member, ""), 150), inner, 18, weight=450)
+
+    def _mark(self, side: Side | None, at: tuple[float, float], radius: float, *, quiet: bool = False) -> None:
+        """The shape of a choice; a ring where there is none."""
+        x, y = at
+        tone = self._tone(side)
+        fill = _between(tone, PAPER[self.theme], 0.28) if side else PAPER[self.theme]
+        width = round((1.6 if quiet else max(2.0, radius * 0.13)) * FINE)
+        points = SYMBOLS.get(side.symbol) if side else None
+        if points is None:
+            circle: Box = (x - radius, y - radius, x + radius, y + radius)
+            self._draw.ellipse(_fine(circle), fill=fill, outline=self._line if quiet else tone, width=width)
+            return
+        corners = [((x + a * radius) * FINE, (y + b * radius) * FINE) for a, b in points]
+        self._draw.polygon(corners, fill=fill)
+        self._draw.line([*corners, *corners[:2]], tone, width, joint="curve")
+
+    def _followed(self, now: Standing, member: str, points: Mapping[str, tuple[float, float]], radius: float) -> None:
+        """Arrows from those whose opinion a member was shown, and whom it joined."""
+        vote = now.votes.get(member)
+        seat = next((seat for seat in self._seats if seat.id == member), None)
+        earlier = list(now.ballots.values())[-2:-1]
+        if not vote or not seat or not earlier:
+            return
+        for other in seat.follows:
+            if other not in points or other == member or earlier[0].get(other) != vote.choice:
+                continue
+            (x1, y1), (x2, y2) = points[other], points[member]
+            long = math.hypot(x2 - x1, y2 - y1) or 1
+            ux, uy, cut = (x2 - x1) / long, (y2 - y1) / long, radius + 12
+            if long <= 2 * cut:
+                continue
+            a, b, c, d = x1 + ux * cut, y1 + uy * cut, x2 - ux * cut, y2 - uy * cut
+            self._draw.line(_fine((a, b, c, d)), ACCENT[self.theme], 3 * FINE)
+            tip = [(c, d), (c - ux * 13 - uy * 7, d - uy * 13 + ux * 7), (c - ux * 13 + uy * 7, d - uy * 13 - ux * 7)]
+            self._draw.polygon([(p * FINE, q * FINE) for p, q in tip], fill=ACCENT[self.theme])
+
+    def _flow(self, now: Standing, box: Box) -> None:
+        """A column of votes for each ballot, with bands between them for those who went the same way."""
+        left, top, right, bottom = box
+        ballots = list(now.ballots.items())[-6:]
+        names: list[str | None] = [*(side.name for side in self.scene.sides), None]
+        thick, gap = 14.0, 4.0
+        step = (right - left - thick) / (len(ballots) - 1)
+        total = max(len(votes) for _path, votes in ballots)
+        unit = (bottom - top - 20 - gap * len(names)) / max(1, total)
+        tops: list[dict[str | None, float]] = []
+        for number, (_path, votes) in enumerate(ballots):
+            y, found = top, {}
+            for name in names:
+                count = sum(choice == name for choice in votes.values())
+                found[name] = y
+                if count:
+                    x = left + number * step
+                    bar: Box = (x, y, x + thick, y + count * unit)
+                    self._draw.rectangle(_fine(bar), fill=self._tone(self._sides.get(name or "")))
+                    y += count * unit + gap
+            tops.append(found)
+        for number, ((_a, before), (_b, after)) in enumerate(zip(ballots, ballots[1:], strict=False)):
+            out, into = dict(tops[number]), dict(tops[number + 1])
+            x1, x2 = left + number * step + thick, left + (number + 1) * step
+            for old in names:
+                for new in names:
+                    count = sum(
+                        choice == old and member in after and after[member] == new for member, choice in before.items()
+                    )
+                    if count:
+                        self._band(
+                            (x1, out[old]), (x2, into[new]), count * unit, self._tone(self._sides.get(new or ""))
+                        )
+                        out[old] += count * unit
+                        into[new] += count * unit
+        for number, (path, _votes) in enumerate(ballots):
+            anchor = "lm" if number == 0 else "rm" if number == len(ballots) - 1 else "mm"
+            x = left if number == 0 else right if number == len(ballots) - 1 else left + number * step + thick / 2
+            self._text(
+                self.scene.ballots.get(path, ""), (x, bottom - 6), 14, self._soft, anchor=anchor, width=max(60.0, step)
+            )
+
+    def _band(self, start: tuple[float, float], end: tuple[float, float], high: float, colour: str) -> None:
+        (x1, y1), (x2, y2) = start, end
+        upper = []
+        for n in range(25):
+            part = n / 24
+            eased = part * part * (3 - 2 * part)
+            upper.append((x1 + (x2 - x1) * part, y1 + (y2 - y1) * eased))
+        outline = [*upper, *((x, y + high) for x, y in reversed(upper))]
+        fill = _between(colour, CARD[self.theme], 0.4)
+        self._draw.polygon([(x * FINE, y * FINE) for x, y in outline], fill=fill)
+
+    def _caption(self, shot: Shot, box: Box) -> None:
+        left, top, right, bottom = box
+        verdict, count = shot.kind == "verdict", shot.kind == "count"
+        if shot.head:
+            colour = self._soft if verdict or count else ACCENT[self.theme]
+            self._text(
+                shot.head, ((left + right) / 2, top + 14), 22, colour, weight=650, anchor="mm", width=right - left
+            )
+        size = 46 if verdict and len(shot.caption) < 40 else 34 if count else 30
+        end = bottom - 26 if shot.foot else bottom
+        self._lines(shot.caption, (left, top + 32, right, end), size, weight=700 if verdict or count else 450)
+        self._text(shot.foot, ((left + right) / 2, bottom - 8), 20, self._ink, anchor="mm", width=right - left)
+
+    def _lines(
+        self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
+    ) -> None:
+        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit.
+
+        Args:
+            top_first: the lines begin at the top of the box.
+        """
+        left, top, right, bottom = box
+        chinese = _chinese(text)
+        size, rows = fitted(text, right - left, bottom - top, size, weight)
+        high = size * LEADING
+        at_top = top_first or high * len(rows) > bottom - top
+        y = top + high / 2 if at_top else (top + bottom) / 2 - high * (len(rows) - 1) / 2
+        middle = (left + right) / 2
+        for row in rows:
+            self._text(row, (middle, y), size, colour or self._ink, weight=weight, anchor="mm", chinese=chinese)
+            y += high
+
+    def _text(
+        self,
+        text: str,
+        at: tuple[float, float],
+        size: float,
+        colour: str,
+        *,
+        weight: int = 450,
+        anchor: str = "la",
+        width: float | None = None,
+        chinese: bool | None = None,
+    ) -> float:
+        """A line of text, cut with a mark where it would be wider than `width`; its width."""
+        font = _font(_chinese(text) if chinese is None else chinese, round(size * FINE), weight)
+        if width is not None and font.getlength(text) > width * FINE:
+            while text and font.getlength(text + "…") > width * FINE:
+                text = text[:-1]
+            text = text.rstrip() + "…"
+        self._draw.text((at[0] * FINE, at[1] * FINE), text, colour, font, anchor=anchor)
+        return font.getlength(text) / FINE
+
+    def _tone(self, side: Side | None) -> str:
+        if side is None:
+            return self._soft
+        return side.dark if self.theme == "dark" else side.light
+
+
+def _chinese(text: str) -> bool:
+    """Whether it has a character that the app's own type has not."""
+    return WIDE.search(text) is not None
+
+
+def initials(name: str) -> str:
+    """Two letters for a name; of a Chinese name the last two characters."""
+    if _chinese(name):
+        return name[-2:]
+    words = name.split()
+    return words[0][0] + words[-1][0] if len(words) > 1 else name[:2]
+
+
+def fitted(text: str, across: float, down: float, size: float, weight: int = 450) -> tuple[float, list[str]]:
+    """The largest type up to `size` in which a text has room, and its lines; never smaller than `SMALLEST`."""
+    while True:
+        rows = wrapped(text, _font(_chinese(text), round(size * FINE), weight), across * FINE)
+        if len(rows) * size * LEADING <= down or size <= SMALLEST:
+            return size, rows
+        size -= 1
+
+
+def wrapped(text: str, font: ImageFont.FreeTypeFont, width: float) -> list[str]:
+    """The lines of a text: between words, or between Chinese characters, where it would be wider than `width`."""
+    rows, row = [], ""
+    for piece in re.findall(r"[\u2e80-\u9fff\uff00-\uffef]|[^\s\u2e80-\u9fff\uff00-\uffef]+\s*|\s+", text):
+        if row and font.getlength((row + piece).rstrip()) > width and piece not in "，。！？、；：”》）":
+            rows.append(row.rstrip())
+            row = ""
+        row += piece
+    return [*rows, row.rstrip()] if row.strip() or not rows else rows
+
+
+def _placed(seat: RoomSeat, box: Box) -> tuple[float, float]:
+    left, top, right, bottom = box
+    across, down = seat.place or (50.0, 50.0)
+    return left + (right - left) * across / 100, top + (bottom - top) * down / 100
+
+
+def _fine(box: Box) -> Box:
+    return box[0] * FINE, box[1] * FINE, box[2] * FINE, box[3] * FINE
+
+
+def _between(colour: str, ground: str, share: float) -> str:
+    """A colour thinned out on its ground."""
+    a, b = ImageColor.getrgb(colour), ImageColor.getrgb(ground)
+    return "#" + "".join(f"{round(x * share + y * (1 - share)):02x}" for x, y in zip(a[:3], b[:3], strict=True))
+
+
+def _star() -> tuple[tuple[float, float], ...]:
+    turns = [math.pi * n / 5 for n in range(10)]
+    return tuple((math.sin(turn) * r, -math.cos(turn) * r) for turn, r in zip(turns, [1.05, 0.45] * 5, strict=True))
+
+
+SYMBOLS: dict[str, Sequence[tuple[float, float]]] = {
+    "square": ((-0.86, -0.86), (0.86, -0.86), (0.86, 0.86), (-0.86, 0.86)),
+    "diamond": ((0, -1.05), (1.05, 0), (0, 1.05), (-1.05, 0)),
+    "triangle-up": ((0, -1), (1.05, 0.9), (-1.05, 0.9)),
+    "star": _star(),
+    "cross": (
+        (-0.34, -1), (0.34, -1), (0.34, -0.34), (1, -0.34), (1, 0.34), (0.34, 0.34),
+        (0.34, 1), (-0.34, 1), (-0.34, 0.34), (-1, 0.34), (-1, -0.34), (-0.34, -0.34),
+    ),
+}  # fmt: skip
+"""Corners of the shapes of choices, for a radius of 1. What is not here is a circle."""
+
+
+@cache
+def _font(chinese: bool, size: int, weight: int) -> ImageFont.FreeTypeFont:
+    """The app's own type; for Chinese one of the computer's fonts.
+
+    Args:
+        weight: from 200 to 900.
+    """
+    if not chinese:
+        package = find_spec("streamlit")
+        folder = Path(next(iter((package and package.submodule_search_locations) or ["."])))
+        for file in sorted((folder / "static" / "static" / "media").glob("SourceSansVF-Upright*")):
+            font = ImageFont.truetype(str(file), size)
+            font.set_variation_by_axes([weight])
+            return font
+        return ImageFont.truetype("DejaVuSans.ttf", size)
+    names = [name.replace("Regular", "Bold") for name in CHINESE_FONTS[:3]] if weight > 600 else []
+    for name in (*names, *CHINESE_FONTS):
+        try:
+            return ImageFont.truetype(name, size, index=2 if name.startswith("NotoSansCJK") else 0)
+        except OSError:
+            continue
+    raise CourtroomError(
+        "This run has Chinese text, and no font with Chinese characters was found. "
+        "Install one, such as Noto Sans CJK, and try again."
+    )

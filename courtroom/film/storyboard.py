@@ -1,0 +1,195 @@
+"""What a film of a run shows: some of its moments, each with a caption, and how long it stands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from courtroom.room.scene import RoomScene, SpokenPart
+from courtroom.strict import Strict
+from courtroom.text.words import sentences
+
+CHARACTERS_A_SECOND = 15
+"""How fast captions are read. A Chinese character counts as two."""
+SETTLES = 0.8
+"""Seconds for the eye to find the caption after a change of picture."""
+LONGEST_CAPTION = 110
+LONGEST_OUTCOME = 220
+SHORTEST, LONGEST = 20.0, 60.0
+"""Seconds of a film."""
+WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef]")
+"""A character of Chinese text."""
+
+
+class Shot(Strict):
+    """A moment of the run as the film shows it."""
+
+    kind: Literal["title", "said", "change", "count", "act", "verdict"]
+    moment: int
+    """The room is drawn as it stood after this one; -1 is before the first."""
+    member: str = ""
+    """Id of who speaks."""
+    head: str = ""
+    caption: str = ""
+    foot: str = ""
+    """Of a verdict: how the votes stood."""
+    weight: float = 0
+    """How much it matters: what matters most is shown first where time is short."""
+    kept: bool = True
+    longer: float = 0
+    """Seconds that it stands beyond what its text needs, where the film would be too short."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it stands, so that what it says can be read; the head only names who speaks."""
+        slow = {"title": 1.0, "change": 1.6, "count": 0.6, "verdict": 1.6}.get(self.kind, 0.0)
+        return max(2.4, SETTLES + reading_time(f"{self.caption} {self.foot}") + slow) + self.longer
+
+
+def reading_time(text: str) -> float:
+    """Seconds to read a text."""
+    return (len(text) + len(WIDE.findall(text))) / CHARACTERS_A_SECOND
+
+
+def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
+    """All moments that a film can show, in order; those that are kept take about the time that is asked for.
+
+    Args:
+        scene: of a run, as its reader reads it.
+        seconds: how long the film should be, from `SHORTEST` to `LONGEST`.
+    """
+    shots = _shots(scene)
+    left = min(max(seconds, SHORTEST), LONGEST) - sum(
+        shot.seconds for shot in shots if shot.kind in ("title", "verdict")
+    )
+    chosen = {number for number, shot in enumerate(shots) if shot.kind in ("title", "verdict")}
+    shown: Counter[str] = Counter()
+    waiting = set(range(len(shots))) - chosen
+
+    def worth(number: int) -> tuple[float, int]:
+        # Who has spoken already gives way to who has not, and the fifth change of mind to a first word.
+        shot = shots[number]
+        return shot.weight - 0.6 * shown[shot.member] - 0.8 * shown[shot.kind], -number
+
+    while waiting:
+        best = max(waiting, key=worth)
+        waiting.remove(best)
+        told = {shots[n].caption for n in chosen if shots[n].kind != "count"}
+        if shots[best].seconds <= left and shots[best].caption not in told:
+            left -= shots[best].seconds
+            chosen.add(best)
+            shown.update({shots[best].kind: shots[best].kind != "count", shots[best].member: bool(shots[best].member)})
+    longer = max(0.0, SHORTEST - sum(shots[number].seconds for number in chosen)) / len(chosen)
+    return tuple(
+        shot.model_copy(update={"kept": number in chosen, "longer": longer}) for number, shot in enumerate(shots)
+    )
+
+
+def length(shots: Sequence[Shot]) -> float:
+    """Seconds of the shots that are kept."""
+    return sum(shot.seconds for shot in shots if shot.kept)
+
+
+def _shots(scene: RoomScene) -> list[Shot]:
+    turning = _turning_point(scene)
+    calls = {moment.path: moment for moment in scene.moments if moment.kind == "call"}
+    voted = {moment.call for moment in scene.moments if moment.kind == "vote"}
+    names = {seat.id: seat.name for seat in scene.seats}
+    sides = {side.name: side.title for side in scene.sides}
+    heard: set[str] = set()
+    stage = ""
+    found = [Shot(kind="title", moment=-1, head=scene.procedure, caption=shortened(scene.title))]
+    for number, moment in enumerate(scene.moments):
+        if moment.kind == "stage":
+            stage = moment.title
+        elif moment.kind == "call" and not moment.failed and moment.path not in voted:
+            if caption := key_sentence(moment.parts):
+                weight = 7.0 if moment.person else 3.5 if moment.side else 2.5 if moment.member not in heard else 1.0
+                weight = min(weight, 0.5) if scene.carries and not moment.side and not moment.person else weight
+                head = f"{names.get(moment.member, moment.member)} · {moment.title or stage}"
+                found.append(
+                    Shot(kind="said", moment=number, member=moment.member, head=head, caption=caption, weight=weight)
+                )
+            heard.add(moment.member)
+        elif moment.kind == "vote" and moment.choice and (call := calls.get(moment.call)):
+            moved = moment.before not in (None, moment.choice)
+            others = [name for member, name in names.items() if member != moment.member]
+            if not (caption := key_sentence(call.parts, others if moved else ())):
+                continue
+            name, side = names.get(moment.member, moment.member), sides.get(moment.choice, moment.choice)
+            before = sides.get(moment.before or "", "")
+            if moved:
+                weight = 9.0 if number == turning else 6.0
+            else:
+                weight = 7.0 if call.person else 4.0 if moment.choice not in heard else 1.5
+            heard |= {moment.choice, moment.member}
+            head = f"{name} · {before} → {side}" if moved else f"{name} · {side}"
+            kind: Literal["change", "said"] = "change" if moved else "said"
+            found.append(
+                Shot(kind=kind, moment=number, member=moment.member, head=head, caption=caption, weight=weight)
+            )
+        elif moment.kind == "tally" and moment.counts:
+            counts = _told(scene, moment.counts)
+            weight = 8.0 if scene.carries else 1.2
+            head = scene.ballots.get(moment.ballot, stage)
+            found.append(Shot(kind="count", moment=number, head=head, caption=counts, weight=weight))
+        elif moment.kind == "act":
+            found.append(Shot(kind="act", moment=number, caption=shortened(moment.title), weight=6.5))
+    if scene.verdict:
+        ended = scene.verdict
+        head, caption = scene.ending, ended.outcome
+        if not ended.counts and ended.summary and len(ended.outcome) < LONGEST_CAPTION:
+            head, caption = f"{scene.ending} · {ended.outcome}", ended.summary
+        real = f"{scene.real_title}: {_told(scene, scene.real)}" if scene.real else ""
+        foot = "  ·  ".join(filter(None, (_told(scene, ended.counts), real)))
+        last = len(scene.moments) - 1
+        caption = shortened(caption, LONGEST_OUTCOME)
+        found.append(Shot(kind="verdict", moment=last, head=head, caption=caption, foot=foot))
+    return found
+
+
+def _told(scene: RoomScene, counts: Mapping[str, int]) -> str:
+    sides = {side.name: side.title for side in scene.sides}
+    return "   ".join(f"{sides.get(name, name)} {number}" for name, number in counts.items())
+
+
+def _turning_point(scene: RoomScene) -> int | None:
+    """The change of mind after which the side that wins leads to the end; None where it led from the first round on."""
+    if not scene.carries or not scene.verdict or not scene.verdict.choice:
+        return None
+    final = scene.verdict.counts
+    winner = max(final, key=lambda name: final[name], default="")
+    votes: dict[str, str | None] = {}
+    turning = None
+    led = False
+    for number, moment in enumerate(scene.moments):
+        if moment.kind != "vote":
+            continue
+        votes[moment.member] = moment.choice
+        counts = [sum(choice == side.name for choice in votes.values()) for side in scene.sides if side.name != winner]
+        leads = sum(choice == winner for choice in votes.values()) > max(counts, default=0)
+        if leads and not led:
+            turning = number if moment.before not in (None, moment.choice) else None
+        led = leads
+    return turning
+
+
+def key_sentence(parts: Sequence[SpokenPart], names: Sequence[str] = ()) -> str:
+    """The sentence that a caption shows: one that names somebody of `names`, else the first that says something."""
+    said = [sentence for part in parts for sentence in sentences(part.text)]
+    telling = [sentence for sentence in said if reading_time(sentence) > 1]
+    first = {word for name in names for word in (name, name.split()[0]) if len(word) > 1}
+    taken_up = next((text for text in telling if any(word in text for word in first)), None)
+    return shortened(taken_up or next(iter(telling or said), ""))
+
+
+def shortened(text: str, most: int = LONGEST_CAPTION) -> str:
+    """A text in one line, cut between words where it is longer than a caption."""
+    line = " ".join(text.split())
+    most -= len(WIDE.findall(line[:most])) // 2
+    if len(line) <= most:
+        return line
+    cut = line[: most - 1]
+    return (cut.rpartition(" ")[0] if " " in cut[most // 2 :] else cut).rstrip(" ,;:，；：") + "…"

@@ -1,0 +1,377 @@
+"""The runs of one store, with all that they need. `Courthouse` adds what is made of runs."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+from courtroom.access.account import Access
+from courtroom.access.acting import acting, acts, found_by, needs
+from courtroom.accounts.store import AccountStore
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.library import Library
+from courtroom.datasets.store import Datasets
+from courtroom.engine.answers import AnswerStore
+from courtroom.engine.asker import Asker
+from courtroom.engine.intervene import Interventions
+from courtroom.engine.interventions import Intervention
+from courtroom.engine.people import People
+from courtroom.engine.procedure import Procedure, Source
+from courtroom.engine.record import Record
+from courtroom.engine.registration import register
+from courtroom.engine.rehearsal import Estimate, rehearse
+from courtroom.engine.runner import Runner
+from courtroom.engine.setup import Setup, SetupStore
+from courtroom.engine.store import RunStore
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import Relative, family, forked
+from courtroom.knowledge.imports import CheckedFile, ImportJob, Imports
+from courtroom.knowledge.search import Hit, Knowledge, Query
+from courtroom.media.store import media_of
+from courtroom.models.apart import refuse
+from courtroom.models.capabilities import Capabilities
+from courtroom.models.connections import Connections
+from courtroom.models.keys import scrubbed
+from courtroom.models.limits import Turns
+from courtroom.models.pool import ModelPool
+from courtroom.models.prices import price
+from courtroom.models.request import Reply
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.panel.panels import PanelStore
+from courtroom.questions.asides import AsideStore
+from courtroom.questions.audience import AudienceStore
+from courtroom.questions.audit import Audits
+from courtroom.questions.beside import BesideStore
+from courtroom.questions.interview import METHODS, Interviews
+from courtroom.questions.marks import MarkStore
+from courtroom.settings import Settings, from_environment
+from courtroom.store.database import Database
+from courtroom.store.log import LogFile
+from courtroom.store.writer import Writer
+
+if TYPE_CHECKING:
+    from courtroom.datasets.imports import DatasetImports
+
+
+class Hearings:
+    """One process's runs of one store, with all that they need: put on record, forked, estimated, driven, read.
+
+    Args:
+        settings: where things are kept; from the environment by default.
+        alone: nobody signs in, as on one's own machine, and everything in this process is allowed. Without it a call is
+            refused for which nobody said who acts.
+        streaming: whether answers stream into the page as they arrive.
+        connections: among Streamlit's secrets, beside those of the settings.
+        procedures: more of them, as in the test of one that isn't installed.
+        limits: those of models, where several processes share them.
+
+    Raises:
+        StoreError: the store can't be used.
+        CourtroomError: the settings do not fit.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        alone: bool = False,
+        streaming: bool = False,
+        connections: Mapping[str, Any] | None = None,
+        procedures: Iterable[Procedure] = (),
+        limits: Turns | None = None,
+    ) -> None:
+        if alone:
+            found_by(lambda: None)
+        self.settings = settings or from_environment()
+        self._more, self._limits = tuple(procedures), limits
+        self.connections = Connections.read(self.settings.connections, connections)
+        self.database = Database(self.settings.database)
+        self._log = LogFile(self.settings.log_file, self.settings.log == "json", scrubbed)
+        self.media = media_of(self.settings)
+        self.library = Library(self.database, self.media)
+        self.datasets = Datasets(self.database)
+        self.store = RunStore(self.database)
+        self.writer = Writer(self.database)
+        self.people = People(self.database, self.writer)
+        self.answers = AnswerStore(self.database)
+        self.setups = SetupStore(self.database)
+        self.panels = PanelStore(self.database)
+        self.accounts = AccountStore.of(self.database, self.settings)
+        self.asides = AsideStore(self.database)
+        self.marks = MarkStore(self.database)
+        self.audiences = AudienceStore(self.database)
+        self.beside = BesideStore(self.database)
+        self.taking_in: dict[str, ImportJob] = {}
+        self._pools: set[str] = set()
+        self._offering = threading.Lock()
+        self._streaming = streaming
+        self._warmed = False
+        self._lock = threading.Lock()
+        self._runner: Runner | None = None
+        self.closed = False
+
+    @cached_property
+    def procedures(self) -> Mapping[str, Procedure]:
+        from courtroom.procedures import PROCEDURES, Procedures  # slow to import: not to list cases or runs
+
+        return Procedures(register(self._more, PROCEDURES), self.broken)
+
+    @property
+    def origins(self) -> Mapping[str, str]:
+        """The package from which each procedure came that is not bundled, by the procedure's name."""
+        from courtroom import procedures
+
+        return procedures.OUTSIDE.origins
+
+    @property
+    def broken(self) -> Mapping[str, str]:
+        """A sentence on each procedure of another package that can't be used, by its name."""
+        from courtroom import procedures
+
+        return procedures.OUTSIDE.broken
+
+    def hearing(self, kind: str) -> Procedure:
+        """The first procedure that takes this kind of case."""
+        found = next((procedure for procedure in self.procedures.values() if procedure.case_kind == kind), None)
+        if found is None:
+            raise CourtroomError(f"No procedure takes cases of the kind “{kind}”. Choose another case.")
+        return found
+
+    @property
+    def teaching(self) -> tuple[tuple[Procedure, Source], ...]:
+        """The procedures whose cases are made from runs of others, each with where they come from."""
+        return tuple((one, one.teaches_from) for one in self.procedures.values() if one.teaches_from)
+
+    def read(self, source: Source, runs: Iterable[str] | None = None, teacher: str = "") -> tuple[Any, ...]:
+        """What a batch can be made of, from these runs; by default from all of the source's procedure that are done here and
+        test nothing. A teacher is the one model whose answers are read."""
+        runs = runs or self.store.ended(source.procedure)
+        return tuple(source.read((self.record(run) for run in runs), teacher))
+
+    @cached_property
+    def knowledge(self) -> Knowledge:
+        return Knowledge(self.database, self.settings)
+
+    @cached_property
+    def imports(self) -> Imports:
+        return Imports(self.database, self.knowledge)
+
+    @cached_property
+    def audits(self) -> Audits:
+        of = (self.procedures, self.store, self.answers, self.asides, self.capabilities, self.writer)
+        return Audits(*of, runner=lambda: self.runner)
+
+    @cached_property
+    def interviews(self) -> Interviews:
+        of = (self.procedures, self.answers, self.asides, self.writer)
+        return Interviews(*of, runner=lambda: self.runner)
+
+    @cached_property
+    def dataset_imports(self) -> DatasetImports:
+        from courtroom.datasets.imports import DatasetImports  # slow to import: not to list cases or runs
+
+        return DatasetImports(self.datasets, self.media, self.settings.home / "uploads")
+
+    @cached_property
+    def capabilities(self) -> Capabilities:
+        """What was found out about models: whether they see, and take a JSON schema."""
+        return Capabilities(self.database, self.writer, self.connections)
+
+    @cached_property
+    def pool(self) -> ModelPool:
+        methods = (METHODS, *(one.offline for one in self.procedures.values()))
+        offline = {task: method for one in methods for task, method in one.items()}
+        return ModelPool(self.media, self.connections, self._limits, offline=offline, capabilities=self.capabilities)
+
+    @property
+    def runner(self) -> Runner:
+        """The engine; its thread starts when it is first needed."""
+        if (there := self._runner) is not None:
+            return there  # without the lock: the house is closed under it, and closing waits for whoever asks here
+        with self._lock:
+            if self._runner is None:
+                asker = Asker(self.answers, self.pool, self.writer)
+                of = (self.store, self.procedures, asker, self.writer, self.knowledge, self.capabilities, self.people)
+                self._runner = Runner(*of, self._warm, self._streaming)
+            return self._runner
+
+    @needs(Access.RUN)
+    def take_in(self, file: CheckedFile) -> ImportJob:
+        """Import a checked file in the background; `taking_in` says how far it is."""
+        job = self.taking_in[file.digest] = ImportJob(file.name, total=file.total)
+        self.runner.do(self.imports.run_job(file, job))
+        return job
+
+    def new_run(self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None) -> str:
+        """Put a run on record with its complete setup; it is not driven yet. See `planned_run`."""
+        return self.planned_run(procedure, case, setup, seed, run)()
+
+    @needs(Access.RUN)
+    def planned_run(
+        self, procedure: str, case: Case, setup: Setup, seed: int, run: str | None = None, origin: str = "input"
+    ) -> Callable[[], str]:
+        """What puts a run on record, so that several can be put there in one transaction.
+
+        Args:
+            run: the id it is to have; a run that has it already stays as it is.
+
+        Raises:
+            CourtroomError: the procedure does not hear this kind of case, or an edited prompt can't be used.
+        """
+        chosen = self.procedures[procedure]
+        if not isinstance(case, Case):
+            raise CourtroomError("A run takes a case: `library.case(ID)`. `library.cases()` is only the list of them.")
+        if case.kind != chosen.case_kind:
+            fitting = [one.name for one in self.procedures.values() if one.case_kind == case.kind]
+            raise CourtroomError(
+                f"{chosen.title} hears cases of the kind “{chosen.case_kind}”; {case.id} is of the kind “{case.kind}”. "
+                f"Choose a procedure that takes it: {', '.join(fitting)}."
+            )
+        refuse(setup.prompts, {})
+        complete, _ = chosen.prepare(case, setup, seed)
+        self._offer(case)
+        return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
+
+    @needs(Access.RUN)
+    def fork(
+        self,
+        parent: str,
+        setup: Setup,
+        seed: int | None = None,
+        case: Case | None = None,
+        run: str | None = None,
+        interventions: Sequence[Intervention] | None = None,
+    ) -> str:
+        """Put a fork on record; it is not driven yet. See `planned_fork`."""
+        return self.planned_fork(parent, setup, seed, case, run, interventions)()
+
+    @needs(Access.RUN)
+    def planned_fork(
+        self,
+        parent: str,
+        setup: Setup,
+        seed: int | None = None,
+        case: Case | None = None,
+        run: str | None = None,
+        interventions: Sequence[Intervention] | None = None,
+    ) -> Callable[[], str]:
+        """What puts a new run of the same case with another setup on record. What is not touched by the change is served from the record.
+
+        What persons did to the parent holds in the fork too.
+
+        Args:
+            seed: another one than the parent's asks all that depends on chance anew.
+            case: the parent's case with something changed.
+            run: the id it is to have; a run that has it already stays as it is.
+            interventions: what it begins with, as `interventions.planned` gives it; None is what was done to the parent.
+        """
+        row = self.store.run(parent)
+        refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
+        heard, wanted = case or self.store.case(row), row.seed if seed is None else seed
+        complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
+        if case is not None:
+            self._offer(case)
+        acts = self.store.interventions.of(parent) if interventions is None else interventions
+        made = (row.procedure, heard, complete, wanted)
+        return partial(self.store.create, *made, parent=parent, origin="fork", run=run, interventions=acts)
+
+    @property
+    def interventions(self) -> Interventions:
+        runner = self.runner
+        return Interventions(self.store.interventions, self.procedures, self.record, runner.interrupted, runner.release)
+
+    def record(self, run: str) -> Record:
+        return self.runner.record(run)
+
+    def family(self, run: str, most: int | None = None) -> tuple[Relative, ...]:
+        """The run's family, with what each fork changed; the first so many of it."""
+        kin, differs = self.store.kin(run), partial(forked, self.store, self.procedures)
+        return family(kin, run, differs, most)
+
+    def estimate(
+        self,
+        procedure: str,
+        case: Case,
+        setup: Setup,
+        seed: int,
+        parent: str | None = None,
+        known: dict[str, Reply] | None = None,
+        interventions: Sequence[Intervention] | None = None,
+    ) -> Estimate:
+        """About what a run will take, by a rehearsal in memory in which answers on record count as they are.
+
+        Args:
+            parent: the run that it is to be forked from: what that one looked up is not looked up anew.
+            known: answers that estimates before this one came to; they count as on record, and this one's are added.
+            interventions: what it begins with; None is what was done to the parent.
+        """
+        if interventions is None:
+            interventions = self.store.interventions.of(parent) if parent else ()
+        self._offer(case)
+        seen = (lambda key: self.store.retrieval(parent, key)) if parent else (lambda key: None)
+        runner = self.runner
+
+        async def look_up(query: Query, embedding: str) -> tuple[Hit, ...]:
+            # On the engine's loop, and by the server's own embedding alone: an estimate must not have a whole collection
+            # embedded, at a price, by a model that somebody has just chosen.
+            return await asyncio.wrap_future(runner.do(self.knowledge.answer(query)))
+
+        work = rehearse(
+            *(self.procedures[procedure], case, setup, seed, look_up, self.capabilities),
+            on_record=self.answers.reply,
+            seen=seen,
+            known=known,
+            interventions=interventions,
+            root=self.store.families.root(parent) if parent else "",
+        )
+        with acts(acting()):  # in the caller's own thread, and in those that it starts
+            return asyncio.run(work)
+
+    def price(self, estimate: Estimate) -> float | None:
+        """US dollars that an estimate comes to; None where a price is unknown."""
+        prices = [(load, price(load.model)) for load in estimate.loads]
+        if any(found is None for _, found in prices):
+            return None
+        return sum(found.of(load.prompt_tokens, load.completion_tokens) for load, found in prices if found)
+
+    def _offer(self, case: Case) -> None:
+        """Take in what a case brings along to be found in its hearing, and the examples of the dataset that it is from."""
+        if isinstance(case, LabelledTask) and case.pool:
+            with self._offering:  # many cells of an experiment are made at once: the examples are taken in by the first
+                if case.pool not in self._pools:
+                    self.knowledge.take_examples(case.under(), self.datasets.examples(case.pool))
+                    self._pools.add(case.pool)
+        self.knowledge.offer(case)
+
+    def close(self) -> None:
+        """Stop the engine and let go of the store. Runs under way can be taken up again."""
+        self.closed = True
+        if "dataset_imports" in self.__dict__:
+            self.dataset_imports.close()
+        with self._lock:
+            if self._runner is not None:
+                pool = self.__dict__.get("pool")
+                self._runner.close(pool.close if isinstance(pool, ModelPool) else None)
+                self._runner = None
+        self.writer.close()
+        if "knowledge" in self.__dict__:
+            self.knowledge.close()
+        self.database.close()
+        self._log.close()
+
+    async def _warm(self, procedure: Procedure, setup: Setup) -> None:
+        specs = [member.spec for member in procedure.panel(setup)]
+        answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
+        if answering - {OFFLINE, ABSTAIN}:
+            await self.pool.warm()
+        knowledge = self.knowledge.using(setup.embedding)
+        await knowledge.warm(procedure.looks_in)
+        if not self._warmed:
+            self._warmed = True
+            gc.collect()
+            gc.freeze()  # libraries stay for good: later collections need not walk them, which takes 0.3 s each time

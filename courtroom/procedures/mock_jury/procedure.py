@@ -1,0 +1,60 @@
+"""What the mock jury declares of itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from courtroom import Choice, Preset, Procedure, Role, StageKind
+from courtroom.cases.case import Case
+from courtroom.cases.trial import SIDES, Trial
+from courtroom.engine.procedure import Counting
+from courtroom.judging.first_ballot import BestReasons, best_reasons
+from courtroom.language import N_
+from courtroom.procedures.mock_jury.deliberate import deliberate
+from courtroom.procedures.mock_jury.setup import MockJurySetup, members
+from courtroom.procedures.mock_jury.tasks import PEERS, Vote, vote
+
+TITLES = {
+    "guilty": N_("Guilty"),
+    "not-guilty": N_("Not guilty"),
+    "plaintiff": N_("Plaintiff"),
+    "defendant": N_("Defendant"),
+}
+
+
+def choices(case: Case) -> tuple[Choice, ...]:
+    """The two sides of a case; the first one has to prove it."""
+    sides = case.sides if isinstance(case, Trial) else SIDES["criminal"]
+    shapes = (("circle", "●"), ("square", "■"))
+    return tuple(Choice(side, TITLES[side], tone, *shapes[tone]) for tone, side in enumerate(sides))
+
+
+MOCK_JURY = Procedure(
+    name="mock-jury",
+    title="Mock jury",
+    summary="6 or 12 jurors hear a trial in summary. They vote, talk and vote again until enough agree, or the jury is hung.",
+    paper="A design of jury research: MacCoun and Kerr (1988), Asymmetric influence in mock jury deliberation, "
+    "J. Pers. Soc. Psychol. 54(1); Devine et al. (2001), Jury decision making, Psychol. Public Policy Law 7(3)",
+    case_kind="trial",
+    setup=MockJurySetup,
+    roles=(Role("juror", "Juror", "Says what decides, hears the others, votes.", votes=True),),
+    stages=(StageKind("round", "Round", "Every juror speaks and votes; the first ballot is before any talk."),),
+    choices=(),
+    choices_in=choices,
+    tasks=(Vote, BestReasons),
+    offline={Vote: vote, BestReasons: best_reasons},
+    prompts=Path(__file__).parent / "prompts",
+    members=members,
+    deliberate=deliberate,
+    small={"jury_size": 6, "rounds": 1},
+    at_most=lambda case, setup: setup.jury_size * (setup.rounds + 1),
+    peers=PEERS,
+    counting=lambda setup: Counting(above=(setup.needed - 1) / setup.jury_size),
+    presets=(
+        Preset("Twelve, unanimous", "Twelve jurors talk round the table until all agree.", {}),
+        Preset("Six, unanimous", "Six jurors talk round the table until all agree.", {"jury_size": 6}),
+        Preset("Ten of twelve", "Ten votes decide.", {"rule": "five-sixths"}),
+        Preset("Secret ballots", "Jurors see the count, and not who voted how.", {"secret_ballots": True}),
+        Preset("Even split", "Six jurors begin on each side, drawn by lot.", {"first_votes": 6}),
+    ),
+)

@@ -1,0 +1,127 @@
+"""What jurors are asked, and how the offline model answers."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from functools import lru_cache
+
+from pydantic import BaseModel, Field
+
+from courtroom.cases.trial import Trial
+from courtroom.engine.procedure import Peers
+from courtroom.models.narrow import narrowed
+from courtroom.models.task import Answer, Paragraph, Task
+from courtroom.panel.personas import Persona
+from courtroom.procedures.mock_jury.setup import Standard
+from courtroom.strict import Strict
+
+
+class Ballot(Answer):
+    """What a juror says to the others, and its vote; the reasons come first."""
+
+    statement: Paragraph = Field(
+        min_length=1, description="What in the evidence decides, and where do you agree or disagree with other jurors?"
+    )
+    vote: str = Field(description="How do you vote now?")
+
+
+class Said(Strict):
+    """What a juror said last, and how it voted then."""
+
+    name: str
+    statement: str
+    vote: str | None
+    """None where ballots are secret."""
+
+
+class Vote(Task[Ballot]):
+    """What does this juror say, and how does it vote?"""
+
+    name, title = "vote", "Statement and vote"
+    case: Trial
+    standard: Standard
+    persona: Persona
+    round: int
+    """Of talk; 0 is the first ballot."""
+    own: Said | None = None
+    """What the juror itself said last."""
+    heard: tuple[Said, ...] = ()
+    counts: dict[str, int] = Field(default_factory=dict)
+    """Of the last ballot."""
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """A vote for one of the two sides of the case."""
+        return narrowed(Ballot, {"vote": self.case.sides})
+
+
+def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
+    """The same question with so much of what others said. Counts are votes."""
+    heard = tuple(
+        one.model_copy(
+            update={"vote": one.vote if votes else None, "statement": one.statement if reasons else "(not shown)"}
+        )
+        for one in task.heard
+        if votes or reasons
+    )
+    return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}})
+
+
+PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote)),)
+
+STRONG = re.compile(
+    r"camera|footage|recording|record|receipt|report|fingerprint|DNA|log\b|expert|laborator|tested|measured|signed|admitted|invoice|"
+    r"监控|录像|录音|记录|收据|报告|指纹|检验|鉴定|专家|签字|签名|承认|发票",
+    re.IGNORECASE,
+)
+WEAK = re.compile(
+    r"\bmay\b|might|could have|not sure|thinks|believes|unclear|in the dark|cannot say|about the same|可能|也许|不确定|看不清|好像|大概|认为|说不准",
+    re.IGNORECASE,
+)
+PROVEN: dict[Standard, float] = {"reasonable-doubt": 0.3, "clear-and-convincing": 0.15, "preponderance": 0.0}
+"""How far the balance of the evidence, -1 to 1, must be above 0."""
+SPREAD = 0.8
+"""How much a piece weighs with one juror differs from what it weighs with another: standard deviation of the log weight."""
+DOUBT = 1.0
+"""Weight of what is not known, in the unit of one piece of evidence."""
+STAYS, COMPANY = 0.35, 1.1
+"""Pull of a juror's own last vote, and of all others where they agree, on the scale of the balance."""
+CHANCE = 0.15
+"""Standard deviation of what differs from one answer to the next, on the same scale."""
+YIELDS = {
+    "stubborn": 0.6,
+    "principled": 0.8,
+    "assertive": 0.8,
+    "agreeable": 1.4,
+    "conciliatory": 1.3,
+    "open-minded": 1.2,
+}
+"""By trait, how far others move a juror, against the usual."""
+
+
+@lru_cache(maxsize=8192)
+def weight(piece: str, juror: str) -> float:
+    """What a piece of evidence weighs with a juror: by its words, and by what this juror makes of such a piece."""
+    plain = (1.6 if STRONG.search(piece) else 1.0) * (0.5 if WEAK.search(piece) else 1.0)
+    return plain * math.exp(random.Random(f"{juror}/{piece}").gauss(0, SPREAD))
+
+
+def vote(task: Vote, draw: random.Random) -> Ballot:
+    """The balance of the evidence as this juror weighs it, against the standard; its own last vote and the others pull."""
+    case, juror = task.case, task.persona.text()
+    first, second = case.sides
+    pro, con = (sum(weight(piece, juror) for piece in case.evidence(side)) for side in case.sides)
+    own = (pro - con) / (pro + con + DOUBT) - PROVEN[task.standard]
+    others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
+    company = (others.count(first) - others.count(second)) / len(others) if others else 0.0
+    before = 0.0 if task.own is None or task.own.vote is None else 1.0 if task.own.vote == first else -1.0
+    yields = math.prod(YIELDS.get(trait, 1.0) for trait in task.persona.traits)
+    final = own + STAYS * before + COMPANY * yields * company + draw.gauss(0, CHANCE)
+    side = first if final > 0 else second
+    best = sorted(case.evidence(side), key=lambda piece: -weight(piece, juror))[:2]
+    chinese = case.language.startswith("zh")
+    said = ("我最看重的是：" if chinese else "What weighs most with me: ") + " ".join(best)
+    nothing = "证据不足以证明。" if chinese else "The evidence does not show enough."
+    return Ballot(statement=said if best else nothing, vote=side)

@@ -1,0 +1,219 @@
+"""What an audience may see of its run now, worked out once for all phones."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address, ip_network
+
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.questions.audience import BEFORE, Audience, AudienceStore, Liked, VoteRefused
+from courtroom.room.scene import Moment, scene
+
+FRESH_S = 1.0
+"""For so long what was read from the store serves all phones."""
+ARGUMENTS_S = 8.0
+"""How often phones are given new arguments: each change is drawn on every one of them."""
+MINUTE_S = 60.0
+SENT = 6
+"""Votes and arguments that an address may send in a minute, for each phone that it may have."""
+AWAY_S = 20.0
+"""A phone that has not asked for news for so long has left."""
+
+
+@dataclass(frozen=True)
+class Poll:
+    """One question to the audience, with what was voted."""
+
+    path: str
+    name: str
+    voted: Mapping[str, int]
+    members: Mapping[str, int]
+    """The members' votes by choice; empty before their first ballot."""
+    abstained: int = 0
+
+
+@dataclass(frozen=True)
+class AudienceSnapshot:
+    """An audience and its run as they stand."""
+
+    audience: Audience
+    record: Record
+    procedure: Procedure
+    """As it is about the record's case."""
+    polls: tuple[Poll, ...]
+    """Those that phones may see, the last one being open where the audience is."""
+    to_come: int
+    """Ballots of the run that phones may not see yet."""
+    said: tuple[Moment, ...]
+    """The run's moments up to the last ballot that phones may see."""
+    arguments: tuple[Liked, ...]
+
+    @property
+    def open(self) -> str | None:
+        """The poll in which phones vote now; None where the audience is closed."""
+        return None if self.audience.closed is not None else self.polls[-1].path
+
+    @property
+    def version(self) -> tuple[object, ...]:
+        """The same for as long as no phone has anything new to draw. The votes of an open poll are not on phones: who sees
+        how others vote votes with them."""
+        return (self.open, len(self.polls), self.arguments, self.record.run.status == "done" and not self.to_come)
+
+
+@dataclass
+class _Kept:
+    pulse: tuple[object, ...] = ()
+    record: Record | None = None
+    moments: tuple[Moment, ...] = ()
+    at: float = -FRESH_S
+    snapshot: AudienceSnapshot | None = None
+    arguments_at: float = -ARGUMENTS_S
+    phones: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass
+class _Sender:
+    phones: set[str] = field(default_factory=set)
+    sent: list[float] = field(default_factory=list)
+
+
+class LiveAudiences:
+    """Reads audiences for all phones of this process; at most `phones` of one address take part in one. Methods may be called from any thread."""
+
+    def __init__(
+        self,
+        audiences: AudienceStore,
+        procedures: Mapping[str, Procedure],
+        record: Callable[[str], Record],
+        pulse: Callable[[str], tuple[object, ...]],
+        phones: int = 100,
+    ) -> None:
+        self.audiences = audiences
+        self._procedures, self._record, self._pulse = procedures, record, pulse
+        self._lock = threading.Lock()
+        self._kept: dict[str, _Kept] = {}
+        self._phones = phones
+        self._senders: dict[tuple[str, str], _Sender] = {}
+
+    def snapshot(self, token: str, *, now: bool = False) -> AudienceSnapshot:
+        """The audience to which a link leads, at most a second old; with `now` it is read anew.
+
+        Raises:
+            NoSuchAudience: the link leads to none.
+            CourtroomError: its run is not there any more, or can't be read.
+        """
+        with self._lock:
+            kept = self._kept.get(token)
+            if kept and kept.snapshot and not now and time.monotonic() - kept.at < FRESH_S:
+                return kept.snapshot
+            audience = self.audiences.at(token)
+            kept = self._kept.setdefault(token, _Kept())
+            return self._read(kept, audience)
+
+    def here(self, token: str, phone: str) -> None:
+        kept = self._kept.get(token)
+        if kept is not None:
+            kept.phones[phone] = time.monotonic()
+
+    def people(self, token: str) -> int:
+        """How many phones look at this audience through this process."""
+        kept = self._kept.get(token)
+        since = time.monotonic() - AWAY_S
+        return sum(seen > since for seen in list(kept.phones.values())) if kept else 0
+
+    def vote(self, token: str, phone: str, poll: str, choice: str, address: str = "") -> None:
+        self._admit(token, phone, address)
+        snapshot = self._opened(token, poll)
+        if choice not in {one.name for one in snapshot.procedure.choices}:
+            raise VoteRefused("There is no such choice.")
+        self.audiences.vote(snapshot.audience.run, poll, phone, choice)
+
+    def argue(self, token: str, phone: str, poll: str, text: str, address: str = "") -> None:
+        """Keep a phone's argument. Raises `VoteRefused`: the poll is not open, its address sends too much, or the store refuses it."""
+        self._admit(token, phone, address)
+        self.audiences.argue(self._opened(token, poll).audience.run, poll, phone, text)
+
+    def like(self, token: str, number: int, phone: str, on: bool, address: str = "") -> None:
+        """Keep a phone's vote for the argument of another, or take it back."""
+        self._admit(token, phone, address)
+        self.audiences.like(self.audiences.at(token).run, number, phone, on)
+
+    def empty(self, token: str) -> None:
+        """Delete all votes and arguments, and forget which addresses they came from."""
+        self.audiences.empty(self.audiences.at(token).run)
+        with self._lock:
+            self._senders = {key: sender for key, sender in self._senders.items() if key[0] != token}
+            self._kept.pop(token, None)
+
+    def _admit(self, token: str, phone: str, address: str) -> None:
+        """Refuse what would let one address fill an audience. Addresses are kept in memory alone."""
+        with self._lock:
+            sender = self._senders.setdefault((token, network(address)), _Sender())
+            now = time.monotonic()
+            sender.sent = [at for at in sender.sent if now - at < MINUTE_S]
+            if phone not in sender.phones and len(sender.phones) >= self._phones:
+                raise VoteRefused(
+                    f"{self._phones} phones of your network take part already. Use another network, or ask whoever leads the hearing."
+                )
+            if len(sender.sent) >= self._phones * SENT:
+                raise VoteRefused("Your network has sent too much in the last minute. Wait a minute, and try again.")
+            sender.phones.add(phone)
+            sender.sent.append(now)
+
+    def _opened(self, token: str, poll: str) -> AudienceSnapshot:
+        snapshot = self.snapshot(token, now=True)
+        if snapshot.open != poll:
+            raise VoteRefused("This round is closed. Vote in the one that is open now.")
+        return snapshot
+
+    def _read(self, kept: _Kept, audience: Audience) -> AudienceSnapshot:
+        run = audience.run
+        pulse = self._pulse(run)
+        if kept.record is None or kept.pulse != pulse:
+            record = self._record(run)
+            procedure = self._procedures[record.run.procedure].about(record.case)
+            kept.pulse, kept.record, kept.moments = pulse, record, scene(record, procedure).moments
+        record = kept.record
+        procedure = self._procedures[record.run.procedure].about(record.case)
+        ballots = list(record.tallies)
+        shown = ballots if audience.shown is None else ballots[: audience.shown]
+        counts = self.audiences.counts(run)
+        clock = time.monotonic()
+        arguments = kept.snapshot.arguments if kept.snapshot else ()
+        if clock - kept.arguments_at >= ARGUMENTS_S:
+            kept.arguments_at, arguments = clock, self.audiences.arguments(run)
+        polls = (
+            Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),
+            *(
+                Poll(
+                    path,
+                    record.ballot_name(path),
+                    counts.get(path, {}),
+                    record.tallies[path].counts,
+                    record.tallies[path].abstained,
+                )
+                for path in shown
+            ),
+        )
+        said = _up_to(kept.moments, shown[-1]) if shown else ()
+        kept.snapshot = AudienceSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
+        kept.at = clock
+        return kept.snapshot
+
+
+def _up_to(moments: tuple[Moment, ...], ballot: str) -> tuple[Moment, ...]:
+    last = max((n for n, one in enumerate(moments) if one.kind == "tally" and one.ballot == ballot), default=-1)
+    return moments[: last + 1]
+
+
+def network(address: str) -> str:
+    """What counts as one address: of IPv6 the first half, as a visitor may have all of the rest."""
+    try:
+        found = ip_address(address.strip())
+    except ValueError:
+        return address.strip()
+    return str(ip_network((found, 64), strict=False)) if found.version == 6 else str(found)

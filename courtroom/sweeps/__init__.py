@@ -1,1 +1,0 @@
-"""What-if sweeps: planned, kept, driven, read."""

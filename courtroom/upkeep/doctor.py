@@ -1,0 +1,358 @@
+"""Looks over everything that is kept and everything it needs, says what is wrong, and mends what can be mended."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from difflib import get_close_matches
+from importlib.metadata import PackageNotFoundError, requires, version
+from itertools import chain
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from courtroom.cases.kinds import parse_case
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError, MediaError, StoreError
+from courtroom.settings import Settings, from_environment
+from courtroom.settings import variables as settings_variables
+from courtroom.store.database import Database
+from courtroom.store.schema import REVISION
+from courtroom.store.sqlite import check, damages, explained
+from courtroom.upkeep import stored_rows
+from courtroom.upkeep.health import CheckResult, Progress, fine, mended, wrong
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
+
+
+def examine(
+    settings: Settings, *, mend: bool = False, progress: Progress = lambda about, done: None
+) -> Iterator[CheckResult]:
+    """Everything, one finding after the other. What a large store takes memory for are the rows that are mended; without `mend` nothing is written."""
+    yield from libraries()
+    yield from variables()
+    yield from reachable(settings)
+    yield from place(settings)
+    progress("store", 0)
+    checked = list(store(settings, mend))
+    yield from checked
+    if any(finding.state == "wrong" for finding in checked) or checked[-1].about != "schema":
+        return  # what rests on the file can't be examined
+    house = Courthouse(settings, alone=True)
+    try:
+        yield from stored_rows.readable(house, mend, progress)
+        yield from stored_rows.belonging(house, mend, progress)
+        yield from living(house, mend)
+        yield from whole(house, mend)
+        yield from indexes(house, mend)
+    finally:
+        house.close()
+
+
+PREFIX = "COURTROOM_"
+KNOWN = ("COURTROOM_REAL_DATA",)
+"""Variables of tests and benchmarks, besides the settings."""
+ROOM = 2**30
+"""Bytes that should be free: runs with many members, and videos, take some."""
+
+
+def libraries() -> Iterator[CheckResult]:
+    """Installed versions against those that the package asks for."""
+    from packaging.requirements import Requirement
+
+    try:
+        asked = map(Requirement, requires("courtroom") or ())
+    except PackageNotFoundError:
+        yield wrong("libraries", "Courtroom is not installed as a package. Use `pip install -r requirements.txt`.")
+        return
+    wanted = [one for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})]
+    bad = [text for one in wanted if (text := _library(one))]
+    if bad:
+        yield wrong("libraries", f"{'; '.join(bad)}. Use `pip install -r requirements.txt`.")
+    else:
+        yield fine("libraries", f"All {len(wanted)} are installed in a version that fits.")
+
+
+def _library(wanted: Requirement) -> str:
+    try:
+        there = version(wanted.name)
+    except PackageNotFoundError:
+        return f"{wanted.name} is not installed"
+    fits = wanted.specifier.contains(there, prereleases=True)
+    return "" if fits else f"{wanted.name} {there} is installed, {wanted.specifier} is needed"
+
+
+def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
+    """COURTROOM_* variables that nothing reads, with what was probably meant, and values that do not fit."""
+    known = [*sorted(settings_variables()), *KNOWN]
+    given = [name for name in environment if name.upper().startswith(PREFIX)]
+    unknown = [name for name in given if name.upper() not in known]
+    for name in sorted(unknown):
+        near = get_close_matches(name.upper(), known, 1)
+        yield wrong(
+            "settings", f"{name} is not known{f'; do you mean {near[0]}?' if near else '.'} Rename it, or unset it."
+        )
+    try:
+        from_environment()
+    except CourtroomError as error:
+        yield wrong("settings", str(error))
+        return
+    if not unknown:
+        yield fine(
+            "settings", f"Set and fitting: {', '.join(sorted(given))}." if given else "None is set; the defaults hold."
+        )
+
+
+def place(settings: Settings) -> Iterator[CheckResult]:
+    home = settings.home
+    near = next(folder for folder in (home.absolute(), *home.absolute().parents) if folder.exists())
+    if not near.is_dir():
+        yield wrong("folder", f"{home} can't be a folder, as {near} is a file. Move it away, or set COURTROOM_HOME.")
+        return
+    try:
+        with tempfile.TemporaryFile(dir=near):
+            pass
+    except OSError as error:
+        yield wrong("folder", f"{home} can't be written to: {error.strerror}. Allow it, or set COURTROOM_HOME.")
+        return
+    yield fine("folder", f"{home} may be written to.")
+    free = shutil.disk_usage(near).free
+    text = f"{free / 2**30:.1f} GB are free where {home} lies."
+    yield fine("disk", text) if free >= ROOM else wrong("disk", f"{text} Make room.")
+
+
+WAIT_S = 3.0
+ENDINGS = ("_API_BASE", "_BASE_URL")
+
+
+def reachable(settings: Settings, environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:
+    """One GET to each; nothing is asked of a model, and no redirect is followed."""
+    addresses = {
+        name: value.strip()
+        for name, value in sorted(environment.items())
+        if name.endswith(ENDINGS) and value.strip().startswith(("http://", "https://"))
+    }
+    for name, base in addresses.items():
+        provider = next(name.removesuffix(ending) for ending in ENDINGS if name.endswith(ending))
+        key = environment.get(f"{provider}_API_KEY", "").strip()
+        listing = "/api/tags" if provider == "OLLAMA" else "/models"
+        yield _asked(name, base.rstrip("/") + listing, {"Authorization": f"Bearer {key}"} if key else {})
+    if settings.chroma_host:
+        yield _asked(
+            "COURTROOM_CHROMA_HOST", f"http://{settings.chroma_host}:{settings.chroma_port}/api/v2/heartbeat", {}
+        )
+    if not addresses and not settings.chroma_host:
+        yield fine("servers", "The environment names none; the offline model needs none.")
+
+
+def _asked(name: str, url: str, headers: Mapping[str, str]) -> CheckResult:
+    import httpx  # only for whoever asks the doctor
+
+    shown = _without_password(url)
+    try:
+        status = httpx.get(url, headers=dict(headers), timeout=WAIT_S, follow_redirects=False).status_code
+    except (httpx.HTTPError, httpx.InvalidURL, UnicodeError) as error:
+        # The library's own words may hold the address with a password in it.
+        return wrong(
+            f"server: {name}", f"{shown} does not answer ({type(error).__name__}). Start it, or correct {name}."
+        )
+    if status in (401, 403):
+        return wrong(
+            f"server: {name}", f"{shown} answers, but refuses the key ({status}). Correct the key set beside {name}."
+        )
+    if status >= 500:
+        return wrong(f"server: {name}", f"{shown} answers with an error ({status}). Look at the server.")
+    return fine(f"server: {name}", f"{shown} answers ({status}).")
+
+
+def _without_password(url: str) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        at = f"{host}:{parts.port}" if parts.port else host
+    except ValueError:
+        return "The address"
+    return f"{parts.scheme}://{at}{parts.path}"
+
+
+ABOUT = "store"
+BACKUP = "Put a backup in its place, or save what can be read with `sqlite3 FILE .recover`."
+
+
+def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
+    """Nothing is written but to mend an index, or to bring an older store up to this version."""
+    if isinstance(settings.database, SecretStr):
+        yield from _server(settings.database)
+        return
+    path = settings.sqlite
+    try:
+        current = check(path, thorough=False)
+        if not path.exists():
+            yield fine(ABOUT, f"There is no store yet; the first command or visit makes {path}.")
+            return
+        with closing(sqlite3.connect(path, timeout=30)) as db:
+            found = damages(db)
+            if found and mend and all("index" in line for line in found):
+                db.execute("REINDEX")
+                if not damages(db):
+                    yield mended(ABOUT, f"{path} had damaged indexes; they are made anew.")
+                    found = []
+    except StoreError as error:
+        yield wrong(ABOUT, str(error))
+        return
+    except sqlite3.Error as error:
+        yield wrong(ABOUT, str(explained(error, path)))
+        return
+    if found:
+        yield wrong(ABOUT, f"{path} is damaged: {found[0]}{' and more' if len(found) > 1 else ''}. {BACKUP}")
+        return
+    yield fine(ABOUT, f"The SQLite file {path} is whole.")
+    yield from _schema(settings, current, mend)
+
+
+def _server(address: SecretStr) -> Iterator[CheckResult]:
+    """A database that does not answer, or holds something else, is reported as it is when the app opens it."""
+    try:
+        database = Database(address)
+    except StoreError as error:
+        yield wrong(ABOUT, str(error))
+        return
+    version = database.row("SELECT current_setting('server_version')")[0]
+    yield fine(ABOUT, f"It is {database.place}, PostgreSQL {version}. Its server sees to it that it is whole.")
+    yield fine("schema", f"The store has revision {REVISION}, as this version writes it.")
+    database.close()
+
+
+def _schema(settings: Settings, current: bool, mend: bool) -> Iterator[CheckResult]:
+    about = "schema"
+    if current:
+        yield fine(about, f"The store has revision {REVISION}, as this version writes it.")
+    elif mend:
+        try:
+            Database(settings.sqlite).close()
+        except StoreError as error:
+            yield wrong(about, str(error))
+        else:
+            yield mended(about, f"The store has revision {REVISION} now; a copy of the old one is in the same folder.")
+    else:
+        yield wrong(
+            about,
+            f"The store is older, this version writes revision {REVISION}. Open the app once, or use --mend: the store is "
+            "copied and brought up to date. The rest can be checked then.",
+        )
+
+
+def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
+    """A lease of a dead process holds nothing up, but shows a run as running that nobody drives.
+
+    A process of another machine counts as living: only its silence over some time would show that it is gone.
+    """
+    dead: list[str] = []
+    for lease in (house.store.lease, house.experiments.store.lease):
+        for name, owner, heartbeat in lease.all_held():
+            if house.runner.driver.lives(lease, name, owner, heartbeat):
+                continue
+            dead.append(name)
+            if mend:
+                lease.release(name, owner)
+    if not dead:
+        yield fine("leases", "No run or experiment is held by a process that is gone.")
+        return
+    named = ", ".join(dead[:10]) + (" ..." if len(dead) > 10 else "")
+    if mend:
+        yield mended("leases", f"Released: {named}. The app takes them up when it starts, or use `resume RUN`.")
+    else:
+        yield wrong(
+            "leases",
+            f"Held by a process that is gone: {named}. Start the app, use `resume RUN`, or --mend to release them.",
+        )
+
+
+KINDS = ("words", "vectors")
+
+
+def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
+    """What is on disk is whole; what is not there, or behind its records, the next look-up makes."""
+    for name, collection in house.knowledge.everything.items():
+        faults = dict(zip(KINDS, collection.faults(), strict=True))
+        if mend and any(faults.values()):
+            collection.discard_indexes()
+            try:
+                house.runner.do(collection.warm()).result()
+            except CourtroomError as error:
+                yield wrong(f"indexes: {name}", str(error))
+                continue
+        for kind, fault in faults.items():
+            if not fault:
+                yield fine(f"{kind}: {name}", f"{len(collection):,} records can be found.")
+            elif mend:
+                yield mended(f"{kind}: {name}", f"{fault} It is made anew.")
+            else:
+                yield wrong(f"{kind}: {name}", f"{fault} The next look-up, or --mend, makes it anew.")
+
+
+ASIDE = ".damaged"
+
+
+def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
+    """Content hashes, missing files, and files that no case needs any more."""
+    try:
+        yield from _whole(house, mend)
+    except MediaError as error:  # the storage does not answer
+        yield wrong("media", str(error))
+
+
+def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
+    needed = _needed(house)  # first: the samples put their media in place
+    sizes, broken = dict[str, int](), list[str]()
+    for name in house.media.names():
+        if name.endswith(ASIDE) or (content := house.media.read(name)) is None:
+            continue
+        if hashlib.sha256(content).hexdigest() == _digest(name):
+            sizes[name] = len(content)
+        else:
+            broken.append(name)
+    for name in broken:
+        if mend:
+            house.media.set_aside(name, name + ASIDE)
+            yield mended("media", f"{name} was damaged and is set aside as {name}{ASIDE}. Upload its case again.")
+        else:
+            yield wrong("media", f"{name} is damaged. Use --mend to set it aside, then upload its case again.")
+    there = {_digest(name) for name in (*sizes, *broken)}
+    missing = {digest: title for digest, title in needed.items() if digest not in there}
+    for digest, title in sorted(missing.items()):
+        yield wrong("media", f"{digest[:12]}…, a picture or video of {title}, is missing. Upload that case again.")
+    spare = [size for name, size in sizes.items() if _digest(name) not in needed]
+    also = (
+        f"; {len(spare)} of them ({sum(spare) / 2**20:.1f} MB) belong to no case any more and may be deleted"
+        if spare
+        else ""
+    )
+    if not missing and not broken:
+        yield fine("media", f"All {len(sizes)} files are whole{also}.")
+
+
+def _needed(house: Courthouse) -> dict[str, str]:
+    """Content hashes with the title of a case that needs each; cases that can't be read are reported elsewhere."""
+    needed: dict[str, str] = {}
+    cases = [house.library.case(summary.id) for summary in house.library.cases()]
+    for row in house.database.each("SELECT body FROM snapshots"):
+        try:
+            cases.append(parse_case(json.loads(row["body"])))
+        except (ValueError, CourtroomError):
+            continue
+    for case in chain(cases, house.datasets.with_media()):
+        needed |= {medium.sha256: f"“{case.title}”" for medium in case.media() if medium.sha256}
+    return needed
+
+
+def _digest(name: str) -> str:
+    return name.partition(".")[0]

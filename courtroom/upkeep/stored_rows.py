@@ -1,0 +1,194 @@
+"""The rows of the store: whether each can be read, and belongs to something."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from courtroom.accounts.store import KnownAccount
+from courtroom.cases.kinds import parse_case
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.packing import parsed
+from courtroom.engine.answers import read_answer
+from courtroom.engine.events import EVENT
+from courtroom.engine.interventions import Intervention
+from courtroom.engine.people import question
+from courtroom.engine.store import BESIDE_A_RUN
+from courtroom.errors import Unreadable
+from courtroom.knowledge.lessons import taught
+from courtroom.models.request import digest_text
+from courtroom.models.spec import RECORDED
+from courtroom.questions.asides import read_aside
+from courtroom.questions.audience import Audience, AudienceArgument, AudienceVote, Like
+from courtroom.questions.marks import read_mark
+from courtroom.store.connection import StoredRow, fitting, read
+from courtroom.upkeep.health import CheckResult, Progress, fine, mended, wrong
+
+Row = Mapping[str, Any]
+NUMBERS = {"experiment_cells": "number"}
+"""What stands for the number of a row in a table that has none."""
+STEP = 1_000
+SHOWN = 10
+
+
+def _run(house: Courthouse, row: Row) -> object:
+    run = house.store.run(row["id"])
+    house.store.case(run)
+    if run.procedure not in house.procedures:
+        raise Unreadable("run", run.id, f"its procedure “{run.procedure}” is not installed here")
+    return house.store.setup(run.id, house.procedures[run.procedure].setup)
+
+
+def _part(house: Courthouse, row: Row) -> object:
+    if digest_text(row["text"]) != row["hash"]:
+        raise ValueError("its text is not the one that was kept")
+    return row
+
+
+def _state(house: Courthouse, row: Row) -> object:
+    return row["body"] and house.knowledge.collections[row["collection"]].parse(row["body"])
+
+
+# Cases before the runs that hear them: a run whose case was set aside can't be read either.
+READERS: Mapping[str, tuple[str, Callable[[Courthouse, Row], object]]] = {
+    "snapshots": ("hash", lambda house, row: parse_case(json.loads(row["body"]))),
+    "runs": ("id", _run),
+    "events": ("run", lambda house, row: EVENT.validate_json(row["body"], context=RECORDED)),
+    "interventions": ("run", lambda house, row: Intervention.model_validate_json(row["body"], context=RECORDED)),
+    "questions": ("run", lambda house, row: question(row)),
+    "asides": ("run", lambda house, row: read_aside(row["run"], row["body"])),
+    "marks": ("run", lambda house, row: read_mark(row["run"], row["body"])),
+    "audiences": ("run", lambda house, row: fitting(Audience, row)),
+    "audience_votes": ("run", lambda house, row: fitting(AudienceVote, row)),
+    "audience_arguments": ("run", lambda house, row: fitting(AudienceArgument, row)),
+    "audience_likes": ("run", lambda house, row: fitting(Like, row)),
+    "parts": ("hash", _part),
+    "answers": ("key", lambda house, row: read_answer(row)),
+    "imported_answers": ("run", lambda house, row: read_answer(row)),
+    "accounts": ("id", lambda house, row: fitting(KnownAccount, row)),
+    "panels": ("name", lambda house, row: house.panels.load(row["name"])),
+    "cases": ("id", lambda house, row: house.library.case(row["id"])),
+    "setups": ("name", lambda house, row: house.setups.load(row["name"])),
+    "knowledge": ("id", lambda house, row: house.knowledge.kept_under(row["collection"]).parse(row["body"])),
+    "lessons": ("seq", lambda house, row: taught(row)),
+    "memory_states": ("id", _state),
+    "memory_snapshots": ("name", lambda house, row: house.knowledge.snapshots.named(row["name"])),
+    "experiments": ("id", lambda house, row: house.experiments.store.experiment(row["id"])),
+    "dataset_rows": ("id", lambda house, row: parsed(row["body"])),
+}
+"""Of each table: the column that names a row, and how a row is read."""
+
+
+def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
+    """Each row is read as the app reads it; what can't be is set aside in a JSON file beside the store."""
+    for table, (name, parse) in READERS.items():
+        count, bad_ones = 0, 0
+        bad: list[tuple[StoredRow, Unreadable]] = []
+        for row in house.database.each(f"SELECT {house.database.row_key} AS rowid_, * FROM {table}"):
+            if count % STEP == 0:
+                progress(f"rows: {table}", count)
+            count += 1
+            try:
+                read(table, row[name], partial(parse, house, _plain(row)))
+            except Unreadable as error:
+                bad_ones += 1
+                if mend or bad_ones <= SHOWN:
+                    bad.append((row, error))
+        if not bad:
+            yield fine(f"rows: {table}", f"All {count:,} can be read.")
+            continue
+        text = "; ".join(f"{error.name}: {error.why}" for _, error in bad[:SHOWN])
+        more = f"; and {bad_ones - SHOWN} more" if bad_ones > SHOWN else ""
+        if not mend:
+            yield wrong(
+                f"rows: {table}",
+                f"{bad_ones} of {count:,} can't be read ({text}{more}). Use --mend to set them aside, or put a backup in place.",
+            )
+            continue
+        aside = [(table, row, str(error.why)) for row, error in bad]
+        if table == "runs":
+            aside += [("events", row, "its run was set aside") for one, _ in bad for row in _events(house, one["id"])]
+        to = set_aside(house, aside)
+        yield mended(
+            f"rows: {table}", f"{bad_ones} of {count:,} could not be read ({text}{more}); they are in {to} now."
+        )
+
+
+def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
+    """Rows of runs and experiments that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
+    stray: list[tuple[str, StoredRow, str]] = []
+    count = 0
+    for table, column, of in (
+        *(
+            (table, "run", "runs")
+            for table in ("events", "questions", "seats", "rewinds", "payments", "imported_answers", *BESIDE_A_RUN)
+        ),
+        ("experiment_cells", "experiment", "experiments"),
+    ):
+        number = NUMBERS.get(table, house.database.row_key) + " AS rowid_"
+        progress(f"strays: {table}", count)
+        # The inner query is answered by an index alone; rows are read only where there are strays.
+        rows = house.database.each(
+            f"SELECT {number}, * FROM {table} WHERE {column} IN"
+            f" (SELECT DISTINCT {column} FROM {table} WHERE {column} NOT IN (SELECT id FROM {of}))"
+        )
+        for row in rows:
+            count += 1
+            if mend:
+                stray.append((table, row, f"its {of[:-1]} is not there"))
+    if not count:
+        yield fine("rows: strays", "Every row belongs to a run or an experiment that is there.")
+    elif mend:
+        to = set_aside(house, stray)
+        yield mended(
+            "rows: strays", f"{count} rows belonged to runs or experiments that are not there; they are in {to} now."
+        )
+    else:
+        yield wrong(
+            "rows: strays",
+            f"{count} rows belong to runs or experiments that are not there. They do no harm; --mend sets them aside.",
+        )
+
+
+def set_aside(house: Courthouse, rows: list[tuple[str, StoredRow, str]]) -> Path:
+    """Write rows into a JSON file, then take them out of the store: nothing is lost if it is interrupted."""
+    folder = house.settings.home
+    to = folder / f"set-aside-{time.strftime('%y%m%d-%H%M%S')}-{time.time_ns() % 1_000_000:06d}.json"
+    # Escaped, so that bytes that are no text are kept too.
+    body = [{"table": table, "why": why, "row": _plain(row)} for table, row, why in rows]
+    with to.open("w", encoding="ascii") as file:
+        json.dump(body, file, indent=1, default=repr)
+        file.flush()
+        os.fsync(file.fileno())
+    with house.database.transaction() as db:
+        for table, row, _ in rows:
+            if table == "experiment_cells":
+                key = (row["experiment"], row["number"])
+                db.execute("DELETE FROM experiment_cells WHERE experiment = ? AND number = ?", key)
+            else:
+                db.execute(f"DELETE FROM {table} WHERE {house.database.row_key} = ?", (row["rowid_"],))
+            if table == "knowledge":
+                db.execute("UPDATE collections SET changes = changes + 1 WHERE name = ?", (row["collection"],))
+                db.execute(
+                    "INSERT INTO knowledge_removed SELECT name, ?, changes FROM collections WHERE name = ?"
+                    " ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version",
+                    (row["id"], row["collection"]),
+                )
+    return to
+
+
+def _events(house: Courthouse, run: str) -> list[StoredRow]:
+    with closing(
+        house.database.execute(f"SELECT {house.database.row_key} AS rowid_, * FROM events WHERE run = ?", (run,))
+    ) as rows:
+        return rows.fetchall()
+
+
+def _plain(row: StoredRow) -> dict[str, Any]:
+    return {name: value for name, value in dict(row).items() if name != "rowid_"}

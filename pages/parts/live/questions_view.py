@@ -1,0 +1,234 @@
+"""What a person asks about one call: why this vote, in an audit; and anything, in an interview."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.access.account import Access
+from courtroom.access.acting import may
+from courtroom.courthouse import Courthouse
+from courtroom.engine.beside import AskedBeside
+from courtroom.engine.events import Called
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.language import _, translated
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import OFFLINE
+from courtroom.questions.asides import TITLES
+from courtroom.questions.audit import (
+    MEANINGS,
+    MOST_SEEDS,
+    SEEDS,
+    Audit,
+    Audited,
+    auditable,
+    call_before,
+    new_in,
+    shares,
+    why_none,
+)
+from courtroom.questions.interview import LONGEST
+from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.offered import offered
+from pages.parts.shared.sign_in import your_name
+from pages.parts.shared.table import count, many, moment, money, table
+
+LOOK_S = 0.7
+
+
+def waits(key: str, text: str) -> bool:
+    """Whether the answers kept in the session under this key are still to come; a failure is shown once they are not."""
+    asked: Future[AskedBeside] | None = st.session_state.get(key)
+    if asked is None:
+        return False
+    if not asked.done():
+        _look(key, text)
+        return True
+    del st.session_state[key]
+    try:
+        outcome = asked.result()
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+        return False
+    if outcome.stopped:
+        st.warning(literal(outcome.stopped))
+    failed = [call.error for call in outcome.calls if call is not None and call.error]
+    if failed:
+        st.warning(
+            _("{failed} questions have no answer. {failed_2}", failed=f"{len(failed):d}", failed_2=literal(failed[0]))
+        )
+    return False
+
+
+@st.fragment(run_every=LOOK_S)
+def _look(key: str, text: str) -> None:
+    asked: Future[AskedBeside] | None = st.session_state.get(key)
+    if asked is None or asked.done():
+        st.rerun()
+    st.caption(f":material/hourglass: {literal(text)}")
+
+
+def audit_view(house: Courthouse, record: Record, call: Called) -> None:
+    """What was new in what was shown with a call; and where its answer was a change of sides, the audit of it."""
+    before = call_before(record, call)
+    whole = house.runner.latest.of(record.run.id)
+    procedure = house.procedures[whole.run.procedure]
+    can = auditable(procedure, whole)
+    this = next((one for one in can if one.call.path == call.path), None)
+    if before is None and this is None:
+        return
+    if before is not None:
+        with st.expander(_("What was new against {path}", path=literal(before.path)), icon=":material/difference:"):
+            _news(house, record, before, call)
+    vote = next((votes[call.member] for votes in record.ballots.values() if call.member in votes
+                 and votes[call.member].stage == call.stage), None)  # fmt: skip
+    if this is None and not (vote and vote.changed):
+        return
+    with st.expander(
+        _("Why this vote? An audit"), icon=":material/troubleshoot:", expanded=bool(house.asides.samples(whole.run.id))
+    ):
+        if this is None:
+            st.caption(literal(why_none(procedure, whole, call.member)))
+            return
+        _audit(house, whole, this, can)
+
+
+def _news(house: Courthouse, record: Record, before: Called, call: Called) -> None:
+    lines = new_in(house.answers.of(record.run), before, call)
+    if not lines:
+        st.caption(_("Nothing: the member was shown the same."))
+        return
+    st.caption(_("Lines with + are new, lines with - were there before."))
+    st.code("\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content")
+
+
+def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audited]) -> None:
+    run = record.run.id
+    found = house.audits.of(record)
+    mine = next((one for one in found if one.call == this.call.path), None)
+    if mine:
+        _result(mine)
+    if len(found) > 1:
+        text = ", ".join(f"{share:.0%} {name}" for name, share in shares(found).items())
+        st.caption(
+            _(
+                "Of the {found} votes of this run that were audited: {told}.",
+                found=f"{len(found):d}",
+                told=literal(text),
+            )
+        )
+    st.caption(
+        _(
+            "An audit asks this question again: as it was, with its peers' votes alone, with their reasons alone, and with "
+            "neither. The answers are kept beside the run and change nothing in it."
+        )
+    )
+    if waits(f"audit-{run}", _("The questions of the audit are being asked.")):
+        return
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        seeds = int(
+            st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160)
+        )
+        whole = (
+            st.toggle(_("All {can} of this run", can=many(len(can), "vote")), key=f"all-{this.call.path}")
+            if len(can) > 1
+            else False
+        )
+    calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
+    wanted = (run, calls, seeds)
+    if may(Access.RUN) and st.button(_("What would it take?"), key=f"estimate-{this.call.path}"):
+        st.session_state["audit-planned"] = wanted
+    if st.session_state.get("audit-planned") == wanted:
+        _start(house, record, calls, seeds)
+
+
+@offered(Access.RUN)
+def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) -> None:
+    plan = house.audits.plan(record, calls, seeds)
+    for why in plan.left_out:
+        st.caption(f":material/info: {literal(why)}")
+    if not plan.questions:
+        st.caption(_("There is nothing to ask: these answers are there already."))
+        return
+    ask = plan.estimate.calls - plan.estimate.on_record
+    tokens = sum(load.prompt_tokens + load.completion_tokens for load in plan.estimate.loads)
+    st.caption(
+        _(
+            "{ask} to be asked, {on_record} on record; about {tokens} tokens, {price}. It stops at the run's budget.",
+            ask=many(ask, "call"),
+            on_record=f"{plan.estimate.on_record:d}",
+            tokens=count(tokens),
+            price=literal(money(house.price(plan.estimate))),
+        )
+    )
+    if st.button(_("Start the audit"), type="primary", key=f"start-{calls[0]}"):
+        with errors_shown():
+            st.session_state[f"audit-{record.run.id}"] = house.audits.start(plan, typed_keys())
+            st.session_state.pop("audit-planned", None)
+            st.rerun()
+
+
+def _result(audit: Audit) -> None:
+    st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
+    counts = pd.DataFrame(
+        {
+            _("shown"): [translated(text) for name, text in TITLES.items() if name in audit.counts],
+            _("voted {choice}", choice=translated(audit.after)): [
+                audit.counts[name].again for name in TITLES if name in audit.counts
+            ],
+            _("voted otherwise"): [audit.counts[name].other for name in TITLES if name in audit.counts],
+            _("no answer"): [audit.counts[name].missing for name in TITLES if name in audit.counts],
+        }
+    )
+    table(counts)
+    st.caption(
+        _(
+            "It took {calls}, {tokens} tokens, {money}.",
+            calls=many(audit.cost.calls, "call"),
+            tokens=count(audit.cost.tokens),
+            money=literal(money(audit.cost.money)),
+        )
+    )
+
+
+def interview_view(house: Courthouse, record: Record, after: Called | None) -> None:
+    """A place to ask the member of a call, as it stood after that call; nothing where it has not been asked anything yet."""
+    if after is None or not after.keys or after.value is None:
+        return
+    run = record.run.id
+    whole = house.runner.latest.of(run)
+    member = whole.member(after.member)
+    asked = [
+        (at, one) for at, one in house.asides.interviews(run) if (one.after, one.key) == (after.path, after.keys[-1])
+    ]
+    name = member.name if member else after.member
+    with st.expander(_("Ask {name}", name=literal(name)), icon=":material/record_voice_over:", expanded=bool(asked)):
+        st.caption(_("It answers from what it knew after {path}. The run stays as it is.", path=literal(after.path)))
+        for at, one in asked:
+            st.caption(f"{literal(one.who)}, {moment(at)}:")
+            inert(one.question, small=True, faint=True)
+            inert(one.answer)
+            if one.called.asked and one.called.cost:
+                st.caption(literal(money(one.called.cost)))
+        if after.model == OFFLINE:
+            st.caption(f":material/info: {translated(NOTICE)}")
+        waiting = f"interview-{run}-{after.path}"
+        if waits(waiting, _("The question is being asked.")):
+            return
+        if not may(Access.RUN):
+            return
+        with st.form(f"ask-{run}-{after.path}", border=False, clear_on_submit=True):
+            who = your_name(placeholder=_("somebody"))
+            question = st.text_area(_("Your question"), max_chars=LONGEST)
+            if not st.form_submit_button(_("Ask")):
+                return
+        st.session_state["who"] = who
+        with errors_shown():
+            st.session_state[waiting] = house.interviews.ask(whole, after, question, who, typed_keys())
+            st.rerun()

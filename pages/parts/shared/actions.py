@@ -1,0 +1,48 @@
+"""What a click does: errors become one plain sentence on the page, and what was deleted can be brought back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+
+from courtroom.errors import CourtroomError
+from courtroom.language import _
+from courtroom.settings import from_environment
+from courtroom.store.connection import FAILURES
+from courtroom.store.database import explained
+from pages.parts.shared.inert import literal
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Around a page, and around each part of one that is drawn by itself; the log has the rest of an error."""
+    try:
+        yield
+    except CourtroomError as error:
+        st.error(literal(str(error)), icon=":material/error:")
+    except FAILURES as error:
+        logging.getLogger("courtroom").exception("the store failed")
+        st.error(literal(str(explained(error, from_environment().database))), icon=":material/error:")
+
+
+@contextmanager
+def errors_shown() -> Iterator[None]:
+    """Around what a click does: an error is shown where the button stands, and the page goes on below it."""
+    try:
+        yield
+    except CourtroomError as error:
+        st.error(literal(str(error)))
+
+
+@contextmanager
+def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
+    """Around the sentence that says what was deleted; a button next to it brings that back. `key`: under which the session keeps what was deleted."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        yield
+        if st.button(_("Undo"), icon=":material/undo:", key=f"undo-{key}"):
+            restore(st.session_state.pop(key))
+            st.rerun()

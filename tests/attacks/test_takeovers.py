@@ -1,0 +1,163 @@
+"""PostgreSQL as the store: who takes over another's runs is killed, and the server goes away and comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from courtroom.engine.payments import in_sum
+from courtroom.engine.store import RunStore
+from courtroom.models.request import Request
+from courtroom.store import postgres as store
+from courtroom.store.connection import AWAY
+from courtroom.store.database import Database
+from tests import forks
+from tests.attacks.test_disks import until
+from tests.postgres_server import WHY_NOT, PostgresServer, programs
+from tests.toy import Bench, Scripted, side_by_member
+
+RUNS, CALLS, KILLS = 3, 6, 12
+"""Runs, calls of each, and how many processes are killed while they take over."""
+
+
+def dying_model(last: int, log: Path) -> Scripted:
+    """Answers, and notes what was asked; its process dies with the call of this number."""
+    asked = count(1)
+
+    def reply(request: Request) -> str:
+        with log.open("a") as file:
+            file.write(f"{request.key}\n")
+        if next(asked) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return side_by_member(request)
+
+    return Scripted(reply)
+
+
+def drives(folder: Path, runs: list[str], log: Path) -> None:
+    """Drive runs, and die; to be forked."""
+    bench = Bench(folder, dying_model(RUNS * CALLS - 4, log))
+    for run in runs:
+        bench.runner.go(run)
+    for run in runs:
+        bench.runner.wait(run, 60)
+
+
+def takes_up(folder: Path, last: int, log: Path) -> None:
+    """Take up what is left behind and bring it to its end, or die before a statement; to be forked."""
+    real, seen, made = store.run, count(1), 0
+
+    def dying(server: Any, sql: str, parameters: Any = ()) -> Any:
+        nonlocal made
+        made = next(seen)
+        if made == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(server, sql, parameters)
+
+    store.run = dying
+    bench = Bench(folder, dying_model(0, log))
+    bench.runner.take_up_interrupted()
+    for row in bench.store.runs():
+        bench.runner.wait(row.id, 60)
+        if bench.store.status(row.id) == "paused":  # two processes died over it: it is left to a person, who goes on
+            bench.runner.go(row.id)
+            bench.runner.wait(row.id, 60)
+    bench.close()
+    print(made)
+
+
+def on_record(address: str) -> set[str]:
+    """The keys of all answers."""
+    database = Database(SecretStr(address))
+    found = {key for (key,) in database.connection.execute("SELECT key FROM answers")}
+    database.close()
+    return found
+
+
+def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.CompletedProcess[str]:
+    """Has a process take up what is left; nothing is asked whose answer is on record."""
+    known, before = on_record(address), len(log.read_text().split())
+    with forks.Fork(takes_up, folder, last, log, environment={**os.environ, "COURTROOM_DATABASE": address}) as process:
+        done = process.finish()
+    assert known
+    assert not known & set(log.read_text().split()[before:])
+    return done
+
+
+def test_a_process_that_is_killed_while_it_takes_over_anothers_runs_leaves_them_to_the_next(
+    tmp_path: Path, postgres: PostgresServer, on_postgres: str
+) -> None:
+    folder, log = tmp_path / "home", tmp_path / "asked"
+    log.touch()
+    bench = Bench(folder)
+    runs = [bench.start(seed=seed) for seed in range(RUNS)]
+    bench.close()
+    with forks.Fork(drives, folder, runs, log) as driver:
+        assert driver.finish().returncode == -signal.SIGKILL
+    name = on_postgres.partition("@/")[2].partition("?")[0]
+    until(lambda: postgres.say(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'") == "0\n", "its end")
+    whole = taken_up(folder, postgres.another(on_postgres), 0, log)
+    assert whole.returncode == 0, whole.stderr
+    total = int(whole.stdout)
+    assert total > KILLS
+    for number in range(KILLS):
+        address = postgres.another(on_postgres)
+        killed = taken_up(folder, address, 1 + (total * 3 // 4) * number // (KILLS - 1), log)
+        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        done = taken_up(folder, address, 0, log)
+        assert done.returncode == 0, done.stderr
+        database = Database(SecretStr(address))
+        found = RunStore(database)
+        for run in runs:
+            assert found.status(run) == "done"
+            assert found.lease.holder(run)[0] is None
+            events = [event for _, event in found.events(run) if event.kind == "call"]
+            assert len({event.path for event in events}) == len(events) == CALLS
+            assert in_sum(found.payments.of(run).values()).calls == CALLS
+        database.close()
+
+
+@pytest.fixture(params=["fast", "immediate"])
+def stopped(request: pytest.FixtureRequest) -> Iterator[tuple[PostgresServer, str]]:
+    """A server of one's own, and how it is stopped."""
+    if programs() is None:
+        pytest.skip(WHY_NOT)
+    server = PostgresServer(sure=True)
+    yield server, request.param
+    server.close()
+
+
+def test_a_run_goes_on_when_the_database_server_has_gone_away_and_come_back(
+    tmp_path: Path, stopped: tuple[PostgresServer, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, mode = stopped
+    monkeypatch.setenv("COURTROOM_DATABASE", server.fresh())
+    bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
+    run, other = bench.start(), bench.start(seed=1)
+    bench.runner.go(run)
+    until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
+    server.stop(mode)
+    bench.runner._loop.call(bench.model.hold.set)
+    until(lambda: bench.runner.trouble(run), "the outage to be noticed")
+    assert bench.runner.trouble(run) == AWAY
+    assert bench.runner.drives(run)
+    assert len(bench.model.history) == 3, "nothing new is asked"
+    server.start()
+    bench.runner.wait(run, 60)
+    record = bench.runner.record(run)
+    assert record.run.status == "done"
+    assert bench.runner.trouble(run) == ""
+    assert len(bench.model.history) == len(record.calls) == in_sum(bench.store.payments.of(run).values()).calls
+    assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
+    bench.runner.go(other)
+    bench.runner.wait(other, 60)
+    assert bench.store.status(other) == "done"
+    bench.close()

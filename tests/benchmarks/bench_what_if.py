@@ -1,0 +1,99 @@
+"""Whether a what-if leaves room for a person: `python -m tests.benchmarks.bench_what_if`.
+
+`--runs` and `--jurors` say how large (100 runs of 7 jurors by default); `--tiny` only shows that it runs.
+
+One process, as the app is: while a what-if of offline runs goes on, a client reads a finished run whole and opens the page
+Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, without and with the what-if, and their ratio.
+The offline model computes in the very process that draws pages: with any other model there is far less to get in the way of.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.experiments.what_if import BASE
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+
+ROOT = Path(__file__).parents[2]
+LOOKS = 60
+"""How often each is done without the what-if."""
+
+
+def opener(run: str) -> Callable[[], object]:
+    """Opens the page of a run, in a session that has opened it before."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app.session_state["run"] = run
+    app.run()
+    app.switch_page("pages/deliberation.py").run()
+
+    def look() -> None:
+        app.run()
+        assert not app.exception, app.exception
+
+    return look
+
+
+def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
+    """Milliseconds of each time."""
+    times: list[float] = []
+    while going_on(len(times)):
+        began = time.perf_counter()
+        work()
+        times.append((time.perf_counter() - began) * 1000)
+    return times
+
+
+def measure(runs: int, jurors: int, looks_alone: int) -> None:
+    """Measure alone, then next to a what-if."""
+    from pages.parts.shared.house import courthouse
+
+    house: Courthouse = courthouse()
+    run = house.new_run("cyberjurors", house.library.case("phone-battery"), CyberJurorsSetup(jury_size=jurors), 0)
+    house.runner.go(run)
+    house.runner.wait(run)
+    looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": opener(run)}
+    print(
+        f"{'milliseconds':16}{'p50 alone':>12}{'what-if':>12}{'ratio':>8}{'p95 alone':>12}{'what-if':>12}{'ratio':>8}{'times':>8}"
+    )
+    for number, (name, look) in enumerate(looks.items()):
+        look()
+        alone = timed(look, lambda done: done < looks_alone)
+        first = 1000 * (number + 1)  # seeds of its own, so that nothing is on record
+        began = time.perf_counter()
+        lab = house.experiments
+        what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, (BASE,), range(first, first + runs))))
+        beside = timed(look, lambda done: not done or lab.store.status(what_if) == "running")  # noqa: B023
+        took = time.perf_counter() - began
+        assert lab.store.status(what_if) == "done", lab.store.experiment(what_if).reason
+        line = f"{name:16}"
+        for part in (50, 95):
+            before, now = np.percentile(alone, part), np.percentile(beside, part)
+            line += f"{before:12.1f}{now:12.1f}{now / before:8.1f}"
+        print(f"{line}{len(beside):8}   ({runs} runs in {took:.0f} s)")
+    house.close()
+
+
+def main() -> None:
+    """Measure in a home of its own."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--runs", type=int, default=100)
+    options.add_argument("--jurors", type=int, default=7)
+    options.add_argument("--tiny", action="store_true")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["COURTROOM_HOME"] = folder
+        os.chdir(ROOT)
+        measure(*((2, 3, 2) if given.tiny else (given.runs, given.jurors, LOOKS)))
+
+
+if __name__ == "__main__":
+    main()

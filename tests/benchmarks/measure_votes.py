@@ -1,0 +1,64 @@
+"""How near the offline jury's votes come to votes on record: `python -m tests.benchmarks.measure_votes`.
+
+On the sample disputes, which its formulas were tuned on, and on held-out disputes, which no tuning has read. The votes of both are
+invented, so this is no measure against people. Seventeen jurors, the setup as it stands by default, seed 0.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.kinds import parse_case
+from courtroom.courthouse import Courthouse
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
+from tests.benchmarks.tables import Row, Table, new_house, show, tiny_asked
+
+HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
+
+
+def main() -> None:
+    """Print one line a set of disputes."""
+    with new_house() as house:
+        show(tables(house), tiny_asked())
+
+
+def tables(house: Courthouse) -> Iterable[Table]:
+    """One table with both sets."""
+    cases = [house.library.case(listed.id) for listed in house.library.cases()]
+    sets = {
+        "held out": held_out(),
+        "samples, which the formulas were tuned on": [case for case in cases if isinstance(case, Dispute)],
+    }
+    head = ("disputes", "number", "error of votes", "majority right", "beyond round 1")
+    yield Table("Votes of the jury", head, tuple(Row(name, partial(figures, house, of)) for name, of in sets.items()))
+
+
+def held_out() -> list[Dispute]:
+    """The disputes that no tuning has read."""
+    found = [parse_case(data) for data in json.loads(HELD_OUT.read_text(encoding="utf-8"))]
+    return [case for case in found if isinstance(case, Dispute)]
+
+
+def figures(house: Courthouse, disputes: Sequence[Dispute]) -> Iterable[str]:
+    """How many there are, the mean error of the buyer's votes of 17, in how many the majority is right, and how many took more rounds than one."""
+    off, right, further = [], 0, 0
+    for case in disputes:
+        assert case.jury is not None
+        run = house.new_run(CYBERJURORS.name, case, CYBERJURORS.setup(), 0)
+        house.runner.go(run)
+        house.runner.wait(run, 120)
+        tallies = list(house.record(run).tallies.values())
+        buyer = tallies[-1].counts["buyer"]
+        off.append(abs(buyer - case.jury.buyer))
+        right += (buyer > 8) == (case.jury.buyer > 8)
+        further += len(tallies) > 1
+    return str(len(disputes)), f"{fmean(off):.1f}", str(right), str(further)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Pages of the app, drawn by Streamlit's own test harness, over the very courthouse that they use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.run import Control
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests.driving import drive
+
+ROOT = Path(__file__).parents[1]
+NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png) :red[y] $x$"
+
+
+@pytest.fixture
+def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    """The very courthouse that the pages use."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    monkeypatch.chdir(ROOT)
+    from pages.parts.shared.house import courthouse
+
+    house = courthouse()
+    yield house
+    house.close()
+
+
+def page(name: str = "", session: Mapping[str, object] | None = None, /, **query: str) -> AppTest:
+    """A page without an error, opened from the first one, in a session and at an address that hold these."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
+    for key, value in query.items():
+        app.query_params[key] = value
+    for key, value in (session or {}).items():
+        app.session_state[key] = value
+    app.run()
+    if name:
+        app.switch_page(f"pages/{name}.py").run()
+    assert not app.exception, app.exception
+    return app
+
+
+def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query: str) -> AppTest:
+    """The app, led to a page with these words in its address."""
+    app = page(name, session)
+    for key, value in query.items():
+        app.query_params[key] = value
+    app.run()
+    assert not app.exception, app.exception
+    return app
+
+
+def texts(app: AppTest) -> str:
+    """What a page says."""
+    kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
+    return "\n".join(str(element.value) for kind in kinds for element in kind)
+
+
+def heard(house: Courthouse, case: str = "oak-table", control: Control | None = None, **knobs: object) -> str:
+    setup = CyberJurorsSetup(**{"jury_size": 5, **knobs})  # type: ignore[arg-type]
+    return drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0), control)
+
+
+def benched(house: Courthouse, procedure: str, case: str = "criminal-bus-wallet", **knobs: object) -> str:
+    setup = house.procedures[procedure].setup.model_validate(knobs)
+    run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
+    assert house.store.status(run) == "done"
+    return run

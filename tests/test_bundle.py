@@ -1,0 +1,266 @@
+"""An experiment as a paper needs it: what a bundle holds stands in the record, and other programs take it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from pypdf import PdfReader
+from rocrate.rocrate import ROCrate
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.samples import add_sample
+from courtroom.errors import CourtroomError
+from courtroom.experiments.bundle import engine_for, write_bundle, zipped
+from courtroom.experiments.printed_figures import axis_of, figures_of
+from courtroom.experiments.recipes import recipes
+from courtroom.experiments.spec import adapted, read_toml
+from courtroom.settings import Settings
+from tests.test_experiment_columns import shell
+from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
+
+NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
+
+
+def done(house: Courthouse, **given: Any) -> str:
+    name = house.experiments.begin(spec(**given))
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    return name
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path / "home"))
+    house.datasets.add("feelings", texts())
+    yield house
+    house.close()
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle of the first recipe, on a small sample of its texts, with names that LaTeX and Markdown stumble over."""
+    folder = tmp_path_factory.mktemp("bundle")
+    house = Courthouse(Settings(home=folder / "home"))
+    (recipe,) = [one for one in recipes() if one.name == "first"]
+    add_sample(house.datasets, house.library, recipe.experiment.dataset.name)
+    experiment = adapted(recipe.experiment, sample=12, repeats=2)
+    odd = experiment.arms[1].model_copy(update={"name": "50 % & one_judge | $x$ <b>"})
+    name = house.experiments.begin(
+        experiment.model_copy(update={"arms": (experiment.arms[0], odd, *experiment.arms[2:])})
+    )
+    house.experiments.go(name)
+    house.experiments.wait(name, 120)
+    write_bundle(house.experiments.results(name), house, folder / "out")
+    house.close()
+    return folder / "out"
+
+
+def printed(value: Any) -> Iterator[str]:
+    """Every way in which the numbers of plain data are printed."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            yield from [*NUMBER.findall(key), *printed(one)]
+    elif isinstance(value, list):
+        for one in value:
+            yield from printed(one)
+        yield f"{len(value):,}"
+    elif isinstance(value, str):
+        yield from NUMBER.findall(value)
+    elif isinstance(value, int | float):
+        yield from (f"{value:,}", f"{value:g}", f"{value:.3g}", f"{value:.4g}", f"{100 * value:.1f}", f"{value:.3f}")
+
+
+def test_every_number_of_the_paragraph_and_the_table_stands_in_its_data(bundle: Path) -> None:
+    facts, results = (json.loads((bundle / name).read_text()) for name in ("facts.json", "results.json"))
+    known = {*printed(facts), *printed(results)}
+    beats: dict[tuple[str, str], int] = {}
+    for pair in results["pairs"]:
+        for arm in pair["arms"] if pair["holds"] else ():
+            beats[pair["measure"], arm] = beats.get((pair["measure"], arm), 0) + 1
+    known |= {str(many) for count in beats.values() for many in range(1, count + 1)}
+    methods = NUMBER.findall((bundle / "methods.md").read_text())
+    assert {"4", "12", "96"} <= set(methods), "arms, cases and cells"
+    assert len(methods) > 12
+    table = re.sub(r"(?m)^%.*|\\(?:begin|end|parbox|resizebox)\{.*?\}\S*", "", (bundle / "table.tex").read_text())
+    numbers = NUMBER.findall(table.replace(r"\%", "%").replace(r"\!", ""))
+    assert len(numbers) > 20
+    assert [one for one in [*methods, *numbers] if one not in known] == []
+    assert NUMBER.findall("in 1,234.5 cases")[0] not in known, "the check can fail"
+
+
+def test_the_paper_says_what_the_record_has(bundle: Path) -> None:
+    facts = json.loads((bundle / "facts.json").read_text())
+    assert facts["cells"] == {"all": 96, "done": 96, "failed": 0, "waiting": 0}
+    assert [plan["seeds"] for plan in facts["plan"]] == [[0, 1]]
+    assert facts["hypotheses"] == {}
+    assert not (bundle / "hypotheses.json").exists()
+    again = read_toml(bundle / "experiment.toml")
+    assert again.digest == facts["experiment"]["digest"], "the file makes the very same cells"
+    assert again.dataset.version == facts["dataset"]["version"]
+    for path, sha in facts["prompts"]["files"].items():
+        assert hashlib.sha256((bundle / path).read_bytes()).hexdigest() == sha
+    assert re.search(r"(?m)^scipy==\d", (bundle / "requirements.txt").read_text())
+    assert facts["command"] in (bundle / "README.md").read_text()
+
+
+def test_each_item_of_the_checklist_is_answered_or_named_as_open(bundle: Path) -> None:
+    text = (bundle / "checklist.md").read_text()
+    rows = {row[0]: row[2] for line in text.splitlines() if len(row := line.strip("| ").split(" | ")) == 3}
+    core = {"A.1", "A.2", "B.1", "B.2", "B.3", "B.4", "B.5", "C.1", "C.2", "D.1", "E.1", "E.2", "F.1", "G.1"}
+    assert core <= set(rows)
+    still = [item for item, answer in rows.items() if answer.startswith("**Open.**")]
+    assert {"D.1", "E.1", "G.1"} <= set(still)
+    assert f"({', '.join(still)})" in text
+    assert all(rows[item] for item in core)
+
+
+def test_the_crate_is_one_that_its_own_library_and_validator_take(bundle: Path) -> None:
+    crate = ROCrate(bundle)
+    assert crate.name
+    assert crate.root_dataset["datePublished"]
+    assert crate.license["name"] == "No licence is chosen yet"
+    files = {path.relative_to(bundle).as_posix() for path in bundle.rglob("*") if path.is_file()}
+    listed = {one.id: one for one in crate.data_entities}
+    assert {*listed} == files - {"ro-crate-metadata.json"}
+    for path, one in listed.items():
+        content = (bundle / path).read_bytes()
+        assert (one["sha256"], one["contentSize"]) == (hashlib.sha256(content).hexdigest(), str(len(content)))
+    action = crate.get("#experiment")
+    assert action["object"].id == "experiment.toml"
+    assert {one.id for one in action["result"]} == {"results.json", "cells.csv"}
+
+
+@pytest.mark.skipif(not shutil.which("rocrate-validator"), reason="roc-validator is not installed, or only apart")
+def test_the_validator_of_crates_finds_nothing_that_is_required_and_missing(bundle: Path) -> None:
+    asked = ["rocrate-validator", "-y", "validate", "-p", "ro-crate-1.1", "-l", "required", "--no-paging", str(bundle)]
+    told = subprocess.run(asked, capture_output=True, text=True, timeout=120, check=False)
+    if "URLError" in told.stdout + told.stderr:
+        pytest.skip("the validator reads the context of RO-Crate from the network")
+    assert told.returncode == 0, told.stdout
+
+
+def test_latex_is_balanced_and_uses_only_packages_that_are_named(bundle: Path) -> None:
+    paper, table = ((bundle / name).read_text() for name in ("paper.tex", "table.tex"))
+    readme = (bundle / "README.md").read_text()
+    used = set(re.findall(r"\\usepackage(?:\[\w+\])?\{(\w+)\}", paper))
+    assert used == {"booktabs", "graphicx"}
+    assert all(one in readme for one in used)
+    for text in (paper, table):
+        stack = []
+        for which, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+            if which == "begin":
+                stack.append(name)
+            else:
+                assert stack.pop() == name
+        assert not stack
+        bare = re.sub(r"\\[\\{}%&$#_]", "", text)
+        assert bare.count("{") == bare.count("}")
+        assert not re.search(r"(?<!\\)[#_]", bare)
+    assert set(re.findall(r"\{(figures/\S+?)\}", paper)) == {
+        path.relative_to(bundle).as_posix() for path in (bundle / "figures").glob("*.pdf")
+    }
+    assert r"50 \% \& one\_judge \textbar{} \$x\$ \textless{}b\textgreater{}" in table
+    assert "95 \\% intervals" in table
+
+
+def test_text_that_one_program_cannot_set_gets_another() -> None:
+    assert engine_for("one judge – “no”") == ("pdflatex", [])
+    assert engine_for("Zürich") == ("pdflatex", ["fontenc"])
+    assert engine_for("三位法官") == ("xelatex", ["ctex"])
+    assert engine_for("судья") == ("xelatex", ["fontspec"])
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no LaTeX is installed")
+def test_a_stock_latex_sets_the_paper(bundle: Path, tmp_path: Path) -> None:
+    shutil.copytree(bundle, tmp_path / "out")
+    for _ in range(2):
+        told = subprocess.run(
+            ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"],
+            cwd=tmp_path / "out", capture_output=True, text=True, timeout=120, check=False,
+        )  # fmt: skip
+        assert told.returncode == 0, told.stdout[-2000:]
+    assert "Methods" in PdfReader(tmp_path / "out" / "paper.pdf").pages[0].extract_text()
+
+
+def test_each_figure_is_there_as_svg_and_as_pdf(bundle: Path) -> None:
+    drawn = sorted((bundle / "figures").iterdir())
+    assert {"accuracy", "macro-f1"} <= {path.stem for path in drawn}
+    assert {path.stem for path in drawn if path.suffix == ".svg"} == {p.stem for p in drawn if p.suffix == ".pdf"}
+    for path in drawn:
+        if path.suffix == ".svg":
+            assert ElementTree.parse(path).getroot().tag.endswith("svg")
+        else:
+            assert len(PdfReader(path).pages) == 1
+    assert "three judges after a trial" in PdfReader(bundle / "figures" / "accuracy.pdf").pages[0].extract_text()
+
+
+def test_arms_that_differ_in_a_number_are_a_curve(house: Courthouse) -> None:
+    arms = [
+        {"name": f"{many} judges", "procedure": "courtroom-llm", "set": {**TRIAL, "judges": many}} for many in (5, 1, 3)
+    ]
+    alone = {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}
+    name = done(house, arms=[*arms, alone], measures=("accuracy",))
+    found = house.experiments.results(name)
+    axis = axis_of(found.kept.experiment.arms)
+    assert axis is not None
+    path, (places,) = axis[0], axis[1].values()
+    assert (path, places) == ("judges", [(1.0, "1 judges"), (3.0, "3 judges"), (5.0, "5 judges")])
+    (curve,) = [one for one in figures_of(found) if one.name == "accuracy-by-judges"]
+    (points,) = curve.series.values()
+    lines = {line.arm: line.values["accuracy"] for line in found.table.lines}
+    assert [(at, one.value) for at, one in points] == [(n, lines[f"{n} judges"].value) for n in (1, 3, 5)]
+    assert axis_of(found.kept.experiment.arms[:2]) is None, "two places are no curve"
+
+
+def test_a_zip_has_predictions_by_their_names_and_no_path_of_this_machine(house: Courthouse, tmp_path: Path) -> None:
+    file = answers(tmp_path / "given.jsonl", {"good": RIGHT})
+    arms = [
+        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
+        {"name": "好", "model": "good", "predictions": str(file)},
+    ]
+    name = done(house, arms=arms)
+    found = house.experiments.results(name)
+    (tmp_path / "made.zip").write_bytes(zipped(found, house))
+    files = set(zipfile.ZipFile(tmp_path / "made.zip").namelist())
+    assert {"table.tex", "figures/accuracy.pdf", "ro-crate-metadata.json"} <= files
+    read = zipfile.ZipFile(tmp_path / "made.zip").read
+    assert b"Predictions made elsewhere (good)" in read("methods.md")
+    assert b"given.jsonl" in read("README.md")
+    assert b"\\usepackage{ctex}" in read("paper.tex")
+    assert str(tmp_path).encode() not in b"".join(read(path) for path in files)
+
+
+def test_what_cannot_be_bundled_is_refused(house: Courthouse, tmp_path: Path) -> None:
+    name = house.experiments.begin(spec())
+    with pytest.raises(CourtroomError, match="No cell is done yet"):
+        write_bundle(house.experiments.results(name), house, tmp_path / "out")
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "mine.txt").write_text("mine")
+    with pytest.raises(CourtroomError, match="is not empty"):
+        write_bundle(house.experiments.results(name), house, tmp_path / "taken")
+
+
+def test_the_shell_writes_a_bundle(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hypothesis = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
+    experiment = spec(hypotheses=[hypothesis])
+    lock = house.experiments.lock(experiment)
+    name = done(house, hypotheses=[hypothesis])
+    house.close()
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    assert shell("experiment", "bundle", name, "--to", str(tmp_path / "out")).strip() == str(tmp_path / "out")
+    kept = json.loads((tmp_path / "out" / "hypotheses.json").read_text())
+    assert kept["lock"]["digest"] == lock.digest
+    assert kept["findings"][0]["hypothesis"] == kept["lock"]["hypotheses"][0]
+    assert lock.digest in (tmp_path / "out" / "methods.md").read_text()

@@ -1,0 +1,142 @@
+"""What tables claim holds: simulated with a fixed seed, small enough for the suite; `tests.benchmarks.bench_claims` has it whole."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from courtroom.evaluation.significance import cases_needed, cases_needed_mcnemar, cochran, mcnemar, permutation
+from courtroom.experiments.table import grouped, pairs, sentence, summary, table, without_interval
+from tests.benchmarks.bench_claims import (
+    GAPS,
+    LABELS,
+    ONE,
+    SAME,
+    SHARE,
+    UNBOUNDED,
+    Kind,
+    all_against_nothing,
+    coverage,
+    coverage_of_gap,
+    experiment,
+    exponential,
+    false_claims,
+)
+
+TITLES = [kind.title for kind in SAME]
+
+
+def at_most(share: float, experiments: int) -> float:
+    """A share with twice the simulation's error."""
+    return share + 2 * math.sqrt(share * (1 - share) / experiments)
+
+
+@pytest.mark.parametrize("kind", SAME, ids=TITLES)
+@pytest.mark.parametrize("cases", [2, 3, 5, 8, 20])
+def test_two_arms_without_a_difference_are_rarely_said_to_differ(kind: Kind, cases: int) -> None:
+    assert false_claims(kind, 2, cases, 150) <= at_most(0.05, 150)
+
+
+@pytest.mark.parametrize("kind", SAME, ids=TITLES)
+def test_among_many_arms_without_a_difference_none_is_found(kind: Kind) -> None:
+    assert false_claims(kind, 8, 12, 20) <= at_most(0.05, 20)
+
+
+def test_all_right_against_all_wrong_holds_among_24_arms_on_60_texts() -> None:
+    found = all_against_nothing(24, 60)
+    assert set(found) == {"Accuracy", "Macro F1"}
+    assert max(found.values()) < 0.05
+
+
+@pytest.mark.parametrize("kind", ONE, ids=[kind.title for kind in ONE])
+@pytest.mark.parametrize("cases", [5, 20])
+def test_the_interval_of_an_arm_holds_the_truth(kind: Kind, cases: int) -> None:
+    found = coverage(kind, cases, 200)
+    if cases < kind.fewest:
+        assert found is None
+    elif cases >= 20 or "skewed" not in kind.title:
+        assert found is not None
+        assert found >= 1 - at_most(0.07, 200)
+
+
+@pytest.mark.parametrize("kind", GAPS, ids=[kind.title for kind in GAPS])
+@pytest.mark.parametrize("cases", [5, 20])
+def test_the_interval_of_a_difference_holds_the_truth(kind: Kind, cases: int) -> None:
+    found = coverage_of_gap(kind, cases, 100)
+    if cases < kind.fewest:
+        assert found is None
+    else:
+        assert found is not None
+        assert found >= 1 - at_most(0.07, 100)
+
+
+def test_two_cases_are_not_enough_to_know_and_the_table_says_so() -> None:
+    rows = experiment(np.array([[[1.0], [1.0]], [[0.0], [0.0]]]))
+    (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [SHARE])
+    assert not pair.knowable
+    assert sentence(pair) == (
+        "Share: whether arm 00 and arm 01 differ can't be known from so few cases (100.0 % against 0.0 %; 2 cases; at least 6 are needed)."
+    )
+    assert summary([pair]) == ["Share: there are too few cases to know of any difference."]
+
+
+def test_a_measure_without_an_interval_says_why() -> None:
+    values = exponential(np.random.default_rng(0), (1, 19, 1))
+    rows = experiment(values)
+    found = table(grouped(rows, False), rows, ["arm 00"], [UNBOUNDED])
+    assert not found.lines[0].values["unbounded"].known
+    assert without_interval(found) == [
+        "Unbounded has no interval on fewer than 20 cases, or where too few of them differ: none would hold."
+    ]
+
+
+def test_arms_with_more_repeats_than_others_are_compared_case_by_case() -> None:
+    """One arm has each case once, the other five times: neither is better."""
+    random = np.random.default_rng(0)
+    claims = 0
+    for _ in range(100):
+        easy = random.beta(2, 1, 20)
+        once, often = random.random((1, 20, 1)) < easy[:, None], random.random((1, 20, 5)) < easy[:, None]
+        rows = [*experiment(once.astype(float))]
+        rows += [row.__class__(**{**vars(row), "arm": "arm 01"}) for row in experiment(often.astype(float))]
+        (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [SHARE])
+        claims += pair.holds
+    assert claims / 100 <= at_most(0.05, 100)
+
+
+def test_with_as_many_cases_as_it_says_a_difference_is_mostly_shown() -> None:
+    random = np.random.default_rng(1)
+    first, second = [True] * 9 + [False] * 11, [False] * 9 + [True] * 3 + [False] * 8
+    needed = cases_needed_mcnemar(first, second)
+    assert needed is not None
+    shown = 0
+    for _ in range(300):
+        drawn = random.integers(0, 20, needed)
+        shown += mcnemar([first[one] for one in drawn], [second[one] for one in drawn]).p < 0.05
+    assert 0.75 < shown / 300 < 0.87
+    gaps = random.normal(0.6, 1.0, 400)
+    wanted = cases_needed(gaps.tolist(), [0.0] * 400)
+    assert wanted is not None
+    shown = 0
+    for _ in range(200):
+        drawn = np.column_stack([random.choice(gaps, wanted), np.ones(wanted)])
+        nothing = np.column_stack([np.zeros(wanted), np.ones(wanted)])
+        shown += permutation(drawn, nothing, lambda sums: sums[:, 0] / sums[:, 1]).p < 0.05
+    assert 0.7 < shown / 200 < 0.9
+
+
+def test_cochrans_q_of_few_cases_rarely_claims_what_is_not_so() -> None:
+    random = np.random.default_rng(2)
+    claims = sum(cochran((random.random((3, 4)) < 0.4).tolist()).p < 0.05 for _ in range(300))
+    assert claims / 300 <= at_most(0.05, 300)
+
+
+def test_labels_that_another_arm_alone_gives_are_swapped_with_its_answers() -> None:
+    """An arm that answers with a label that no other has: the two arms' parts still mean the same."""
+    gold = np.zeros((10, 1))
+    rows = experiment(np.stack([np.zeros((10, 1)), np.full((10, 1), 2.0)]), gold)
+    (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [LABELS])
+    assert (pair.of_a, pair.of_b) == (1.0, 0.0)
+    assert pair.tested.p == 2 / 2**10

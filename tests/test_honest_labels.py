@@ -1,0 +1,70 @@
+"""Whose votes and judgments are on record: what is invented is called invented, and only what people decided is real."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.library import Library
+from courtroom.courthouse import Courthouse
+from courtroom.settings import Settings
+
+ROOT = Path(__file__).parents[1]
+CALLED_REAL = re.compile(r"real (?:jury|juries|jurors?|votes?)\b|真实(?:陪审|投票|票)", re.IGNORECASE)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    folder = tmp_path_factory.mktemp("library")
+    made = Courthouse(Settings(home=folder))
+    yield made.library
+    made.close()
+
+
+def test_every_sample_says_that_its_votes_and_judgments_are_invented(library: Library) -> None:
+    decided = [case.real for case in library.cases() if case.kind in ("dispute", "criminal")]
+    assert len(decided) == 28
+    assert {text.partition(" · ")[0] for text in decided} == {"Invented votes", "Invented judgment"}
+
+
+def test_only_people_with_a_source_make_a_jury_real(library: Library) -> None:
+    sample = library.case("phone-battery")
+    assert isinstance(sample, Dispute)
+    data = sample.model_dump() | {"fictional": False, "source": ""}
+    assert Dispute.model_validate(data).votes_title == "Votes on record"
+    people = {**data, "decided_by": "people", "source": "A platform's public records, 2024"}
+    assert Dispute.model_validate(people).real_outcome().startswith("The real jury · ● buyer 16")
+    assert Dispute.model_validate(data | {"decided_by": "predicted"}).votes_title == "Predicted votes"
+    for without in ({"source": " "}, {"fictional": True}):
+        with pytest.raises(ValidationError, match="has a source, and is not fictional"):
+            Dispute.model_validate(people | without)
+
+
+def test_a_judgment_is_real_where_a_court_gave_it(library: Library) -> None:
+    sample = next(
+        case for case in map(library.case, (listed.id for listed in library.cases())) if case.kind == "criminal"
+    )
+    assert isinstance(sample, CriminalCase)
+    public = sample.model_copy(update={"fictional": False})
+    assert public.real_outcome().startswith("Judgment on record · ")
+    assert public.model_copy(update={"decided_by": "people"}).real_outcome().startswith("Real judgment · ")
+
+
+def test_no_page_export_or_document_calls_votes_real_but_those_of_people() -> None:
+    files = [ROOT / "README.md", ROOT / "CHANGELOG.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("data/**/*.toml")]
+    files += [path for folder in ("courtroom", "pages") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    said = {
+        (path.relative_to(ROOT).as_posix(), found[0])
+        for path in files
+        if path.suffix in (".py", ".md", ".toml", ".js", ".j2", ".po", ".html")
+        for found in CALLED_REAL.finditer(path.read_text("utf-8"))
+    }
+    allowed = {"courtroom/cases/case.py", "courtroom/language/locale/zh/LC_MESSAGES/courtroom.po"}
+    assert {path for path, _ in said} == allowed, said
+    assert len(said) == 3, "the title, and its translation"

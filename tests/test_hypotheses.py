@@ -1,0 +1,162 @@
+"""Hypotheses that are locked before the first answer, and what the results say of each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.evaluation import significance
+from courtroom.evaluation.intervals import Interval
+from courtroom.experiments.hypotheses import Finding, Hypothesis, Lock, findings
+from courtroom.experiments.measures import measures_of
+from courtroom.experiments.spec import Experiment, as_toml, read_toml
+from courtroom.experiments.table import ALL, Pair
+from courtroom.settings import Settings
+from courtroom.shell.commands import app
+from tests.test_experiments import spec, texts
+
+BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=tmp_path / "home"))
+    house.datasets.add("feelings", texts())
+    yield house
+    house.close()
+
+
+def run(house: Courthouse, experiment: Experiment) -> list[Finding]:
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    return house.experiments.results(name).findings
+
+
+def test_a_lock_stands_before_the_first_answer_and_the_report_judges_what_it_holds(house: Courthouse) -> None:
+    experiment = spec(hypotheses=[BETTER])
+    lock = house.experiments.lock(experiment)
+    assert lock == house.experiments.lock(experiment), "the same lock is made once"
+    kept = house.experiments.store.experiment("feelings")
+    assert lock.specification == kept.experiment.digest
+    assert lock.dataset == kept.experiment.dataset.version
+    (found,) = run(house, experiment)
+    assert found.hypothesis == experiment.hypotheses[0]
+    assert found.state in ("held", "not shown", "refuted")
+    assert house.experiments.store.experiment("feelings").experiment.lock == lock, "going on keeps the lock"
+    assert json.loads(json.dumps(house.experiments.results("feelings").as_data(), default=str))["hypotheses"]
+
+
+def test_what_comes_after_the_lock_is_marked(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    experiment = spec(hypotheses=[BETTER])
+    house.experiments.lock(experiment)
+    other = {**BETTER, "direction": "lower"}
+    with pytest.raises(CourtroomError, match="can't be changed any more"):
+        house.experiments.lock(spec(hypotheses=[other]))
+    states = [one.state for one in run(house, spec(hypotheses=[BETTER, other]))]
+    assert states[1] == "changed after the lock"
+    monkeypatch.setattr("courtroom.experiments.service.prompts_hash", lambda *given: "other prompts")
+    (first, _) = house.experiments.results("feelings").findings
+    assert (first.state, first.reason) == ("changed after the lock", "The prompts changed after it.")
+
+
+def test_results_cannot_be_locked_afterwards(house: Courthouse) -> None:
+    run(house, spec())
+    with pytest.raises(CourtroomError, match="has results already"):
+        house.experiments.lock(spec(hypotheses=[BETTER]))
+    with pytest.raises(CourtroomError, match="no hypothesis"):
+        house.experiments.lock(spec())
+    with pytest.raises(CourtroomError, match="no arm: nobody"):
+        spec(hypotheses=[{**BETTER, "than": "nobody"}])
+
+
+def test_hypotheses_stand_in_the_file_and_change_no_cell(tmp_path: Path) -> None:
+    file = tmp_path / "feelings.toml"
+    file.write_text(as_toml(spec(hypotheses=[BETTER])))
+    assert "[[hypothesis]]" in file.read_text()
+    assert read_toml(file) == spec(hypotheses=[BETTER])
+    assert read_toml(file).id == spec().id
+
+
+@pytest.mark.parametrize(
+    ("given", "gap", "ends", "p", "cases", "state"),
+    [
+        ({}, 0.3, (0.1, 0.5), 0.01, 60, "held"),
+        ({}, 0.3, (-0.1, 0.5), 0.2, 60, "not shown"),
+        ({}, -0.3, (-0.5, -0.1), 0.01, 60, "refuted"),
+        ({}, 0.3, (0.1, 0.5), 0.01, 59, "not shown"),
+        ({"direction": "lower"}, -0.3, (-0.5, -0.1), 0.01, 60, "held"),
+        ({"direction": "different"}, -0.3, (-0.5, -0.1), 0.01, 60, "held"),
+        ({"least": 0.2}, 0.3, (0.1, 0.5), 0.01, 60, "not shown"),
+        ({"least": 0.05}, 0.3, (0.1, 0.5), 0.01, 60, "held"),
+        ({"least": 0.2}, 0.05, (-0.02, 0.12), 0.3, 60, "refuted"),
+    ],
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_hypothesis_is_held_not_shown_or_refuted(
+    given: dict[str, object], gap: float, ends: tuple[float, float], p: float, cases: int, state: str, turned: bool
+) -> None:
+    one = Hypothesis.model_validate({**BETTER, "cases": 60, **given})
+    experiment = spec(hypotheses=[one.model_dump()])
+    lock = {
+        "at": "2026-01-01T00:00:00Z",
+        "hypotheses": [one],
+        "dataset": "",
+        "specification": experiment.digest,
+        "prompts": "p",
+    }
+    names, sign = (("one judge", "three judges"), -1) if turned else (("three judges", "one judge"), 1)
+    low, high = sorted(sign * end for end in ends)
+    pair = Pair(
+        measures_of("labelled")["accuracy"], ALL, *names, 0.0, 0.0, Interval(sign * gap, low, high),
+        significance.Tested("McNemar", 0.0, p, cases), p, cases, 1,
+    )  # fmt: skip
+    (found,) = findings(Lock.model_validate(lock), experiment.hypotheses, [pair], experiment.digest, "p")
+    assert found.state == state
+
+
+def test_hypotheses_are_corrected_for_their_number() -> None:
+    hypotheses = [{**BETTER, "measure": name, "cases": 1} for name in ("accuracy", "macro_f1")]
+    experiment = spec(hypotheses=hypotheses)
+    lock = {
+        "at": "2026-01-01T00:00:00Z", "hypotheses": hypotheses, "dataset": "", "specification": experiment.digest, "prompts": "p"
+    }  # fmt: skip
+    known = measures_of("labelled")
+    pairs = [
+        Pair(
+            known[name],
+            ALL,
+            "three judges",
+            "one judge",
+            0,
+            0,
+            Interval(0.2, 0.01, 0.4),
+            significance.Tested("t", 0, 0.04, 60),
+            0.04,
+            60,
+            1,
+        )
+        for name in ("accuracy", "macro_f1")
+    ]
+    found = findings(Lock.model_validate(lock), experiment.hypotheses, pairs, experiment.digest, "p")
+    assert [one.p for one in found if one.p is not None] == [0.04 * len(pairs)] * len(pairs)
+
+
+def test_the_shell_locks_a_file_and_the_report_has_a_line_for_each_hypothesis(
+    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    file = tmp_path / "feelings.toml"
+    file.write_text(as_toml(spec(hypotheses=[BETTER])))
+    told = json.loads(CliRunner().invoke(app, ["experiment", "lock", str(file), "--json"]).stdout)
+    assert len(told["digest"]) == 64
+    assert told["hypotheses"][0]["than"] == "one judge"
+    run(house, read_toml(file))
+    shown = CliRunner().invoke(app, ["experiment", "results", "feelings"]).stdout
+    assert "- accuracy: three judges is higher than one judge, with 6 cases: " in shown

@@ -1,0 +1,148 @@
+"""The mock jury: who must agree, what a set first ballot does, what jurors see of each other, and how the offline model decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import changed
+from courtroom.engine.record import Record
+from courtroom.judging.first_ballot import BestReasons
+from courtroom.models.offline import OfflineModel
+from courtroom.models.request import Reply, Request, Watch
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
+from courtroom.procedures.mock_jury.procedure import MOCK_JURY
+from courtroom.procedures.mock_jury.tasks import Ballot, Vote
+from courtroom.settings import Settings
+from tests.driving import drive
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    made = Courthouse(Settings(home=tmp_path_factory.mktemp("mock-jury")))
+    yield made
+    made.close()
+
+
+def hear(house: Courthouse, case: str, seed: int = 0, **knobs: Any) -> Record:
+    run = house.new_run(MOCK_JURY.name, house.library.case(case), changed(MOCK_JURY.setup(), knobs), seed)
+    record = house.record(drive(house, run))
+    assert record.run.status == "done", record.run.reason
+    return record
+
+
+def outcomes(house: Courthouse, case: str, **knobs: Any) -> list[str]:
+    records = [hear(house, case, seed, **knobs) for seed in range(4)]
+    return [record.run.verdict.outcome for record in records if record.run.verdict]
+
+
+def script(monkeypatch: pytest.MonkeyPatch, vote: str | None) -> list[Request]:
+    """All jurors vote for one side, or stay with what they voted; what was asked."""
+    asked: list[Request] = []
+    answer = OfflineModel.answer
+
+    async def scripted(model: OfflineModel, request: Request, watch: Watch | None = None) -> Reply:
+        asked.append(request)
+        if not isinstance(request.task, Vote):
+            return await answer(model, request, watch)
+        own = request.task.own
+        side = vote or (own.vote if own and own.vote else request.task.case.sides[1])
+        return Reply(text=Ballot(statement="So it is.", vote=side).model_dump_json(), cost=0.0)
+
+    monkeypatch.setattr(OfflineModel, "answer", scripted)
+    return asked
+
+
+@pytest.mark.parametrize("language", ["", "-zh"])
+def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house: Courthouse, language: str) -> None:
+    assert outcomes(house, f"trial-bicycle-cellar{language}", rule="five-sixths") == ["guilty"] * 4
+    assert outcomes(house, f"trial-market-purse{language}") == ["not-guilty"] * 4
+    for case in ("trial-boatyard-fire", "trial-bakery-oven"):
+        firsts = [next(iter(hear(house, f"{case}{language}", seed).tallies.values())).counts for seed in range(4)]
+        assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 3
+
+
+def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: Courthouse) -> None:
+    assert hear(house, "trial-boatyard-fire").setup.standard == "reasonable-doubt"  # type: ignore[attr-defined]
+    record = hear(house, "trial-bakery-oven", rule="majority")
+    assert record.setup.standard == "preponderance"  # type: ignore[attr-defined]
+    assert set(record.run.verdict.counts) == {"plaintiff", "defendant"}  # type: ignore[union-attr]
+
+    def first(standard: str) -> int:
+        knobs = {"standard": standard, "rule": "majority"}
+        found = [hear(house, "trial-boatyard-fire", seed, **knobs) for seed in range(3)]
+        return sum(next(iter(record.tallies.values())).counts["guilty"] for record in found)
+
+    assert first("reasonable-doubt") < first("clear-and-convincing") < first("preponderance")
+
+
+@pytest.mark.parametrize(
+    ("size", "rule", "votes", "outcome"),
+    [
+        (12, "unanimous", 11, "Hung jury"), (12, "five-sixths", 10, "guilty"), (12, "five-sixths", 9, "Hung jury"),
+        (12, "majority", 7, "guilty"), (12, "majority", 6, "Hung jury"), (12, "majority", 5, "not-guilty"),
+        (6, "five-sixths", 5, "guilty"), (6, "five-sixths", 2, "Hung jury"), (6, "unanimous", 0, "not-guilty"),
+    ],
+)  # fmt: skip
+def test_as_many_must_agree_as_the_rule_says(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, size: int, rule: str, votes: int, outcome: str
+) -> None:
+    script(monkeypatch, None)
+    record = hear(house, "trial-boatyard-fire", jury_size=size, rule=rule, first_votes=votes, rounds=2)
+    assert record.run.verdict is not None
+    assert record.run.verdict.outcome == outcome
+    assert record.run.verdict.counts == {"guilty": votes, "not-guilty": size - votes}
+    assert ("no side had" in record.run.verdict.note) == (outcome == "Hung jury")
+
+
+def test_a_first_ballot_that_was_set_is_drawn_by_the_seed_and_binds_nobody(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = script(monkeypatch, "guilty")
+    records = [hear(house, "trial-boatyard-fire", seed, first_votes=4) for seed in (1, 1, 2)]
+    begins = [
+        tuple(who for who, vote in next(iter(record.ballots.values())).items() if vote.choice == "guilty")
+        for record in records
+    ]
+    assert [len(one) for one in begins] == [4, 4, 4]
+    assert begins[0] == begins[1] != begins[2]
+    assert [list(record.tallies.values())[-1].counts["guilty"] for record in records] == [12, 12, 12]
+    sides = [request.task.side for request in asked if isinstance(request.task, BestReasons)]
+    assert sides.count("guilty") * 2 == sides.count("not-guilty")
+    assert len(hear(house, "trial-boatyard-fire", first_votes=12).tallies) == 2, "one free ballot follows at least"
+
+
+def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = script(monkeypatch, None)
+    hear(house, "trial-boatyard-fire", first_votes=5, rounds=1, secret_ballots=True)
+    free = [request.task for request in asked if isinstance(request.task, Vote)]
+    assert all(len(task.heard) == 11 and all(one.vote is None for one in task.heard) for task in free)
+    assert all(task.counts == {"guilty": 5, "not-guilty": 7} for task in free)
+    asked.clear()
+    record = hear(house, "trial-boatyard-fire", first_votes=5, rounds=1, talk="follow-graph")
+    edges = record.setup.graph.edges  # type: ignore[attr-defined]
+    free = [request.task for request in asked if isinstance(request.task, Vote)]
+    assert sum(len(task.heard) for task in free) == len(edges) < 12 * 11
+    assert all(one.vote for task in free for one in task.heard)
+
+
+def test_a_dispute_too_can_begin_with_set_votes(house: Courthouse) -> None:
+    setup = changed(CYBERJURORS.setup(), {"first_votes": 5, "jury_size": 7, "examination": "shared", "rounds": 1})
+    run = house.new_run(CYBERJURORS.name, house.library.case("oak-table"), setup, 0)
+    record = house.record(drive(house, run))
+    tallies = list(record.tallies.values())
+    assert tallies[0].counts == {"buyer": 5, "seller": 2}
+    assert len(tallies) == 2, "the set ballot decides nothing"
+    assert {call.task for call in record.calls if call.stage == "round-1" and call.member != "clerk"} == {
+        "best-reasons"
+    }
+    assert len(record.calls) <= CYBERJURORS.at_most(record.case, record.setup)
+
+
+def test_evidence_can_be_left_out_of_a_trial(house: Courthouse) -> None:
+    case = house.library.case("trial-boatyard-fire")
+    assert [name for name, _ in case.parts()][:2] == ["proof-1", "proof-2"]
+    assert case.without("proof-1", "defence-4").brief() == ("criminal", "6 pieces of evidence")

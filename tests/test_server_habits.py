@@ -1,0 +1,299 @@
+"""Servers as they are: what each says when it can't do what is asked, in its own words, over real HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tenacity import wait_none
+
+from courtroom.courthouse import Courthouse
+from courtroom.media.store import MediaStore
+from courtroom.models import failures
+from courtroom.models.capabilities import Capabilities
+from courtroom.models.errors import CannotSee, ModelRefused, ServerFailed
+from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.repair import read_answer
+from courtroom.models.request import Message, Reply
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
+from tests.openai_server import Answer, OpenAIServer
+from tests.pages import house, page, texts
+from tests.say import Word, ask, picture, question, there
+
+__all__ = ["house"]  # a fixture
+
+LLAMA_BLIND = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
+OLLAMA_BLIND = "this model is missing data required for image input"
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "LOADING_PAUSE_S", 0.01)
+
+
+def error(status: int, message: str) -> web.Response:
+    """An error in the form that llama.cpp, vLLM and Ollama give it."""
+    return web.json_response({"error": {"code": status, "message": message, "type": "server_error"}}, status=status)
+
+
+def shows_a_picture(body: dict[str, Any]) -> bool:
+    return "image_url" in json.dumps(body["messages"])
+
+
+def blind(message: str) -> Answer:
+    return lambda body: error(500, message) if shows_a_picture(body) else None
+
+
+@contextmanager
+def model_at(server: OpenAIServer, folder: Path) -> Iterator[LiteLLMModel]:
+    """A process's model, which remembers in the folder what it finds out."""
+    with closing(Database(folder / "store.sqlite")) as database, closing(Writer(database)) as writer:
+        connections = there(server)
+        yield LiteLLMModel(MediaStore(folder), connections, None, Capabilities(database, writer, connections))
+
+
+@pytest.mark.parametrize("message", [LLAMA_BLIND, OLLAMA_BLIND])
+async def test_of_many_pictures_for_a_model_that_sees_none_one_is_sent_and_none_after_a_restart(
+    message: str, tmp_path: Path
+) -> None:
+    store = MediaStore(tmp_path)
+    photo = picture(store)
+    with OpenAIServer(answer=blind(message), delay=0.05) as server:
+        for _ in ("one process", "the next"):
+            with model_at(server, tmp_path) as model:
+                asked = (model.answer(question(photo, connection="test", tag=str(n))) for n in range(17))
+                failed = await asyncio.gather(*asked, return_exceptions=True)
+            assert {type(each) for each in failed} == {CannotSee}
+        assert server.calls == 1
+
+
+async def test_pictures_for_a_model_that_sees_go_out_together_after_the_first(tmp_path: Path) -> None:
+    store = MediaStore(tmp_path)
+    photo = picture(store)
+    with OpenAIServer(delay=0.1) as server, model_at(server, tmp_path) as model:
+        asked = (model.answer(question(photo, connection="test", tag=str(n))) for n in range(9))
+        assert all(reply.text for reply in await asyncio.gather(*asked))
+    assert (server.calls, server.most_open) == (9, 8)
+
+
+@pytest.mark.parametrize(
+    ("status", "message", "sentence"),
+    [
+        (500, "Context size has been exceeded.", "is too long for openai/any"),
+        (400, "request (9031 tokens) exceeds the available context size (4096 tokens)", "is too long for openai/any"),
+        (
+            500,
+            "model requires more system memory (5.6 GiB) than is available (3.0 GiB)",
+            "has too little memory for it",
+        ),
+    ],
+)
+@pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
+async def test_what_is_permanent_is_said_at_the_first_answer(
+    status: int, message: str, sentence: str, watched: bool, tmp_path: Path
+) -> None:
+    with OpenAIServer(answer=lambda body: error(status, message)) as server:
+        with pytest.raises(ModelRefused, match=sentence):
+            await ask(server, tmp_path, (lambda text: None) if watched else None)
+        assert server.calls == 1
+
+
+async def test_an_error_within_a_stream_is_understood_too(tmp_path: Path) -> None:
+    event = b'data: {"error": {"code": 500, "message": "Context size has been exceeded."}}\n\n'
+    with OpenAIServer(answer=lambda body: web.Response(body=event, content_type="text/event-stream")) as server:
+        with pytest.raises(ModelRefused, match="is too long for openai/any"):
+            await ask(server, tmp_path, lambda text: None)
+        assert server.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (500, "JSON schema conversion failed:\nUnrecognized schema"),
+        (400, "Unable to generate parser for this template. JSON schema error at #/properties/a: unrecognized type"),
+    ],
+)
+async def test_a_schema_that_a_server_can_not_use_is_left_out_for_all(
+    status: int, message: str, tmp_path: Path
+) -> None:
+    refuse: Answer = lambda body: error(status, message) if "response_format" in body else None  # noqa: E731
+    with OpenAIServer(answer=refuse) as server:
+        for _ in ("one process", "the next"):
+            with model_at(server, tmp_path) as model:
+                assert is_word(await model.answer(question(connection="test")))
+    assert server.calls == 3
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "System role not supported",
+        "After the optional system message, conversation roles must alternate user/assistant",
+    ],
+)
+async def test_a_system_message_that_a_template_refuses_goes_into_the_users(message: str, tmp_path: Path) -> None:
+    def refuse(body: dict[str, Any]) -> web.Response | None:
+        roles = [sent["role"] for sent in body["messages"]]
+        return None if roles == ["user"] else error(500, message)
+
+    asked = question(connection="test")
+    asked = type(asked)(asked.spec, (Message("system", ("You are a juror.",)), *asked.messages), asked.task, asked.tag)
+    with OpenAIServer(answer=refuse, keep_bodies=True) as server, model_at(server, tmp_path) as model:
+        for _ in range(3):
+            assert is_word(await model.answer(asked))
+    assert server.calls == 4
+    assert server.bodies[-1]["messages"][0]["content"].startswith("You are a juror.\n\nSay a word.")
+
+
+def vllm(context: int, prompt: int) -> Answer:
+    """A server that counts so many tokens of a prompt, and refuses an answer for which it has no room."""
+
+    def answer(body: dict[str, Any]) -> web.Response | None:
+        longest = body["max_tokens"]
+        if prompt + longest <= context:
+            return None
+        return error(
+            400,
+            f"'max_tokens' or 'max_completion_tokens' is too large: {longest}. This model's maximum context length is "
+            f"{context} tokens and your request has {prompt} input tokens ({longest} > {context} - {prompt}).",
+        )
+
+    return answer
+
+
+async def test_an_answer_longer_than_the_context_is_asked_for_with_the_room_there_is(tmp_path: Path) -> None:
+    with OpenAIServer(answer=vllm(4096, 3000), keep_bodies=True) as server:
+        for _ in ("one process", "the next"):
+            with model_at(server, tmp_path) as model:
+                for tag in "ab":
+                    assert is_word(await model.answer(question(connection="test", max_tokens=8192, tag=tag)))
+    longest = [body["max_tokens"] for body in server.bodies]
+    assert longest[0] == 8192
+    assert all(900 < room <= 1096 for room in longest[1:3])
+    assert server.calls <= 6  # the next process knows the context, and not yet how this server counts
+
+
+async def test_a_prompt_that_leaves_no_room_is_too_long(tmp_path: Path) -> None:
+    with OpenAIServer(answer=vllm(4096, 4090)) as server:
+        with pytest.raises(ModelRefused, match="too long"):
+            await ask(server, tmp_path)
+        assert server.calls == 1
+
+
+async def test_a_model_that_is_loading_is_waited_for_and_has_not_failed(tmp_path: Path) -> None:
+    answers = iter([*["Loading model"] * 9, None])
+
+    def loading(body: dict[str, Any]) -> web.Response | None:
+        message = next(answers)
+        return error(503, message) if message else None
+
+    with OpenAIServer(answer=loading) as server, model_at(server, tmp_path) as model:
+        call = asyncio.create_task(model.answer(question(connection="test", attempts=2)))
+        while not model.loading:  # noqa: ASYNC110  nothing tells when it is known
+            await asyncio.sleep(0.001)
+        assert model.loading == {"openai/any"}
+        assert is_word(await call)
+        assert not model.loading
+    assert server.calls == 10
+
+
+async def test_a_model_that_never_ends_loading_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "LONGEST_LOADING_S", 0.05)
+    loading = OpenAIServer(answer=lambda body: error(503, "Loading model"))
+    with loading as server, pytest.raises(ServerFailed, match="is still loading it"):
+        await ask(server, tmp_path)
+
+
+def test_the_page_says_that_a_model_is_loading(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    has_loaded = threading.Event()
+    answer: Answer = lambda body: None if has_loaded.is_set() else error(503, "Loading model")  # noqa: E731
+    with OpenAIServer(answer=answer) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        setup = CyberJurorsSetup(model=ModelSpec(id="openai/any"), jury_size=3, rounds=1)
+        run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
+        house.runner.go(run)
+        while not house.pool.loading:
+            time.sleep(0.01)
+        shown = texts(page("deliberation", run=run))
+        has_loaded.set()
+        house.runner.wait(run)
+        assert "openai/any is still loading on its server" in shown
+        assert house.record(run).run.status == "done"
+        assert "is still loading" not in texts(page("deliberation", run=run))
+
+
+PARTS = [{"type": "text", "text": '{"word": '}, {"type": "text", "text": '"yes"}'}]
+THOUGHT = [{"type": "thinking", "thinking": [{"type": "text", "text": "{}"}]}, *PARTS]
+
+
+@pytest.mark.parametrize("content", [PARTS, THOUGHT, '{"word": "yes"}'], ids=["parts", "thought", "text"])
+async def test_a_good_answer_in_an_odd_wrapping_is_a_good_answer(content: object, tmp_path: Path) -> None:
+    body = {
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": content}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 11.0, "completion_tokens": 3.0, "total_tokens": 14.0},
+    }
+    with OpenAIServer(answer=lambda asked: web.json_response(body)) as server:
+        reply = await ask(server, tmp_path)
+    assert server.calls == 1
+    assert json.loads(reply.text) == {"word": "yes"}
+    assert (reply.usage.prompt, reply.usage.completion) == (11, 3)
+
+
+@dataclass
+class StreamsParts(OpenAIServer):
+    """Streams an answer whose content comes in parts, so many bytes at a time."""
+
+    size: int = 1
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": THOUGHT[:2]}, {"content": THOUGHT[2:]}, {}]
+        events = [
+            {
+                "object": "chat.completion.chunk",
+                "model": "any",
+                "choices": [{"index": 0, "delta": delta, "finish_reason": end}],
+            }
+            for delta, end in zip(deltas, (None, None, "stop"), strict=True)
+        ]
+        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for start in range(0, len(body), self.size):
+            await response.write(body[start : start + self.size])
+        return response
+
+
+@pytest.mark.parametrize("size", [1, 7, 10_000])
+async def test_a_stream_whose_content_comes_in_parts_is_a_good_answer(size: int, tmp_path: Path) -> None:
+    shown: list[str] = []
+    with StreamsParts(size=size) as server:
+        reply = await ask(server, tmp_path, shown.append)
+    assert json.loads(reply.text) == {"word": "yes"}
+    assert shown == ['{"word": ', '{"word": "yes"}']
+    assert reply.attempts == 1
+
+
+def is_word(reply: Reply) -> bool:
+    return isinstance(read_answer(reply.text, Word, reply.finish), Word)
+
+
+def test_errors_of_other_kinds_say_nothing_of_pictures() -> None:
+    class Said(Exception):
+        status_code = 503
+
+    for message in ("failed to fetch the image", "the vision worker is busy", "images count. Try again"):
+        assert not failures.cannot_see(Said(message))

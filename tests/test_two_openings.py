@@ -1,0 +1,199 @@
+"""One process opens a store twice, while other processes open it, close it and are killed: nothing that was written is lost."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.settings import Settings
+from courtroom.store.database import Database
+from pages.parts.shared import house as pages_house
+from tests import forks
+
+ROUNDS = 50
+CASE = "oak-table"
+
+
+def written_by_another(path: Path, name: str, killed: bool) -> None:
+    """Opens the store, writes a row and closes it, or dies before it can; to be forked."""
+    database = Database(path)
+    database.connection.execute("INSERT INTO panels VALUES (?, '{}', 0)", (name,))
+    if killed:
+        os.kill(os.getpid(), signal.SIGKILL)
+    database.close()
+
+
+def other_process(path: Path, name: str, killed: bool) -> None:
+    with forks.Fork(written_by_another, path, name, killed) as process:
+        assert process.finish().returncode == (-signal.SIGKILL if killed else 0)
+
+
+def shell(home: Path, *words: str) -> str:
+    done = forks.run(*words, environment={**os.environ, "COURTROOM_HOME": str(home)})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def judged(house: Courthouse, seed: int) -> str:
+    run = house.new_run("cyberjurors", house.library.case(CASE), CyberJurorsSetup(jury_size=1, rounds=1), seed)
+    house.runner.go(run)
+    house.runner.wait(run)
+    return run
+
+
+def test_a_store_that_one_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(home=tmp_path)
+    first = Courthouse(settings)
+    runs = []
+    for number in range(ROUNDS):
+        second = Courthouse(settings)
+        other_process(settings.sqlite, f"panel-{number}", killed=number % 3 == 0)
+        runs.append(judged(first if number % 5 else second, number))
+        if number % 2:
+            assert runs[-1] in shell(tmp_path, "runs")
+        else:
+            shell(tmp_path, "run", CASE, "--set", "jury_size=1", "--set", "rounds=1", "--seed", str(1000 + number))
+        second.close()
+    first.close()
+    listed = shell(tmp_path, "runs")
+    with closing(sqlite3.connect(settings.sqlite)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+        assert db.execute("SELECT count(*) FROM panels").fetchone()[0] == ROUNDS
+        assert db.execute("SELECT count(*) FROM runs WHERE status = 'done'").fetchone()[0] == 1.5 * ROUNDS
+    house = Courthouse(settings)
+    for run in runs:
+        assert run in listed
+        record = house.record(run)
+        assert record.run.status == "done"
+        assert record.calls
+        assert all(house.answers.reply(key) for call in record.calls for key in call.keys)
+    house.close()
+
+
+def test_the_check_of_a_store_leaves_the_locks_of_its_process(tmp_path: Path) -> None:
+    path = tmp_path / "courtroom.sqlite"
+    first = Database(path)
+    first.connection.execute("INSERT INTO panels VALUES ('one', '{}', 0)")
+    Database(path).close()
+    other_process(path, "two", killed=False)
+    first.connection.execute("INSERT INTO panels VALUES ('three', '{}', 0)")
+    other_process(path, "four", killed=False)
+    first.close()
+    with closing(sqlite3.connect(path)) as db:
+        assert [row[0] for row in db.execute("SELECT name FROM panels ORDER BY name")] == [
+            "four",
+            "one",
+            "three",
+            "two",
+        ]
+
+
+def test_all_sessions_of_the_app_get_one_courthouse_though_its_caches_are_cleared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    opened = []
+
+    def visit() -> None:
+        opened.append(pages_house._open())
+
+    visits = [threading.Thread(target=visit) for _ in range(8)]
+    for thread in visits:
+        thread.start()
+    for thread in visits:
+        thread.join()
+    assert len(opened) == 8
+    assert len({id(house) for house in opened}) == 1
+    opened[0].close()
+
+
+def test_a_courthouse_that_can_t_go_on_with_its_runs_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    closed = []
+    close = Courthouse.close
+
+    def noted(house: Courthouse) -> None:
+        close(house)
+        closed.append(house)
+
+    def fails(runner: object) -> None:
+        raise CourtroomError("The store is locked.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Courthouse, "close", noted)
+        patch.setattr("courtroom.engine.runner.Runner.take_up_interrupted", fails)
+        for visits in (1, 2):
+            with pytest.raises(CourtroomError, match="locked"):
+                pages_house._open()
+            assert len(closed) == visits
+    house = pages_house._open()
+    assert not house.closed
+    house.close()
+
+
+def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_so_without_another_try(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database that does not answer takes long to fail: fifty visitors one after the other would wait for minutes."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    tries, first, fails = [], threading.Event(), threading.Event()
+
+    def slow(settings: Settings) -> Courthouse:
+        tries.append(settings)
+        first.set()
+        assert fails.wait(60)
+        raise CourtroomError("The database can't be reached.")
+
+    told: list[str] = []
+
+    def visit() -> None:
+        try:
+            pages_house._open()
+        except CourtroomError as error:
+            told.append(str(error))
+
+    class Noted:
+        """The lock, with a count of who has come to it."""
+
+        came = 0
+        lock = threading.Lock()
+
+        def __enter__(self) -> None:
+            self.came += 1
+            self.lock.acquire()
+
+        def __exit__(self, *error: object) -> None:
+            self.lock.release()
+
+    opening = Noted()
+    with monkeypatch.context() as patch:
+        patch.setattr(pages_house, "_newly_opened", slow)
+        patch.setattr(pages_house, "_opening", opening)
+        visits = [threading.Thread(target=visit) for _ in range(50)]
+        visits[0].start()
+        assert first.wait(60)
+        for thread in visits[1:]:
+            thread.start()
+        while opening.came < 50:
+            time.sleep(0.01)
+        fails.set()
+        for thread in visits:
+            thread.join(60)
+    assert told == ["The database can't be reached."] * 50
+    assert len(tries) == 1
+    house = pages_house._open()  # a new visit tries again
+    assert not house.closed
+    house.close()

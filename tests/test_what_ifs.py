@@ -1,0 +1,348 @@
+"""What-ifs that really run: an experiment whose arms are forks of one run, paused, gone on with, deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.asker import Asker
+from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import Experiment, Variant, as_toml, parsed, read_toml
+from courtroom.experiments.store import StoredCell
+from courtroom.experiments.what_if import BASE, evidence_left_out, members_left_out, results, singly, values
+from courtroom.models.keys import KEYS
+from courtroom.models.request import Reply, Request, Watch
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests import forks
+from tests.driving import drive
+from tests.test_resilience import environment
+
+SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
+
+
+def heard(house: Courthouse, case: str = "oak-table", **knobs: object) -> str:
+    setup = CyberJurorsSetup(**{**SMALL, **knobs})  # type: ignore[arg-type]
+    run = drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0))
+    assert house.store.status(run) == "done"
+    return run
+
+
+def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Experiment:
+    base = house.record(run)
+    procedure = house.procedures[base.run.procedure]
+    return house.experiments.what_ifs.experiment(
+        run,
+        singly(
+            members_left_out(procedure, base.setup, base.case, base.run.seed),
+            evidence_left_out(base.case),
+            values(CyberJurorsSetup, "graph.kind", ["ring", "none"]),
+        ),
+        seeds,
+    )
+
+
+class Held:
+    """The offline model behind a door."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self.door = asyncio.Event()
+        self.knocked = asyncio.Event()
+        self._house = house
+        house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, self, house.writer))
+
+    def wait_for_a_knock(self) -> None:
+        async def wait() -> None:
+            await self.knocked.wait()
+
+        self._house.runner.do(wait()).result(30)
+
+    def open(self) -> None:
+        async def open_door() -> None:
+            self.door.set()
+
+        self._house.runner.do(open_door()).result(30)
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.knocked.set()
+        await self.door.wait()
+        return await self._house.pool.answer(request, watch)
+
+
+@pytest.fixture
+def held(house: Courthouse) -> Iterator[Callable[[], Held]]:
+    """Shuts the door from when it is called until the test is over."""
+    doors: list[Held] = []
+
+    def shut() -> Held:
+        doors.append(Held(house))
+        return doors[-1]
+
+    yield shut
+    for door in doors:
+        door.open()
+
+
+def started(house: Courthouse, experiment: Experiment, keys: dict[str, str] | None = None) -> str:
+    name = house.experiments.begin(experiment)
+    return house.experiments.go(name, keys)
+
+
+def cells_of(house: Courthouse, name: str) -> list[StoredCell]:
+    return list(house.experiments.store.cells(name))
+
+
+def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house: Courthouse) -> None:
+    run = heard(house)
+    experiment = everything(house, run, (0, 1))
+    told: list[tuple[int, int]] = []
+    takes = house.experiments.estimate(experiment, lambda done, total: told.append((done, total)))
+    name = started(house, experiment)
+    house.experiments.wait(name, 60)
+    kept, cells = house.experiments.store.experiment(name), cells_of(house, name)
+    assert (kept.status, kept.reason) == ("done", "")
+    assert len(cells) == 2 * len(experiment.arms) == takes.cells == told[-1][1] == told[-1][0]
+    assert {cell.state for cell in cells} == {"done"}
+    assert [cell.arm for cell in cells if not cell.run] == [0], "the base under its own seed is not run again"
+    records = [house.record(cell.run) for cell in cells if cell.run]
+    assert {(record.run.parent, record.run.origin) for record in records} == {(run, "fork")}
+    assert (sum(r.asked for r in records), sum(r.recorded for r in records)) == (takes.calls, takes.shared)
+    assert takes.shared > 100, "what no change touches is served"
+    assert {record.case.content_hash() for record in records} > {house.record(run).case.content_hash()}
+    found = results(experiment, cells)
+    assert all(row.done == row.pairs == 2 for row in found.rows)
+    assert found.rows[0].runs[0] == run
+    assert found.influential()
+    frame = house.experiments.results(name).frame
+    assert list(frame["run"])[0] == run
+    assert len(frame) == len(cells), "and it is exported as any experiment is"
+
+
+def test_the_same_question_again_is_the_same_what_if(house: Courthouse) -> None:
+    experiment = house.experiments.what_ifs.experiment(
+        heard(house), singly(values(CyberJurorsSetup, "rounds", [1])), (0,)
+    )
+    first = started(house, experiment)
+    house.experiments.wait(first, 30)
+    before = len(house.store.runs())
+    assert started(house, experiment) == first
+    assert len(house.store.runs()) == before
+
+
+def test_a_paused_what_if_starts_nothing_more_and_goes_on_where_it_was(
+    house: Courthouse, held: Callable[[], Held]
+) -> None:
+    run = heard(house)
+    model = held()
+    name = started(house, everything(house, run, (0, 5)))
+    model.wait_for_a_knock()
+    house.experiments.pause(name)
+    house.experiments.wait(name, 30)
+    stopped = [house.store.status(cell.run) for cell in cells_of(house, name) if cell.run]
+    assert house.experiments.store.status(name) == "paused"
+    assert "running" not in stopped
+    assert {"paused", "deleted"} <= set(stopped), "some are stopped, others were never made"
+
+    model.open()
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    cells = cells_of(house, name)
+    assert {cell.state for cell in cells} == {"done"}
+    assert len(house.store.runs()) == len(cells)
+
+
+def test_a_fork_that_fails_does_not_stop_the_others_and_is_tried_again(house: Courthouse) -> None:
+    run = heard(house)
+    poor = Variant(name="poor", kind="knob", set={"budget.calls": 1, "model.temperature": 0.1})  # shares no answer
+    experiment = house.experiments.what_ifs.experiment(
+        run, (BASE, poor, *values(CyberJurorsSetup, "graph.kind", ["ring"])), (7,)
+    )
+    name = started(house, experiment)
+    house.experiments.wait(name, 30)
+    kept = house.experiments.store.experiment(name)
+    assert (kept.status, kept.reason[:14]) == ("done", "1 cell failed.")
+    cells = cells_of(house, name)
+    assert [cell.state for cell in cells] == ["done", "failed", "done"]
+    assert cells[1].reason.startswith("The budget of 1 calls is used up.")
+    setup = house.store.setup(cells[1].run, CyberJurorsSetup)
+    house.store.replace_setup(cells[1].run, setup.model_copy(update={"budget": CyberJurorsSetup().budget}))
+    assert house.experiments.try_again(name) == 1
+    house.experiments.wait(name, 30)
+    assert {cell.state for cell in cells_of(house, name)} == {"done"}
+
+
+def test_a_deleted_what_if_takes_its_forks_along_and_leaves_the_run(
+    house: Courthouse, held: Callable[[], Held]
+) -> None:
+    run = heard(house)
+    model = held()
+    name = started(house, everything(house, run, (0, 5)))
+    model.wait_for_a_knock()
+    assert len(house.store.runs()) > 1
+    house.experiments.delete(name)
+    assert [row.id for row in house.store.runs()] == [run]
+    assert house.experiments.store.experiments() == []
+    with pytest.raises(CourtroomError, match="There is no experiment"):
+        house.experiments.store.experiment(name)
+
+
+def test_a_what_if_whose_run_was_deleted_says_so(house: Courthouse) -> None:
+    run = heard(house)
+    name = house.experiments.begin(everything(house, run))
+    house.store.delete(run)
+    house.experiments.go(name)
+    house.experiments.wait(name, 30)
+    kept = house.experiments.store.experiment(name)
+    assert kept.status == "paused"
+    assert f"There is no run “{run}” here" in kept.reason
+
+
+def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
+    run = heard(house)
+    experiment = house.experiments.what_ifs.experiment(
+        run, singly(evidence_left_out(house.record(run).case), values(CyberJurorsSetup, "rounds", [1])), (0, 3)
+    )
+    file = tmp_path / "what-if.toml"
+    file.write_text(as_toml(experiment), encoding="utf-8")
+    assert read_toml(file) == experiment
+    assert house.experiments.begin(read_toml(file)) == experiment.id
+
+
+def test_forks_keep_to_the_procedure_of_their_run(house: Courthouse) -> None:
+    given = {"name": "x", "dataset": {"run": heard(house)}, "arms": [{"name": "a", "procedure": "verdict"}]}
+    with pytest.raises(CourtroomError, match="cyberjurors"):
+        house.experiments.begin(parsed(given, "x"))
+    with pytest.raises(CourtroomError, match="either a dataset or a run"):
+        parsed({**given, "dataset": {"run": "r", "name": "d"}}, "x")
+
+
+def test_a_run_without_a_verdict_is_no_base(house: Courthouse) -> None:
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(), 0)
+    with pytest.raises(CourtroomError, match="no verdict yet"):
+        house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (0,))
+
+
+def test_what_would_change_the_verdict_fits_the_budget_the_cheapest_first(house: Courthouse) -> None:
+    run = heard(house)
+    whole = house.experiments.what_ifs.propose(run, 10_000)
+    calls = [wanted for _, wanted in whole]
+    assert calls == sorted(calls)
+    assert {variant.kind for variant, _ in whole} == {"knob", "member", "evidence", "rule"}
+    some = house.experiments.what_ifs.propose(run, 30)
+    assert some == whole[: len(some)]
+    assert sum(calls[: len(some)]) <= 30 < sum(calls[: len(some) + 1])
+    chosen = singly(tuple(variant for variant, _ in some))
+    takes = house.experiments.estimate(house.experiments.what_ifs.experiment(run, chosen, (0,)))
+    assert takes.calls <= 30
+
+
+@pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
+def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Courthouse, procedure: str) -> None:
+    case = house.library.case("criminal-bus-wallet")
+    run = drive(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
+    experiment = house.experiments.what_ifs.experiment(run, singly(evidence_left_out(case)), (0,))
+    before = len(house.knowledge.memory.standards)
+    name = started(house, experiment)
+    house.experiments.wait(name, 60)
+    found = results(experiment, cells_of(house, name))
+    assert [row.done for row in found.rows] == [1] * len(experiment.arms)
+    assert all(row.votes is None for row in found.rows)
+    assert len(house.knowledge.memory.standards) == before, "what if teaches nothing"
+
+
+def test_a_what_if_that_another_process_drives_is_left_to_it(house: Courthouse) -> None:
+    store = house.experiments.store
+    name = house.experiments.begin(everything(house, heard(house)))
+    other = f"{house.runner.driver.owner.rsplit(':', 1)[0]}:other"
+    assert store.lease.claim(name, other, None)
+    house.experiments.go(name)
+    assert house.experiments.take_up_interrupted() == []
+    assert len(house.store.runs()) == 1
+    store.lease.release(name, other)
+    assert house.experiments.take_up_interrupted() == [name]
+    house.experiments.wait(name, 30)
+    assert store.status(name) == "done"
+
+
+class Noting:
+    """Answers as the offline model does, and notes whose keys it was given."""
+
+    def __init__(self, house: Courthouse) -> None:
+        self.spent: list[dict[str, str]] = []
+        self._pool = house.pool
+
+    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.spent.append(dict(KEYS.get()))
+        return await self._pool.answer(request, watch)
+
+
+def test_a_key_typed_for_a_what_if_is_spent_by_nobody_elses(house: Courthouse) -> None:
+    run, model, mine = heard(house), Noting(house), {"OPENAI_API_KEY": "mine-123456"}
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    for seed, keys in ((1, mine), (2, None)):
+        model.spent.clear()
+        what_if = house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (seed,))
+        name = started(house, what_if, keys)
+        house.experiments.wait(name, 60)
+        assert house.experiments.store.status(name) == "done"
+        assert model.spent, "another seed is asked again"
+        assert all(spent == (keys or {}) for spent in model.spent)
+        assert name not in house.experiments._driver._keys, "and forgotten at its end"
+
+
+def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
+    return forks.run(*words, environment=environment(home, url))
+
+
+def based(home: Path, url: str, *words: str) -> str:
+    knobs = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    done = shell(home, url, "run", "oak-table", *knobs, *words, "--json")
+    return str(json.loads(done.stdout)["run"])
+
+
+def test_the_shell_estimates_runs_and_tells(tmp_path: Path) -> None:
+    run = based(tmp_path, "")
+    words = ("what-if", run, "--vary", "rounds=1,2", "--vary", "graph.kind=ring,none", "--grid", "--seeds", "2")
+    takes = json.loads(shell(tmp_path, "", *words, "--estimate", "--json").stdout)
+    assert (len(takes["arms"]), takes["cells"]) == (5, 10)
+    done = shell(tmp_path, "", *words, "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0
+    assert found["status"] == "done"
+    assert [line["variant"] for line in found["variants"]][:2] == [
+        "as it was",
+        "Rounds at most (T): 1, Follow-graph: ring",
+    ]
+    told = shell(tmp_path, "", "what-if", found["experiment"])
+    assert told.stdout.splitlines()[0].split() == [found["experiment"], "done"]
+    listed = shell(tmp_path, "", "experiment", "status").stdout
+    assert f"{found['experiment']}\tdone\t10 of 10 cells" in listed
+    file = tmp_path / "cells.csv"
+    shell(tmp_path, "", "experiment", "export", found["experiment"], "--to", str(file))
+    assert len(file.read_text().splitlines()) == 11
+    proposed = json.loads(shell(tmp_path, "", "what-if", run, "--propose", "20", "--json").stdout)
+    assert len(proposed["variants"]) > 3
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--vary", "rounds"), "write KEY=V1,V2"),
+        (("--vary", "rounds=0"), "rounds: must be at least 1"),
+        (("--vary", "rounds=2"), "Nothing would change"),
+        (("--vary", "seed=x"), "x is no seed"),
+        (("--drop", "walls"), "'walls' is not one of"),
+        ((), "Nothing would change"),
+    ],
+)
+def test_wrong_use_is_told_in_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
+    done = shell(tmp_path, "", "what-if", based(tmp_path, ""), *words)
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.replace("│", " ").split())
+    assert "Traceback" not in done.stderr
