@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from tests.app_server import forked_app
-from tests.browser.test_hearing import settled
+from tests.browser.test_hearing import settled, themed
 from tests.test_room import RUNS
 
 PLAYS = "film => film.readyState >= 2 && film.error === null && film.videoWidth"
@@ -39,6 +39,8 @@ def test_a_film_is_drawn_and_plays(address: str, page: Page) -> None:
     page.get_by_role("button", name="Film").click()
     dialog = page.get_by_role("dialog")
     expect(dialog.get_by_text("seconds are chosen")).to_be_visible()
+    page.emulate_media(color_scheme="dark")  # draws the whole page anew
+    themed(page, "dark")
     dialog.get_by_text("9:16, for a phone").click()
     dialog.get_by_role("button", name="Draw the film").click()
     film = dialog.locator("video")
@@ -47,3 +49,8 @@ def test_a_film_is_drawn_and_plays(address: str, page: Page) -> None:
     with page.expect_download() as taken:
         dialog.get_by_role("button", name="Download the film").click()
     assert taken.value.suggested_filename.endswith(".mp4")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.emulate_media(color_scheme="light")
+    themed(page, "light")
+    expect(dialog).to_be_hidden()

@@ -19,6 +19,8 @@ from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import declared
 
+OPEN = "film_open"
+"""The run whose storyboard is open, in the session: whatever draws the page anew must not close it."""
 DRAWN = "film_drawn"
 """The film that was drawn last, in the session: its run, its kind and its content."""
 _one_at_a_time = threading.Lock()
@@ -26,12 +28,18 @@ _one_at_a_time = threading.Lock()
 
 
 def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    """The button that opens the storyboard."""
+    """The button that opens the storyboard, and the storyboard while it is open."""
     if st.button(
         _("Film"), icon=":material/movie:", help=_("MP4 or GIF of its moments, to take along."), key="do-film"
     ):
         st.session_state.pop(DRAWN, None)
-        st.dialog(_("A film of this run"), width="large")(_storyboard)(house, procedure, record)
+        st.session_state[OPEN] = record.run.id
+    if st.session_state.get(OPEN) == record.run.id:
+        st.dialog(_("A film of this run"), width="large", on_dismiss=_closed)(_storyboard)(house, procedure, record)
+
+
+def _closed() -> None:
+    st.session_state.pop(OPEN, None)
 
 
 def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None:
