@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from courtroom.engine.procedure import ROUND, Choice, Procedure
 from courtroom.engine.record import Record
+from courtroom.evaluation.effective_votes import Panel, conformity, effective, panels, persona_share, variety, worth
 from courtroom.evaluation.intervals import Interval
 from courtroom.language import N_
 from courtroom.settings import DATA
@@ -132,8 +133,9 @@ class Line:
     name: str
     title: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    """None where there is no interval."""
+    high: float | None
     n: int
     people: float | None = None
     people_low: float | None = None
@@ -166,6 +168,8 @@ class Yardstick:
 
     model: tuple[Deliberation, ...]
     among: tuple[Deliberation, ...]
+    panels: tuple[Panel, ...] = ()
+    """Who voted how in these runs, also in those that do not decide between two sides."""
 
     @cached_property
     def curve(self) -> tuple[Point, ...]:
@@ -211,7 +215,7 @@ class Yardstick:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """All that is measured, in the order of a table; what these runs do not show is left out."""
-        found = [self._majority(), *self._even_splits(), *self._movement()]
+        found = [self._majority(), *self._even_splits(), *self._movement(), *self._voices()]
         return tuple(line for line in found if line)
 
     @property
@@ -239,6 +243,8 @@ class Yardstick:
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of people (95 % interval {low} to {high}, p {_p(p)})."
             )
             said.append("They are told apart from people." if p < ALPHA else "They are not told apart from people.")
+        if voices := worth(self.panels, "votes"):
+            said.append(voices)
         return tuple(said)
 
     def as_data(self) -> dict[str, Any]:
@@ -326,27 +332,56 @@ class Yardstick:
             changes = [one[at] / one[at + 1] for one in parted if one[at + 1]]
             yield _mean(f"{name}-changes", title, changes)
 
+    def _voices(self) -> Iterable[Line | None]:
+        """How many voices there are, and whether members think for themselves."""
+        ballots = (
+            ("first", N_("Independent votes in the first ballot"), 0),
+            ("next", N_("Independent votes after the first round"), 1),
+            ("last", N_("Independent votes at the end"), -1),
+        )
+        for name, title, at in ballots:
+            if found := effective((one.case, one.free[min(at, len(one.free) - 1)]) for one in self.panels if one.free):
+                one, _n, cases = found
+                yield Line(f"votes-{name}", title, one.value, one.low, one.high, cases, percent=False)
+        yield _mean(
+            "variety",
+            N_("Variety of reasons"),
+            [apart for panel in self.panels if (apart := variety(panel)) is not None],
+        )
+        if known := persona_share(self.panels):
+            title = N_("Differences that go with who the member is")
+            yield Line("personas", title, known[0], None, None, known[2], p=known[1])
+        rates = [conformity(panel) for panel in self.panels]
+        yield _mean(
+            "conformity", N_("Goes over to a majority of the others"), [one[0] / one[1] for one in rates if one[1]]
+        )
+        yield _mean(
+            "independence", N_("Keeps its first vote against a majority"), [one[2] / one[3] for one in rates if one[3]]
+        )
 
-def measured(model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None) -> Yardstick:
+
+def measured(
+    model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None, panels: Iterable[Panel] = ()
+) -> Yardstick:
     """Deliberations beside people, or beside other deliberations."""
-    return Yardstick(tuple(model), tuple(people() if among is None else among))
+    return Yardstick(tuple(model), tuple(people() if among is None else among), tuple(panels))
 
 
 def applies(procedure: Procedure) -> bool:
-    """Whether runs of a procedure decide by ballots between two sides, in rounds."""
-    return any(kind.name == ROUND for kind in procedure.stages) and (
-        len(procedure.choices) == 2 or procedure.choices_in is not None
-    )
+    """Whether members vote in a procedure."""
+    return any(role.votes for role in procedure.roles)
 
 
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
-    """The runs with these ids beside people; those that do not decide by ballots between two sides are left out."""
-    found = []
+    """The runs with these ids beside people; of those that do not decide by ballots between two sides, only the votes count."""
+    found, voted = [], []
     for run in dict.fromkeys(runs):
         read = record(run)
-        if one := deliberation(read, procedures[read.run.procedure].about(read.case).choices):
+        choices = procedures[read.run.procedure].about(read.case).choices
+        voted += panels(read, choices)
+        if one := deliberation(read, choices):
             found.append(one)
-    return measured(found)
+    return measured(found, panels=voted)
 
 
 def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> dict[tuple[int, int], tuple[int, int]]:

@@ -55,7 +55,7 @@ READS: dict[str, set[str]] = {
         *("ready", "search", "texts_of", "unreadable", "vectors", "version"),
     },
     "Connections": {"named"},
-    "Courthouse": {"estimate", "family", "hearing", "price", "read", "record"},
+    "Courthouse": {"estimate", "family", "hearing", "price", "read", "record", "worth"},
     "Datasets": {
         *("blanks", "counts"),
         "columns",

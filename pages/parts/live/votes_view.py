@@ -7,6 +7,8 @@ import json
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.acting import acting
+from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.layout import tone
@@ -99,3 +101,14 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
         with right:
             st.caption(declared(procedure.ending.grounds))
             inert(verdict.summary)
+
+
+@st.cache_data(max_entries=200, ttl=300, show_spinner=False)
+def _worth(_house: Courthouse, run: str, reader: str) -> str:
+    return _house.worth(run)
+
+
+def votes_worth(house: Courthouse, run: str) -> str:
+    """What the votes behind a verdict are worth; worked out anew after five minutes, as runs on other cases come to their ends."""
+    person = acting()
+    return _worth(house, run, person.id if person else "")
