@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.effective_votes import FEWEST, Panel, conformity, effective, persona_share, variety
 from courtroom.evaluation.yardstick import of_runs
+from courtroom.language import speaking, translated
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.commands import app
 from pages.parts.shared.inert import literal
@@ -60,7 +61,7 @@ def test_votes_that_are_all_the_same_say_nothing_of_their_worth() -> None:
 def test_who_the_juror_is_counts_or_not() -> None:
     draw, who = random.Random(0), [f"juror {number}" for number in range(12)]
     apart = [Panel(f"case {case}", ({one: int(place % 3 == 0) for place, one in enumerate(who)},)) for case in range(9)]
-    assert persona_share(apart) == (pytest.approx(1, abs=0.01), pytest.approx(1 / 401), 108)
+    assert persona_share(apart) == pytest.approx((1, 1 / 401, 108), abs=0.01)
     alike = [Panel(f"case {case % 3}", ({one: draw.randrange(2) for one in who},)) for case in range(9)]
     found = persona_share(alike)
     assert found is not None
@@ -93,7 +94,8 @@ def test_a_verdict_with_enough_cases_behind_it_says_what_its_votes_are_worth(hou
     assert literal(said) in texts(page("deliberation", {"run": runs[0]}))
     shown = CliRunner().invoke(app, ["show", runs[0], "--json"])
     assert json.loads(shown.stdout)["worth"] == said
-    assert "折合约" in texts(page("deliberation", {"run": runs[0]}, lang="zh"))
+    with speaking("zh"):
+        assert "折合约" in translated(said)
     found = {line.name: line for line in of_runs(runs, house.record, house.procedures).lines}
     assert said.startswith(f"5 jurors, worth about {found['votes-last'].value:.1f} ")
     assert {"votes-first", "votes-next", "variety", "personas"} <= found.keys()

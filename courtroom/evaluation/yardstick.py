@@ -14,10 +14,11 @@ from functools import cached_property, lru_cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.engine.procedure import ROUND, Choice, Procedure
+from courtroom.engine.procedure import ROUND, Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.effective_votes import Panel, conformity, effective, panels, persona_share, variety, worth
 from courtroom.evaluation.intervals import Interval
+from courtroom.judging.private_ballot import private_votes
 from courtroom.language import N_
 from courtroom.settings import DATA
 
@@ -29,6 +30,7 @@ FILE = DATA / "juries" / "first_ballots.csv"
 BALLOTS = "jury deliberations in the R package sate 3.1.1 (CC0: Devine et al. 2001, 2004, 2007; Sandys 1995; NCSC)"
 CHATS = "348 deliberations in a chat (Hu, Whiting and Bernstein, CHI 2021)"
 SYMMETRY = "MacCoun and Kerr 1988: symmetrical"
+PRIVATE = "more than a third of jurors (Waters and Hans 2009)"
 SIZES = (6, 12)
 """Juries of people. A panel of another size is held against twelve."""
 EVEN = {
@@ -59,6 +61,8 @@ class Deliberation:
     unanimous: bool = False
     rounds: int = 0
     """Ballots after the first."""
+    dissent: float | None = None
+    """Of those who were asked in private in the last ballot, the share that was against the verdict."""
     changed: tuple[int, int, int, int] = (0, 0, 0, 0)
     """Who ended on another side than it began on: of the first majority, of how many; of the first minority, of how many."""
 
@@ -91,12 +95,13 @@ def people() -> tuple[Deliberation, ...]:
     )
 
 
-def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | None:
+def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
     """A run as a deliberation; None where it is not done, or does not decide by ballots between two sides.
 
     Args:
-        choices: the first one is for the side that has to prove its case.
+        procedure: that of the run, with what can be voted for in its case; the first choice is for the side that has to prove its case.
     """
+    choices = procedure.choices
     rounds = {stage.path for stage in record.stages if stage.stage_kind == ROUND}
     ballots = [votes for path, votes in record.ballots.items() if record.ballot_stage(path) in rounds]
     if record.run.verdict is None or len(choices) != 2 or not ballots:
@@ -114,6 +119,7 @@ def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | No
     ]
     moved = [sum(ends[who] != begins[who] for who in group) for group in groups]
     outcome = record.run.verdict.outcome
+    private = next(reversed(private_votes(record, procedure).values()), {})
     return Deliberation(
         size=len(ballots[0]),
         share=share,
@@ -122,6 +128,7 @@ def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | No
         last=last,
         unanimous=len(set(ends.values())) == 1,
         rounds=len(ballots) - 1,
+        dissent=fmean(vote != outcome for vote in private.values()) if outcome in names and private else None,
         changed=(moved[0], len(groups[0]), moved[1], len(groups[1])),
     )
 
@@ -321,6 +328,13 @@ class Yardstick:
         yield _share("still", N_("Juries in which no vote changes"), still, many, _beside(_wilson(97, 348), 348, CHATS))
         unanimous = sum(one.unanimous for one in runs)
         yield _share("unanimous", N_("Unanimous at the end"), unanimous, many, _beside(_wilson(153, 348), 348, CHATS))
+        dissent = [one.dissent for one in runs if one.dissent is not None]
+        yield _mean(
+            "private",
+            N_("In private against the verdict"),
+            dissent,
+            {"people": 1 / 3, "people_n": 3_500, "source": PRIVATE},
+        )
         yield _share("hung", N_("Hung juries"), sum(one.verdict is None for one in runs), many)
         yield _mean("rounds", N_("Rounds after the first ballot"), [float(one.rounds) for one in runs], percent=False)
         parted = [one.changed for one in runs if not one.even]
@@ -377,9 +391,9 @@ def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Ma
     found, voted = [], []
     for run in dict.fromkeys(runs):
         read = record(run)
-        choices = procedures[read.run.procedure].about(read.case).choices
-        voted += panels(read, choices)
-        if one := deliberation(read, choices):
+        procedure = procedures[read.run.procedure].about(read.case)
+        voted += panels(read, procedure.choices)
+        if one := deliberation(read, procedure):
             found.append(one)
     return measured(found, panels=voted)
 

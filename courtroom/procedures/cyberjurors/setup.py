@@ -12,6 +12,7 @@ from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.first_ballot import FirstVotes
+from courtroom.judging.private_ballot import PrivateBallots
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona, sample_panel
@@ -136,6 +137,7 @@ class CyberJurorsSetup(Setup):
         json_schema_extra=declared(group=Group.TALK, first=True),
     )
     first_votes: FirstVotes = None
+    private_ballots: PrivateBallots = False
     rules: tuple[str, ...] = Field(
         default=RULES, title="Judgment rules", json_schema_extra=declared(widget=Widget.RULES)
     )

@@ -15,7 +15,9 @@ from courtroom.procedures.discussion.tasks import METHODS, PEERS, Speak, SumUp
 
 def at_most(case: Dispute, setup: DiscussionSetup) -> int:
     """A statement each in every turn, and a summary between two turns."""
-    return setup.speakers * setup.turns + (setup.turns - 1 if setup.order == "summarised" else 0)
+    return setup.speakers * setup.turns * (2 if setup.private_ballots else 1) + (
+        setup.turns - 1 if setup.order == "summarised" else 0
+    )
 
 
 DISCUSSION = Procedure(

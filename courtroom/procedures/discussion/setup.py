@@ -9,6 +9,7 @@ from pydantic import Field
 from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Group, declared
 from courtroom.engine.setup import Member, Setup
+from courtroom.judging.private_ballot import PrivateBallots
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
@@ -47,6 +48,7 @@ class DiscussionSetup(Setup):
         description="Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
         json_schema_extra=declared(group=Group.WHO, first=True),
     )
+    private_ballots: PrivateBallots = False
     tie: Side = Field(
         default="buyer", title="A tie goes to the", description="The paper does not say; a setting of ours."
     )

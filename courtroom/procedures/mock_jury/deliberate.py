@@ -8,8 +8,9 @@ from itertools import count
 from courtroom import Court, Member, Verdict
 from courtroom.cases.trial import Trial
 from courtroom.judging.first_ballot import BestReasons, seeded
+from courtroom.judging.private_ballot import ask_alone
 from courtroom.procedures.mock_jury.setup import MockJurySetup
-from courtroom.procedures.mock_jury.tasks import Said, Vote
+from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate
 
 JuryRoom = Court[Trial, MockJurySetup]
 HUNG = "Hung jury"
@@ -79,6 +80,8 @@ async def speak(
         ballot = await court.try_ask(juror, task)
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
     court.vote(juror, choice, (statement,) if statement else ())
+    if not begins:
+        await ask_alone(court, court.setup.private_ballots, juror, task, VoteInPrivate)
     return {juror.id: Said(name=juror.name, statement=statement, vote=choice)} if choice else {}
 
 

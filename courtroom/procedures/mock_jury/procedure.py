@@ -47,7 +47,7 @@ MOCK_JURY = Procedure(
     members=members,
     deliberate=deliberate,
     small={"jury_size": 6, "rounds": 1},
-    at_most=lambda case, setup: setup.jury_size * (setup.rounds + 1),
+    at_most=lambda case, setup: setup.jury_size * (setup.rounds + 1) * (2 if setup.private_ballots else 1),
     peers=PEERS,
     counting=lambda setup: Counting(above=(setup.needed - 1) / setup.jury_size),
     presets=(

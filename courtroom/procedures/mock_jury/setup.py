@@ -11,6 +11,7 @@ from courtroom.cases.trial import Trial
 from courtroom.engine.knobs import Group, Widget, declared
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.first_ballot import FirstVotes
+from courtroom.judging.private_ballot import PrivateBallots
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona, sample_panel
 
@@ -61,6 +62,7 @@ class MockJurySetup(Setup):
         json_schema_extra=declared(first=True),
     )
     first_votes: FirstVotes = None
+    private_ballots: PrivateBallots = False
     jury: tuple[Persona, ...] = Field(
         default=(),
         title="Personas",

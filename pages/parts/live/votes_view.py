@@ -12,6 +12,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.layout import tone
+from courtroom.judging.private_ballot import other_way, private_votes
 from courtroom.language import N_, _, translated
 from courtroom.room.player import part, style, words
 from pages.parts.shared.blocks_view import choice_html
@@ -61,6 +62,28 @@ def votes_view(procedure: Procedure, record: Record) -> None:
                 row[record.ballot_name(ballot)] = text + (_(" (changed)") if vote and vote.changed else "")
             rows.append(row)
     table(pd.DataFrame(rows))
+    _private(procedure, record, sides)
+
+
+def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | None]]) -> None:
+    """Each ballot in public and in private, and who would have gone the other way; nothing where nobody was asked in private."""
+    votes = private_votes(record, procedure)
+    if (last := other_way(record, votes)) is None:
+        return
+    ballots: list[dict[str, object]] = []
+    for path, private in votes.items():
+        name, public = translated(record.ballot_name(path)), {m: v.choice for m, v in record.ballots[path].items()}
+        ballots += [
+            {"name": _("{ballot}, in public", ballot=name), "votes": public},
+            {"name": _("{ballot}, in private", ballot=name), "votes": private},
+        ]
+    st.subheader(_("In public and in private"))
+    data = {"ballots": ballots, "sides": sides, "moved": "", "words": words()}
+    vote_bars(data=json.dumps(data, ensure_ascii=False).encode(), key=f"private-{record.run.id}")
+    path, asked, apart = last
+    values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
+    said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
+    inert(said + (f" {', '.join(apart)}" if apart else ""))
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
