@@ -137,7 +137,7 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:
-            return ()
+            return norms[: setup.norms]
         wanted = Rank(text=juror.persona.text(), candidates=norms, k=setup.norms)
         return tuple(str(hit.record["text"]) for hit in await court.retrieve(f"{juror.id}/norms", wanted))
 

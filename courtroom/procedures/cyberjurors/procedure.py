@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Counting, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
 from courtroom.judging.dispute_weights import CHOICES
 from courtroom.judging.first_ballot import BestReasons, best_reasons
 from courtroom.procedures.cyberjurors.deliberate import deliberate
@@ -38,6 +38,7 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("clues", "for-and-against", "Eq. 3", "Prompt E.5 asks for what is in favour of the side."),
     PaperSetting("key_media", None, "E.6", "The paper gives no limit."),
     PaperSetting("field_order", "paper", "E.4, E.5, E.7"),
+    PaperSetting("personas", "own", "4.2"),
     PaperSetting("private_ballots", False, "Algorithm 1", "Nobody is asked in private."),
     PaperSetting("tie", "buyer", "Eq. 10", "The seller wins with strictly more votes."),
     PaperSetting("model.temperature", 0.7, "C.1"),
@@ -100,6 +101,14 @@ CYBERJURORS = Procedure(
     at_most=at_most,
     views=VIEWS,
     without_one=without_one,
+    controls=Controls(
+        seats="jury_size",
+        samples={"rounds": 1, "personas": "none"},
+        no_talk={"rounds": 1},
+        oneself={"jury_size": 1, "consensus": 1.0, "graph.kind": "none"},
+        no_personas={"personas": "none"},
+        placebo={"personas": "others"},
+    ),
     peers=PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,

@@ -62,12 +62,12 @@ async def speak(
         number: of the round; 0 is the first ballot.
         begins: the side on which it begins; empty where it is free.
     """
-    assert juror.persona is not None
     assert court.setup.standard != "by-matter"
     if begins:
         given = await court.try_ask(juror, BestReasons(case=court.case, side=begins, persona=juror.persona))
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
+        alone = court.setup.talk == "follow-graph" and not court.setup.graph.edges
         task = Vote(
             case=court.case,
             standard=court.setup.standard,
@@ -75,7 +75,7 @@ async def speak(
             round=number,
             own=said.get(juror.id),
             heard=heard(court, juror, said),
-            counts=dict(counts),
+            counts={} if alone else dict(counts),
         )
         ballot = await court.try_ask(juror, task)
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)

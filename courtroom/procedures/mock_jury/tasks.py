@@ -43,7 +43,7 @@ class Vote(Task[Ballot]):
     name, title = "vote", "Statement and vote"
     case: Trial
     standard: Standard
-    persona: Persona
+    persona: Persona | None
     round: int
     """Of talk; 0 is the first ballot."""
     own: Said | None = None
@@ -118,14 +118,16 @@ def weight(piece: str, juror: str) -> float:
 
 def vote(task: Vote, draw: random.Random) -> Ballot:
     """The balance of the evidence as this juror weighs it, against the standard; its own last vote and the others pull."""
-    case, juror = task.case, task.persona.text()
+    case, juror = task.case, task.persona.text() if task.persona else ""
     first, second = case.sides
     pro, con = (sum(weight(piece, juror) for piece in case.evidence(side)) for side in case.sides)
     own = (pro - con) / (pro + con + DOUBT) - PROVEN[task.standard]
     others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
     company = (others.count(first) - others.count(second)) / len(others) if others else 0.0
     before = 0.0 if task.own is None or task.own.vote is None else 1.0 if task.own.vote == first else -1.0
-    yields = (HEARD if task.in_private else 1.0) * math.prod(YIELDS.get(trait, 1.0) for trait in task.persona.traits)
+    yields = (HEARD if task.in_private else 1.0) * math.prod(
+        YIELDS.get(trait, 1.0) for trait in (task.persona.traits if task.persona else ())
+    )
     final = own + STAYS * before + COMPANY * yields * company + draw.gauss(0, CHANCE)
     side = first if final > 0 else second
     best = sorted(case.evidence(side), key=lambda piece: -weight(piece, juror))[:2]
