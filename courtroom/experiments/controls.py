@@ -53,7 +53,8 @@ def with_controls(
     """
     panels = {arm.name: arm for arm in experiment.arms if has_panel(arm, procedures)}
     if wrong := [name for name in of if name != ALL and name not in panels]:
-        raise CourtroomError(f"“{wrong[0]}” is no arm with a panel. Panels are: {', '.join(panels) or 'none'}.")
+        known = ", ".join(panels) or "none"
+        raise CourtroomError(f"“{wrong[0]}” is no arm with a panel. Panels are: {known}.")
     there = [(arm.procedure, arm.model, dict(arm.set)) for arm in experiment.arms]
     added: list[dict[str, Any]] = []
     for arm in panels.values() if ALL in of else (panels[name] for name in of):
@@ -88,7 +89,7 @@ def _samples(arm: Arm, control: Arm, seats: str, experiment: Experiment, tokens:
 
     def taken(tried: Arm) -> int:
         only = {"arms": (tried.model_copy(update={"memory_of": ""}),), "seeds": (), "hypotheses": (), "gain_over": {}}
-        few = experiment.dataset.model_copy(update={"limit": REHEARSED})
+        few = experiment.dataset.model_copy(update={"limit": min(experiment.dataset.limit or REHEARSED, REHEARSED)})
         one = experiment.model_copy(update={**only, "dataset": few, "knowledge": KnowledgeRules(), "lock": None})
         return tokens(adapted(one, repeats=1, model=COUNTED, values={"model.vision": "no"}))
 

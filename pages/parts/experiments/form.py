@@ -314,8 +314,12 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
         return experiment
     kept: tuple[str, Experiment] | None = st.session_state.get("experiment-controlled")
     if kept is None or kept[0] != experiment.digest:
-        with st.spinner(_("Estimating ...")):
-            kept = (experiment.digest, house.experiments.with_controls(experiment))
+        try:
+            with st.spinner(_("Estimating ...")):
+                kept = (experiment.digest, house.experiments.with_controls(experiment))
+        except CourtroomError as error:
+            st.error(literal(str(error)))
+            return experiment
         st.session_state["experiment-controlled"] = kept
     table(pd.DataFrame([_shown(house, arm.model_dump()) for arm in kept[1].arms[len(experiment.arms) :]]))
     return experiment.model_copy(update={"arms": kept[1].arms})
