@@ -98,4 +98,4 @@ def test_a_verdict_with_enough_cases_behind_it_says_what_its_votes_are_worth(hou
         assert "折合约" in translated(said)
     found = {line.name: line for line in of_runs(runs, house.record, house.procedures).lines}
     assert said.startswith(f"5 jurors, worth about {found['votes-last'].value:.1f} ")
-    assert {"votes-first", "votes-next", "variety", "personas"} <= found.keys()
+    assert {"votes-first", "votes-next", "variety", "who"} <= found.keys()

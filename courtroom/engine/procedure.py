@@ -168,6 +168,8 @@ class Controls:
     no_personas: Mapping[str, Any] | None = None
     placebo: Mapping[str, Any] | None = None
     """With the personas of others."""
+    not_kept: tuple[str, ...] = ()
+    """Knobs of the panel that its controls do not take over."""
 
 
 @dataclass(frozen=True)

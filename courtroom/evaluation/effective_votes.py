@@ -19,6 +19,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.evaluation.intervals import OUTSIDE, Interval
+from courtroom.judging.first_ballot import was_set
 from courtroom.text.words import words
 
 if TYPE_CHECKING:
@@ -57,12 +58,11 @@ def panels(record: Record, choices: Sequence[Choice]) -> list[Panel]:
     on: dict[str, list[Mapping[str, Voted]]] = defaultdict(list)
     for path, votes in record.ballots.items():
         on[path[len(record.ballot_stage(path)) :]].append(votes)
-    seeded = getattr(record.setup, "first_votes", None) is not None
     found = []
     for what, ballots in on.items():
         cast = tuple({who[m]: places[v.choice] for m, v in one.items() if v.choice in places} for one in ballots)
         reasons = tuple(text for vote in ballots[-1].values() if (text := " ".join(vote.reasons)))
-        found.append(Panel(record.run.case_id + what, cast, reasons, seeded))
+        found.append(Panel(record.run.case_id + what, cast, reasons, was_set(record)))
     return found
 
 

@@ -364,7 +364,7 @@ class Yardstick:
         )
         if known := persona_share(self.panels):
             title = N_("Differences that go with who the member is")
-            yield Line("personas", title, known[0], None, None, known[2], p=known[1])
+            yield Line("who", title, known[0], None, None, known[2], p=known[1])
         rates = [conformity(panel) for panel in self.panels]
         yield _mean(
             "conformity", N_("Goes over to a majority of the others"), [one[0] / one[1] for one in rates if one[1]]

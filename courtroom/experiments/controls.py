@@ -19,8 +19,6 @@ TITLES = {
     "placebo": N_("personas of others"),
 }
 ALL = "all"
-SET_FREE = ("first_votes", "empty_seats")
-"""Settings of a panel that its controls do not take over."""
 COUNTED = "counted"
 """A model that nobody has, so that nothing of it is on record."""
 REHEARSED = 4
@@ -71,7 +69,7 @@ def with_controls(
 
 
 def _controls(arm: Arm, declared: Controls, experiment: Experiment, tokens: Tokens) -> Iterator[Arm]:
-    kept = {path: value for path, value in arm.set.items() if path not in SET_FREE}
+    kept = {path: value for path, value in arm.set.items() if path not in declared.not_kept}
     for name, title in TITLES.items():
         changes: Mapping[str, Any] | None = getattr(declared, name)
         if changes is None:

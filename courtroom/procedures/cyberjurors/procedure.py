@@ -108,6 +108,7 @@ CYBERJURORS = Procedure(
         oneself={"jury_size": 1, "consensus": 1.0, "graph.kind": "none"},
         no_personas={"personas": "none"},
         placebo={"personas": "others"},
+        not_kept=("first_votes", "empty_seats"),
     ),
     peers=PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),

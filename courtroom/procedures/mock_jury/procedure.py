@@ -55,6 +55,7 @@ MOCK_JURY = Procedure(
         oneself={"talk": "follow-graph", "graph.kind": "none", "rule": "majority"},
         no_personas={"personas": "none"},
         placebo={"personas": "others"},
+        not_kept=("first_votes",),
     ),
     peers=PEERS,
     counting=lambda setup: Counting(above=(setup.needed - 1) / setup.jury_size),
