@@ -119,6 +119,7 @@ def deliberated(tmp_path: Path) -> Iterator[tuple[str, str]]:
 def test_runs_stand_beside_people_with_the_curve_and_how_many_voices(deliberated: tuple[str, str], page: Page) -> None:
     url, name = deliberated
     page.goto(f"{url}/experiments?experiment={name}")
+    page.set_viewport_size({"width": 1280, "height": 2400})
     page.get_by_text("Beside people", exact=True).click()
     for theme in in_both_themes(page):
         expect(page.get_by_text(re.compile("From first ballot to verdict these 6 runs lie"))).to_be_visible()
