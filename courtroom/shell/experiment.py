@@ -343,6 +343,21 @@ def certainty(
         print(f"{found.sentence} {found.reason}".strip())
 
 
+@app.command("canary")
+def canary(
+    name: Name,
+    calls: Annotated[int, typer.Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
+    budget: Annotated[float | None, typer.Option(help="US dollars for this; the experiment's own holds too.")] = None,
+    json_: Json = False,
+) -> None:
+    """Would it come out today? Ask a sample of the recorded calls again, and compare. The result is kept with the experiment."""
+    with opened() as house:
+        if budget is not None and budget <= 0:
+            raise CourtroomError("--budget needs an amount above 0.")
+        found = house.experiments.canary(name, calls, budget)
+    print(found.model_dump_json() if json_ else "\n".join(found.lines))
+
+
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
     if money is None:
         return experiment
