@@ -84,6 +84,8 @@ def figure(
     else:
         broken = found.breakdown(what, chosen, group or ALL)
         rows, drawn = broken.rows(), draw_breakdown(broken, theme)
+    if not rows:
+        raise CourtroomError(f"{chosen.title} has no value here.")
     if to is None:
         print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
     elif to.suffix == ".html":
@@ -102,7 +104,8 @@ def _measure(found: ExperimentResults, name: str) -> Measure:
     known = {measure.name: measure for measure in found.measures}
     if not known or (name and name not in known):
         raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
-    return known[name] if name else next(iter(known.values()))
+    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
+    return known[name] if name else next(iter(valued or known.values()))
 
 
 def _first(found: ExperimentResults) -> str:
