@@ -128,19 +128,6 @@ def test_runs_are_chosen_on_the_page_and_stand_in_its_address(house: Courthouse)
     assert "A ·" in texts(app)
 
 
-def test_runs_picked_on_their_page_lead_to_their_comparison(house: Courthouse) -> None:
-    run = heard(house)
-    fork = forked(house, run)
-    app = page("runs")
-    app.checkbox(key=f"pick-{run}").check().run()
-    assert next(button for button in app.button if button.label == "Compare").disabled
-    app.checkbox(key=f"pick-{fork}").check().run()
-    next(button for button in app.button if button.label == "Compare 2 runs").click().run()
-    assert not app.exception
-    assert app.title[0].value == "Compare"
-    assert app.query_params["runs"] in ([f"{run},{fork}"], f"{run},{fork}")
-
-
 def test_a_runs_page_shows_its_family_with_what_each_fork_changed(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
