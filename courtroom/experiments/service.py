@@ -66,11 +66,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def lock(self, experiment: Experiment) -> Lock:
-        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one.
-
-        Raises:
-            CourtroomError: there are no hypotheses, other ones are locked already, or a cell is done.
-        """
+        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one. Raises
+        `CourtroomError`: there are no hypotheses, other ones are locked already, or a cell is done."""
         if not experiment.hypotheses:
             raise CourtroomError("There is no hypothesis to lock. Write a [[hypothesis]] into the experiment's file.")
         name = self.begin(experiment)
@@ -96,11 +93,8 @@ class Experiments:
     def estimate(
         self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> ExperimentEstimate:
-        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
-
-        Args:
-            progress: is called with how many cells are rehearsed, and of how many.
-        """
+        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`: is called
+        with how many cells are rehearsed, and of how many."""
         exact, kind = plan.pinned(experiment, self._house)
         return estimate(exact, kind, self._house, progress)
 
@@ -108,14 +102,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
-        """Start the remaining cells; the experiment's id.
-
-        Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
-
-        Raises:
-            CourtroomError: the settings name a cluster that can't be used.
-        """
+        """Start the remaining cells; the experiment's id. `keys`: what the person typed who starts it; see `Runner.go`. On a
+        cluster, workers have keys of their own. Raises `CourtroomError`: the settings name a cluster that can't be used."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
@@ -159,11 +147,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def delete_dataset(self, dataset: str, version: str | None = None) -> None:
-        """Forget a dataset, or one version of it. Runs keep the cases that they have.
-
-        Raises:
-            CourtroomError: experiments rest on it; without it they could neither go on nor show their tables.
-        """
+        """Forget a dataset, or one version of it. Runs keep the cases that they have. Raises `CourtroomError`: experiments rest on
+        it; without it they could neither go on nor show their tables."""
         if resting := self.resting_on(dataset, version):
             more = f" and {len(resting) - 3} more" if len(resting) > 3 else ""
             raise CourtroomError(
@@ -202,11 +187,8 @@ class Experiments:
     # --- after ----------------------------------------------------------------------------------------------
 
     def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
-        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches.
-
-        Raises:
-            CourtroomError: the dataset's version is not there any more.
-        """
+        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches. Raises
+        `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
         with acts(None):  # who may see an experiment sees the cases that it is on
             return self._rows(kept, phase)
@@ -242,11 +224,7 @@ class Experiments:
         ]
 
     def runs(self, name: str, arm: str = "") -> list[str]:
-        """The runs of all cells that are done, or of those of one arm.
-
-        Raises:
-            CourtroomError: there is no such arm.
-        """
+        """The runs of all cells that are done, or of those of one arm. Raises `CourtroomError`: there is no such arm."""
         kept = self.store.experiment(name)
         arms = [one.name for one in kept.experiment.arms]
         if arm and arm not in arms:

@@ -211,11 +211,8 @@ class Experiment(Strict):
 
 
 def read_toml(path: Path) -> Experiment:
-    """An experiment from its file; an `[[arm]]` for each arm. Predictions are found beside the file.
-
-    Raises:
-        CourtroomError: it can't be read, or does not fit; the sentence says where.
-    """
+    """An experiment from its file; an `[[arm]]` for each arm. Predictions are found beside the file. Raises `CourtroomError`: it
+    can't be read, or does not fit; the sentence says where."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -228,11 +225,7 @@ def read_toml(path: Path) -> Experiment:
 
 
 def parsed(values: Any, what: str) -> Experiment:
-    """An experiment from plain data.
-
-    Raises:
-        CourtroomError: it does not fit.
-    """
+    """An experiment from plain data. Raises `CourtroomError`: it does not fit."""
     try:
         return Experiment.model_validate(values)
     except ValidationError as error:

@@ -112,6 +112,29 @@ def _squared(row: Scored) -> float | None:
     return None if off is None else off**2
 
 
+FIGURE_5 = "CyberJurors, figure 5 (a)"
+ROUNDS = 3
+"""As many as the paper has at most."""
+
+
+def _first_right(row: Scored) -> float | None:
+    """Whether the first ballot alone was right; a tie goes to the buyer, as in equation 10."""
+    assert isinstance(row.case, Dispute)
+    if not row.outcome.first or row.case.jury is None:
+        return None
+    buyer, seller = (row.outcome.first.get(side, 0) for side in SIDES)
+    return float(("seller" if seller > buyer else "buyer") == row.case.jury.winner)
+
+
+def _ended(number: int) -> Measure:
+    """Share of the cases whose jury voted so many times."""
+
+    def each(row: Scored) -> float | None:
+        return float(row.outcome.rounds == number) if row.outcome.rounds else None
+
+    return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
+
+
 DISPUTES: tuple[Measure, ...] = (
     mean("accuracy", "Accuracy", CYBERJURORS, _winner_right, usual=True),
     over_labels("weighted_f1", "Weighted F1", CYBERJURORS, _sides, "weighted F1", usual=True),
@@ -129,6 +152,8 @@ DISPUTES: tuple[Measure, ...] = (
         percent=False,
         bounds=None,
     ),
+    mean("first_accuracy", "Accuracy after round 1", FIGURE_5, _first_right),
+    *map(_ended, range(1, ROUNDS + 1)),
 )
 
 COURTROOM_LLM, GAIN = "Courtroom-LLM, section 4.2", "Courtroom-LLM, section 4.2.3, figure 6"

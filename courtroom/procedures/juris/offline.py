@@ -54,11 +54,8 @@ SHORT, LONG = 6, 45
 
 
 def best_first(document: Document, accepted: Sequence[str], letter: Letter) -> list[str]:
-    """The document's sentences that are not accepted, best first; at least one.
-
-    Args:
-        letter: A goes by what stands most in the middle, B by what is said early in words that recur often.
-    """
+    """The document's sentences that are not accepted, best first; at least one. `letter`: A goes by what stands most in the
+    middle, B by what is said early in words that recur often."""
     found = sentences(document.text)
     central, often = weights(document.text), _often(document.text)
     scored: list[tuple[float, int]] = []
