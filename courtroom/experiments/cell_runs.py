@@ -65,14 +65,8 @@ class LocalCells:
         )
 
     async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellResult:
-        """Bring a cell to its end; called on the loop. The run of a cell that teaches is on record already.
-
-        Args:
-            keys: what the person typed who has it run; see `Runner.go`.
-
-        Raises:
-            CourtroomError: it can't be brought to its end.
-        """
+        """Bring a cell to its end; called on the loop. The run of a cell that teaches is on record already. `keys`: what the
+        person typed who has it run; see `Runner.go`. Raises `CourtroomError`: it can't be brought to its end."""
         status = await self._making(cell)
         if status != "done":
             await runner.finish(cell.run, keys, new=status == NEW)

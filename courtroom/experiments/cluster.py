@@ -139,11 +139,7 @@ class TurnsAtWorker:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
-        """See `Turns`.
-
-        Raises:
-            ModelError: the worker is being closed.
-        """
+        """See `Turns`. Raises `ModelError`: the worker is being closed."""
         server, call = server_of(request), secrets.token_hex(8)
         slot = Slot.of(request, self._servers[server])
         turn = self._waiting[call] = asyncio.get_running_loop().create_future()
@@ -262,11 +258,7 @@ class AtWorker(WorkerPlugin):
 
     @property
     def cells(self) -> WorkerCells:
-        """The cells that this worker drives.
-
-        Raises:
-            CellPostponed: its store can't be opened.
-        """
+        """The cells that this worker drives. Raises `CellPostponed`: its store can't be opened."""
         with self._lock:
             if self._cells is None:
                 try:
@@ -299,11 +291,8 @@ class WorkerCells:
             return None
 
     def _runs_of(self, experiment: str, owner: str) -> LocalCells | None:
-        """Who brings cells of an experiment to their ends here; None where it is halted.
-
-        Raises:
-            CellPostponed: whoever drives it has another store, or drives it no longer.
-        """
+        """Who brings cells of an experiment to their ends here; None where it is halted. Raises `CellPostponed`: whoever drives it
+        has another store, or drives it no longer."""
         if self._store.lease.holder(experiment)[0] != owner:
             raise CellPostponed(ELSEWHERE)
         if self._store.status(experiment) != "running":
@@ -357,21 +346,14 @@ ANSWER_S = 60
 
 
 class DaskCells:
-    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when its worker dies.
-
-    Keys that persons type stay here: a worker has those of its own environment.
-    """
+    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when its worker
+    dies. Keys that persons type stay here: a worker has those of its own environment."""
 
     def __init__(self, client: Client, address: str, experiment: str) -> None:
         self._client, self._address, self._experiment = client, address, experiment
 
     async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellResult:
-        """Bring a cell to its end; see `LocalCells.finish`.
-
-        Raises:
-            CellPostponed: no cell can be driven now.
-            CourtroomError: this one can't.
-        """
+        """Bring a cell to its end; see `LocalCells.finish`. Raises `CellPostponed`: no cell can be driven now. Raises `CourtroomError`: this one can't."""
         plain = cell.model_dump_json(include=set(Cell.model_fields))
         key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
         future = self._client.submit(
@@ -396,14 +378,8 @@ class DaskCells:
 
 @asynccontextmanager
 async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[DaskCells]:
-    """A cluster that can be used. Lives on the engine's loop.
-
-    Args:
-        opens: opens the courthouse of a worker.
-
-    Raises:
-        CourtroomError: it can't be reached, has another version, or its workers have another store.
-    """
+    """A cluster that can be used. Lives on the engine's loop. `opens`: opens the courthouse of a worker. Raises `CourtroomError`:
+    it can't be reached, has another version, or its workers have another store."""
     async with AsyncExitStack() as stack:
         try:
             client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)

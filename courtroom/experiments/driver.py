@@ -91,14 +91,8 @@ class ExperimentDriver:
         self._keys: dict[str, Mapping[str, str]] = {}
 
     def go(self, experiment: str, keys: Mapping[str, str] | None = None) -> None:
-        """Start the remaining cells.
-
-        Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
-
-        Raises:
-            CourtroomError: the settings name a cluster that can't be used.
-        """
+        """Start the remaining cells. `keys`: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys
+        of their own. Raises `CourtroomError`: the settings name a cluster that can't be used."""
         self._house.runner.do(self._try_cluster(experiment)).result()
         self._keys[experiment] = dict(keys or {})
         self.store.set_status(experiment, "running")
@@ -294,11 +288,7 @@ class ExperimentDriver:
 
     @asynccontextmanager
     async def _cluster(self, experiment: str) -> AsyncIterator[DaskCells | None]:
-        """The cluster that the settings name, tried; None where they name none.
-
-        Raises:
-            CourtroomError: it can't be used; the sentence says why.
-        """
+        """The cluster that the settings name, tried; None where they name none. Raises `CourtroomError`: it can't be used; the sentence says why."""
         if not (address := self._house.settings.dask):
             yield None
             return
@@ -385,11 +375,8 @@ def _room(state: DrivenExperiment, cell: StoredCell, under_way: int) -> bool:
 
 
 def used_up(state: DrivenExperiment, arm: int) -> str:
-    """Why the budget has no room for one more cell of an arm; empty where it has.
-
-    A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small
-    budget is not overshot by many at once.
-    """
+    """Why the budget has no room for one more cell of an arm; empty where it has. A cell is taken to take what the dearest of its
+    arm took. Before any of its arm has ended it goes alone, so that a small budget is not overshot by many at once."""
     budget: Budget = state.experiment.budget
     limits = (("calls", budget.calls), ("tokens", budget.tokens), ("US$", budget.money))
     if all(limit is None for _, limit in limits):

@@ -98,21 +98,13 @@ def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
 
 
 def parent_of(experiment: Experiment, house: Hearings) -> Record | None:
-    """The run whose forks the arms are; None where the cases are a dataset's.
-
-    Raises:
-        CourtroomError: it is not there, or has no verdict yet.
-    """
+    """The run whose forks the arms are; None where the cases are a dataset's. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     run = experiment.dataset.run
     return finished(run, house) if run else None
 
 
 def finished(run: str, house: Hearings) -> Record:
-    """A run that can be forked and compared with its forks.
-
-    Raises:
-        CourtroomError: it is not there, or has no verdict yet.
-    """
+    """A run that can be forked and compared with its forks. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     record = house.record(run)
     if record.run.verdict is None:
         raise CourtroomError("This run has no verdict yet. Run it to its end first, then ask what would change it.")
@@ -169,11 +161,8 @@ def answers(experiment: Experiment) -> dict[int, Answers]:
 
 
 def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
-    """Try what can be tried before a case is read; the setups of the arms, by their places.
-
-    Raises:
-        CourtroomError: a procedure is unknown or takes another kind of case, a setup does not fit, a measure is unknown.
-    """
+    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
+    is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
     if not measures_of(kind) and not experiment.dataset.run:
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
     wanted(kind, experiment.measures)
@@ -188,11 +177,8 @@ def setups_of(experiment: Experiment, kind: str, house: Hearings) -> dict[int, S
 
 
 def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: Record | None = None) -> Setup:
-    """The setup of an arm: the procedure's own, or that of the run whose fork it is, with the arm's changes.
-
-    Raises:
-        CourtroomError: its procedure is unknown or takes another kind of case, or a value does not fit.
-    """
+    """The setup of an arm: the procedure's own, or that of the run whose fork it is, with the arm's changes. Raises
+    `CourtroomError`: its procedure is unknown or takes another kind of case, or a value does not fit."""
     try:
         chosen = procedures[arm.procedure]
     except CourtroomError as error:

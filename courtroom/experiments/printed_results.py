@@ -17,22 +17,14 @@ PROGRAM = (Path(__file__).parent, Path(__file__).parents[1] / "evaluation")
 
 
 class PrintedResults:
-    """Texts of results, in a folder of their own that may be removed at any time.
-
-    Args:
-        home: where the store keeps its files.
-    """
+    """Texts of results, in a folder of their own that may be removed at any time. `home`: where the store keeps its files."""
 
     def __init__(self, home: Path, store: ExperimentStore) -> None:
         self._folder = home / FOLDER
         self._store = store
 
     def text(self, kept: StoredExperiment, form: str, make: Callable[[], str]) -> str:
-        """The text that was made last, where nothing has changed since; else a new one.
-
-        Args:
-            form: in which form it is, e.g. `json`.
-        """
+        """The text that was made last, where nothing has changed since; else a new one. `form`: in which form it is, e.g. `json`."""
         file = self._folder / f"{kept.id}.{form}"
         wanted = self._fingerprint(kept)
         was, _, text = file.read_text("utf-8").partition("\n") if file.is_file() else ("", "", "")

@@ -60,12 +60,8 @@ class ArmAudits:
 def arm_audits(
     rows: Sequence[CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
 ) -> list[ArmAudits]:
-    """What was found in each arm, in the order of the arms; arms without an audited vote are left out.
-
-    Args:
-        audited: runs in which something was audited.
-        audits_of: the audits of a run.
-    """
+    """What was found in each arm, in the order of the arms; arms without an audited vote are left out. `audited`: runs in which
+    something was audited. `audits_of`: the audits of a run."""
     found: dict[str, list[tuple[Audit, ...]]] = {}
     for row in rows:
         if row.run in audited and (audits := tuple(audits_of(row.run))):
@@ -179,11 +175,7 @@ class ExperimentResults:
         return told
 
     def breakdown(self, feature: str, measure: Measure, group: str = ALL) -> Breakdown:
-        """A measure by a feature, of all cases or of those of one group.
-
-        Raises:
-            CourtroomError: the cells do not differ in this.
-        """
+        """A measure by a feature, of all cases or of those of one group. Raises `CourtroomError`: the cells do not differ in this."""
         return self._once(("breakdown", feature, measure.name, group), lambda: self._breakdown(feature, measure, group))
 
     def features(self, group: str = ALL) -> list[Feature]:
@@ -255,6 +247,7 @@ class ExperimentResults:
             },
             "notes": [*without_interval(self.table), *self.notes],
             "hypotheses": [one.model_dump(mode="json") for one in self.findings],
+            "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
             "summary": summary(self.pairs, self.overall),
             "pairs": [

@@ -72,11 +72,7 @@ class Repeats:
         self._house = house
 
     def found(self, run: str) -> SequentialTest | None:
-        """What is on record of a run's repeats; None where none is done, or the run is not.
-
-        Raises:
-            NoSuchRun: there is no such run.
-        """
+        """What is on record of a run's repeats; None where none is done, or the run is not. Raises `NoSuchRun`: there is no such run."""
         base = self._house.store.run(run)
         done = list(self._done(run))
         return _tested(base, done) if base.verdict and done else None

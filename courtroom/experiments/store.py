@@ -68,11 +68,8 @@ class ExperimentStore:
         self.lease = Lease(database, "experiments")
 
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
-        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
-
-        Args:
-            cells: those of predictions made elsewhere with what they came to.
-        """
+        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is. `cells`: those
+        of predictions made elsewhere with what they came to."""
         with self._database.transaction() as db:
             fresh = db.execute(
                 "INSERT INTO experiments (id, name, parent, body, kind, status, created) VALUES (?, ?, ?, ?, ?, 'paused', ?)"
@@ -124,11 +121,7 @@ class ExperimentStore:
 
     @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
-        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title.
-
-        Raises:
-            Forbidden: it is somebody else's.
-        """
+        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title. Raises `Forbidden`: it is somebody else's."""
         body = experiment.model_dump_json()
         with self._database.transaction() as db:
             if db.execute("SELECT 1 FROM experiments WHERE id = ? AND body = ?", (experiment.id, body)).fetchone():
@@ -138,19 +131,11 @@ class ExperimentStore:
 
     @needs(Access.RUN)
     def changing(self, experiment: str, action: Action) -> None:
-        """The person who acts is about to change an experiment.
-
-        Raises:
-            Forbidden: it is somebody else's.
-        """
+        """The person who acts is about to change an experiment. Raises `Forbidden`: it is somebody else's."""
         changing(self._database, action, _named(experiment))
 
     def experiment(self, name: str) -> StoredExperiment:
-        """One experiment by its id, or the newest of a name.
-
-        Raises:
-            NoSuchExperiment: there is none.
-        """
+        """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
         rows = self._database.connection.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         )
@@ -166,11 +151,8 @@ class ExperimentStore:
     def page(
         self, start: int, count: int, what_ifs: bool | None = None
     ) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        """Some experiments, newest first: those that can be read, and the others.
-
-        Args:
-            what_ifs: only those whose arms are forks of a run, or only the others; None is all.
-        """
+        """Some experiments, newest first: those that can be read, and the others. `what_ifs`: only those whose arms are forks of a
+        run, or only the others; None is all."""
         fits, values = _listed(what_ifs)
         rows = self._database.connection.execute(
             f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
@@ -260,11 +242,7 @@ class ExperimentStore:
 
     @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
-        """Forget an experiment and its runs, all or nothing; answers stay.
-
-        Args:
-            take_out: forgets runs, within the transaction.
-        """
+        """Forget an experiment and its runs, all or nothing; answers stay. `take_out`: forgets runs, within the transaction."""
         with self._database.transaction() as db:
             rows = db.execute("SELECT run FROM experiment_cells WHERE experiment = ? AND run <> ''", (experiment,))
             take_out([row["run"] for row in rows])

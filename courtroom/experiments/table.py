@@ -329,10 +329,8 @@ def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measu
 def overall(
     groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
 ) -> list[Overall]:
-    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more.
-
-    The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong.
-    """
+    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more. The test
+    needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
     found = []
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
@@ -367,10 +365,8 @@ def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
-    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T).
-
-    Each repeat is one pair. None where there are fewer than two repeats, or the cases are not the same.
-    """
+    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T). Each repeat
+    is one pair. None where there are fewer than two repeats, or the cases are not the same."""
     mine, other = by_repeat(group, measure), by_repeat(before, measure)
     if len(mine) < 2 or len(mine) != len(other) or group.by_case.keys() != before.by_case.keys():
         return None
@@ -378,10 +374,8 @@ def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | N
 
 
 def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
-    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them.
-
-    By the first measure that says right or wrong of each; None where there is none, or no repeats.
-    """
+    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them. By the first
+    measure that says right or wrong of each; None where there is none, or no repeats."""
     most = max(map(len, group.by_case.values()), default=0)
     whole = [several for several in group.by_case.values() if len(several) == most]
     for measure in measures:

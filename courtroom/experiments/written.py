@@ -92,10 +92,7 @@ def markdown(
 
 
 def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_out: Sequence[str] = ()) -> str:
-    """A `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold.
-
-    Beneath it stands what its marks mean.
-    """
+    """A `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold. Beneath it stands what its marks mean."""
     better = marks(pairs)
     groups = []
     for group in table.groups:
@@ -201,11 +198,7 @@ def frame_of(rows: Sequence[CellRow], measures: Sequence[Measure]) -> pd.DataFra
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame as its file's ending says: .csv, .parquet or .jsonl.
-
-    Raises:
-        CourtroomError: the ending is none of these, or the file can't be written.
-    """
+    """Write a frame as its file's ending says: .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these, or the file can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".csv":

@@ -161,11 +161,7 @@ class CourtroomLLMSetup(Setup):
         return tuple(label for label in labels if self.cases_of == "every label" or label in in_question)
 
     def complete(self, case: Case, seed: int) -> Self:
-        """The setup with the texts written out.
-
-        Raises:
-            UnknownTexts: a text that the task does not have.
-        """
+        """The setup with the texts written out. Raises `UnknownTexts`: a text that the task does not have."""
         assert isinstance(case, LabelledTask)
         known = [item.id for item in case.items]
         wanted = tuple(known) if ALL in self.texts else self.texts or (known[0],)

@@ -199,10 +199,8 @@ def listed(labels: Sequence[str]) -> str:
 
 
 def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
-    """The same question with labels and reasons of the judges before, with one of both, or with neither.
-
-    The pleadings stay: prosecutor and attorney do not vote. A reason may still name the label that it is for.
-    """
+    """The same question with labels and reasons of the judges before, with one of both, or with neither. The pleadings stay:
+    prosecutor and attorney do not vote. A reason may still name the label that it is for."""
     earlier = tuple(
         Earlier(judge=one.judge, reason=one.reason if reasons else "", label=one.label if votes else "")
         for one in task.earlier

@@ -104,11 +104,8 @@ async def examine_newcomers(court: Hearing, views: Views) -> Views:
 async def examine_apart(
     court: Hearing, jury: Sequence[Member], made: Mapping[Hashable, Examination | None]
 ) -> dict[str, Examination | None]:
-    """An examination of each juror's own; jurors who would be asked the same without sampling share one.
-
-    Args:
-        made: examinations that there are already, by the eyes that made them.
-    """
+    """An examination of each juror's own; jurors who would be asked the same without sampling share one. `made`: examinations that
+    there are already, by the eyes that made them."""
     eyes = {juror.id: same_eyes(court, juror) for juror in jury}
     first = {eyes[juror.id]: juror for juror in reversed(jury) if eyes[juror.id] not in made}
     found = await court.all(examine(court, eye) for eye in first.values())
@@ -141,10 +138,8 @@ async def examine(court: Hearing, eye: Member) -> Examination:
 
 
 async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> Clues:
-    """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3).
-
-    Where one piece alone is left there is nothing to select, and nobody is asked.
-    """
+    """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
+    alone is left there is nothing to select, and nobody is asked."""
     setup, persona = court.setup, coloured(court, eye)
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[Clue] = []

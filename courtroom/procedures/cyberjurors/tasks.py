@@ -41,12 +41,8 @@ MOST_READ = 100
 
 
 def in_order(answer: type[Answer], source: str, *names: str) -> type[BaseModel]:
-    """A form with the fields of an answer in the order in which the paper has them, which is how a model writes them.
-
-    Args:
-        source: where the paper has it.
-        names: all fields of the answer.
-    """
+    """A form with the fields of an answer in the order in which the paper has them, which is how a model writes them. `source`:
+    where the paper has it. `names`: all fields of the answer."""
     fields: dict[str, Any] = {name: (answer.model_fields[name].annotation, answer.model_fields[name]) for name in names}
     form = create_model(answer.__name__, __base__=Answer, **fields)
     form.published_order = source

@@ -187,11 +187,8 @@ async def holistic(court: Court[Document, JurisSetup], text: str) -> Scores | No
 
 
 async def fine_grained(court: Court[Document, JurisSetup], text: tuple[str, ...]) -> Scores:
-    """Errors sentence by sentence, and which key facts are stated where (section 4.1, as UniSumEval does it).
-
-    Returns:
-        The scores with what they are made of; a score is None where its answer is missing.
-    """
+    """Errors sentence by sentence, and which key facts are stated where (section 4.1, as UniSumEval does it). Gives the scores
+    with what they are made of; a score is None where its answer is missing."""
     missing = dict.fromkeys(("faithfulness", "completeness", "conciseness"))
     parts = await court.all((_fact_check(court, text), _key_facts(court, text)))
     return {**missing, "sentences": [], "key_facts": [], **(parts[0] or {}), **(parts[1] or {})}

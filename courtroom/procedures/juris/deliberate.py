@@ -168,11 +168,8 @@ def viewpoint(court: Hearing, member: Member) -> str:
 def verdict(
     document: Document, accepted: tuple[str, ...], final: tuple[str, ...], assessment: Mapping[str, Any]
 ) -> Verdict:
-    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document.
-
-    Args:
-        assessment: the scores, by the way in which they were given.
-    """
+    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document. `assessment`:
+    the scores, by the way in which they were given."""
     text = joined(final)
     said = sentences(text)
     if accepted:

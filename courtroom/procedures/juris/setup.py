@@ -22,11 +22,7 @@ WHAT_TO_DO = (
 
 
 def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[str]:
-    """A warning for the jurors, and one for the generators, that are one model with one prompt.
-
-    Args:
-        points_of_view: as they are stated, by member.
-    """
+    """A warning for the jurors, and one for the generators, that are one model with one prompt. `points_of_view`: as they are stated, by member."""
     for role, plural in (("juror", "jurors"), ("generator", "generators")):
         of_role = [member for member in members if member.role == role]
         for model, same in _same(of_role, points_of_view):
@@ -38,11 +34,7 @@ def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Itera
 
 
 def assessor(members: Sequence[Member], *, chosen: bool) -> Iterator[str]:
-    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning.
-
-    Args:
-        chosen: whether a model was named for the assessor.
-    """
+    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning. `chosen`: whether a model was named for the assessor."""
     if not chosen:
         yield (
             "The final text is not assessed: the assessor has no model of its own, and the run's model would judge its own "

@@ -1,7 +1,5 @@
-"""What the six roles are asked, and what their answers look like (tables 6 to 13).
-
-Charges and articles stay free: the chief judge is to prefer the candidates and may go beyond them (table 8).
-"""
+"""What the six roles are asked, and what their answers look like (tables 6 to 13). Charges and articles stay free: the chief judge
+is to prefer the candidates and may go beyond them (table 8)."""
 
 from __future__ import annotations
 

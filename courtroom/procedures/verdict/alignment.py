@@ -141,11 +141,7 @@ def valid(article: int, draft: FirstDraft) -> bool:
 
 
 def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[FirstDraft]:
-    """The first drafts of hearings whose real judgment is known; of several on one case the last.
-
-    Args:
-        teacher: the model whose drafts are read; empty: any.
-    """
+    """The first drafts of hearings whose real judgment is known; of several on one case the last. `teacher`: the model whose drafts are read; empty: any."""
     return {draft.case.id: draft for draft in _first_drafts(records, teacher)}.values()
 
 

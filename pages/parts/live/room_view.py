@@ -23,12 +23,8 @@ LIVE_S = 0.7
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
-    """The whole room.
-
-    Args:
-        start: the place of the moment at which a run that is opened begins; None is its end.
-        play: whether it is played from its beginning when it is first shown.
-    """
+    """The whole room. `start`: the place of the moment at which a run that is opened begins; None is its end. `play`: whether it
+    is played from its beginning when it is first shown."""
     run = record.run.id
     data = {"language": language(), "words": words(), "start": start, "play": play}
     room(
