@@ -19,7 +19,7 @@ from pages.parts.shared.case_view import case_view
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import declared, escaped, literal
 from pages.parts.shared.offered import offered
-from pages.parts.shared.table import many, unreadable_rows
+from pages.parts.shared.table import in_columns, many, unreadable_rows
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -164,17 +164,17 @@ def library() -> None:
     add()
     unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
-    wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    text = wanted[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
-    sort = wanted[1].selectbox(
+    fields = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
+    text = fields[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
+    sort = fields[1].selectbox(
         _("Kind"), ["All kinds", *dict.fromkeys(case.kind_title for case in cases)], format_func=translated
     )
-    language = wanted[2].selectbox(
+    language = fields[2].selectbox(
         _("Language"),
         ["All", *sorted({case.language for case in cases})],
         format_func=lambda code: LANGUAGES.get(code, translated(code)),
     )
-    kind = wanted[3].selectbox(
+    kind = fields[3].selectbox(
         _("Show"), ["All cases", "Samples", "Your own", "With video", "Near ties"], format_func=translated
     )
     tests: dict[str, Callable[[ListedCase], bool]] = {
@@ -196,10 +196,9 @@ def library() -> None:
             _("No case fits these filters. Loosen them, or upload a case of your own."),
             icon=":material/filter_alt_off:",
         )
-    for start in range(0, len(shown), PER_ROW):
-        for column, case in zip(st.columns(PER_ROW), shown[start : start + PER_ROW], strict=False):
-            with column:
-                card(case)
+    for column, case in in_columns(shown, PER_ROW):
+        with column:
+            card(case)
 
 
 if deleted := st.session_state.get("deleted_case"):
