@@ -134,6 +134,8 @@ def test_from_a_dataset_to_a_table_by_the_page_alone(house: Courthouse) -> None:
     assert " to " in table["Accuracy"][0]
     assert any(value.startswith("**") for value in table["Accuracy"]), "the best is bold"
     assert {"Accuracy against cost", "Arms and cases"} <= {one.value for one in app.subheader}
+    press(app, "canary-ask")
+    assert "is no language model" in texts(app)
     cells = app.dataframe[-1].value
     assert len(cells) == 6
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")

@@ -29,6 +29,8 @@ class Outcome(Strict):
     """In a word; empty where nothing was decided."""
     counts: dict[str, int] = Field(default_factory=dict)
     """Votes by choice."""
+    first: dict[str, int] = Field(default_factory=dict)
+    """Votes by choice in the first ballot; empty where there was none."""
     details: dict[str, JsonValue] = Field(default_factory=dict)
     """As the procedure puts them into its verdict."""
     votes: dict[str, str | None] = Field(default_factory=dict)
@@ -61,6 +63,7 @@ def of_record(record: Record) -> Outcome:
     return Outcome(
         outcome=verdict.outcome,
         counts=verdict.counts,
+        first=next((tally.counts for tally in record.tallies.values()), {}),
         details=verdict.details,
         votes={member: vote.choice for member, vote in last.items()},
         looked_up=_looked_up(record),

@@ -247,6 +247,7 @@ class ExperimentResults:
             },
             "notes": [*without_interval(self.table), *self.notes],
             "hypotheses": [one.model_dump(mode="json") for one in self.findings],
+            "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
             "summary": summary(self.pairs, self.overall),
             "pairs": [

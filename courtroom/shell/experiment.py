@@ -83,6 +83,8 @@ def figure(
     else:
         broken = found.breakdown(what, chosen, group or ALL)
         rows, drawn = broken.rows(), draw_breakdown(broken, theme)
+    if not rows:
+        raise CourtroomError(f"{chosen.title} has no value here.")
     if to is None:
         print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
     elif to.suffix == ".html":
@@ -101,7 +103,8 @@ def _measure(found: ExperimentResults, name: str) -> Measure:
     known = {measure.name: measure for measure in found.measures}
     if not known or (name and name not in known):
         raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
-    return known[name] if name else next(iter(known.values()))
+    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
+    return known[name] if name else next(iter(valued or known.values()))
 
 
 def _first(found: ExperimentResults) -> str:
@@ -319,6 +322,21 @@ def certainty(
         print(json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False))
     else:
         print(f"{found.sentence} {found.reason}".strip())
+
+
+@app.command("canary")
+def canary(
+    name: Name,
+    calls: Annotated[int, typer.Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
+    budget: Annotated[float | None, typer.Option(help="US dollars for this; the experiment's own holds too.")] = None,
+    json_: Json = False,
+) -> None:
+    """Would it come out today? Ask a sample of the recorded calls again, and compare. The result is kept with the experiment."""
+    with opened() as house:
+        if budget is not None and budget <= 0:
+            raise CourtroomError("--budget needs an amount above 0.")
+        found = house.experiments.canary(name, calls, budget)
+    print(found.model_dump_json() if json_ else "\n".join(found.lines))
 
 
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:

@@ -248,7 +248,7 @@ def _standards(document: Document, accepted: tuple[str, ...], sentence: str) -> 
 
 
 KEY_FACTS = 8
-COUNTED = "Counted by words; no reader has judged."
+COUNTED = "I count words; no reader has judged."
 
 
 def key_facts(task: FindKeyFacts, draw: random.Random) -> KeyFacts:
@@ -267,10 +267,10 @@ def check_facts(task: CheckFacts, draw: random.Random) -> FactCheck:
         checks=tuple(
             Checked(
                 sentence=number,
-                reason=f"{share:.0%} of its words are in the document. {COUNTED}",
+                reason=f"Of “{_beginning(sentence)}” I find {share:.0%} of the words in the document. {COUNTED}",
                 category="no error" if share >= SUPPORTED else "out-of-context error",
             )
-            for number, share in enumerate(shares, start=1)
+            for number, (sentence, share) in enumerate(zip(task.sentences, shares, strict=True), start=1)
         )
     )
 
@@ -296,7 +296,10 @@ def assess(task: Assess, draw: random.Random) -> Assessment:
     covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
     repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
     return Assessment(
-        reason=f"Words found in the document, recurring words that are told, words told before. {COUNTED}",
+        reason=(
+            f"Of the words in these {len(lines)} sentences I find {support:.0%} in the document, of the words that recur there "
+            f"{covered:.0%} in the summary, and {repeated:.0%} are told twice. {COUNTED}"
+        ),
         faithfulness=round(100 * support, 1),
         completeness=round(100 * covered, 1),
         conciseness=round(100 * (1 - repeated), 1),

@@ -15,6 +15,7 @@ from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
+from courtroom.experiments.canary import CALLS, MOST
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
 from courtroom.experiments.store import State, StoredExperiment
@@ -140,6 +141,21 @@ def _under_way(house: Courthouse, runs: Sequence[str]) -> bool:
 
     look()
     return True
+
+
+def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
+    """What came of asking recorded calls again, and a button that asks."""
+    with st.expander(_("Would it come out today?"), icon=":material/history:"):
+        st.caption(_("A sample of the recorded calls is asked again, each twice. No run changes."))
+        for one in kept.experiment.canaries:
+            for line in one.lines:
+                st.markdown(literal(line))
+        if not may(Access.RUN):
+            return
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            calls = int(st.number_input(_("Recorded calls"), 1, MOST, CALLS, key="canary-calls", width=160))
+            if st.button(_("Ask these again"), key="canary-ask"):
+                do(lambda: house.experiments.canary(kept.id, calls, keys=typed_keys()))
 
 
 def _open(house: Courthouse, runs: Sequence[str]) -> int:
@@ -390,6 +406,7 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     if found.table.lines:
         _shown(house, found)
     audits_view(house, found)
+    canary_view(house, kept)
     every_cell(found)
     downloads(house, found)
 
