@@ -79,13 +79,11 @@ def _watch(case: ListedCase) -> None:
 
 
 def hear(case: str) -> None:
-    """Take a case to the Setup page."""
     st.session_state["case"] = case
     st.switch_page("pages/setup.py")
 
 
 def card(case: ListedCase) -> None:
-    """One case of the library."""
     with st.container(border=True):
         if case.picture and case.picture.sha256:
             st.image(
@@ -120,7 +118,6 @@ def _what_it_shows(case: ListedCase) -> str:
 
 
 def write() -> None:
-    """Write a case of any kind that can be written by hand."""
     kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
         _("What kind"),
@@ -138,7 +135,6 @@ def write() -> None:
 
 @offered(Access.RUN)
 def add() -> None:
-    """Add a case of one's own."""
     adding = st.segmented_control(
         _("Add a case"),
         ["Upload", "Write"],
@@ -153,7 +149,6 @@ def add() -> None:
 
 
 def library() -> None:
-    """All cases, with filters."""
     st.title(_("Courtroom"))
     st.markdown(
         _(

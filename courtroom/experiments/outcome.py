@@ -55,7 +55,6 @@ class Outcome(Strict):
 
 
 def of_record(record: Record) -> Outcome:
-    """The outcome of a run that is done."""
     verdict = record.run.verdict
     assert verdict is not None
     last = list(record.ballots.values())[-1] if record.ballots else {}

@@ -85,7 +85,6 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
 
 
 def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
-    """Cases that are in both."""
     return frozenset(tested) & frozenset(trained)
 
 

@@ -44,15 +44,18 @@ class SequentialTest(Strict):
 
     @property
     def sentence(self) -> str:
-        """The finding, for a report and a page."""
         of = self.found.of
         came = f"{self.found.same} of {of} repeat{'s' * (of != 1)} with other seeds came to the same outcome"
         if self.found.state == "open":
             return f"How sure is this verdict? It is not decided whether the outcome is the same with at least {_percent(LEAST)}: {came}."
         bound, confidence = _percent(bound_of(self.found), 1), _percent(CONFIDENCE)
-        end = "at least" if self.found.state == "shown" else "at most"
+        if self.found.state == "shown":
+            return (
+                f"How sure is this verdict? It is shown at {confidence} that at least {bound} of repeats come to the same outcome: "
+                f"{came} ({TEST})."
+            )
         return (
-            f"How sure is this verdict? It is shown at {confidence} that {end} {bound} of repeats come to the same outcome: "
+            f"How sure is this verdict? It is shown at {confidence} that at most {bound} of repeats come to the same outcome: "
             f"{came} ({TEST})."
         )
 
@@ -74,7 +77,6 @@ class Repeats:
         return _tested(base, done) if base.verdict and done else None
 
     def sentence(self, run: str) -> str:
-        """The finding in a sentence; empty where there are no repeats."""
         found = self.found(run)
         return found.sentence if found else ""
 
@@ -136,8 +138,8 @@ class Repeats:
             return "Stopped. Run the command again to go on; nothing is lost."
         for row in map(self._house.store.run, made):
             if row.status != "done":
-                why = f" {row.reason}" if row.reason else ""
-                return f"The repeat {row.id} is {row.status}.{why} Run the command again to go on with it."
+                why = f"The repeat {row.id} is {row.status}. {row.reason} Run the command again to go on with it."
+                return why.replace("  ", " ")
         return ""
 
     def _repeatable(self, run: str) -> Record:

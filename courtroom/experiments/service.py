@@ -173,7 +173,6 @@ class Experiments:
                     self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died; their ids."""
         return self._driver.take_up_interrupted()
 
     def wait(self, name: str, timeout: float | None = None) -> None:
@@ -265,7 +264,6 @@ class Experiments:
         return [run for cell in cells if (run := cell.run or kept.experiment.dataset.run)]
 
     def results(self, name: str) -> ExperimentResults:
-        """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]

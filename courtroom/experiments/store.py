@@ -122,7 +122,6 @@ class ExperimentStore:
         return _kept(row)
 
     def experiments(self, what_ifs: bool | None = None) -> list[StoredExperiment]:
-        """All experiments that can be read, newest first."""
         return self.page(0, self.number(what_ifs), what_ifs)[0]
 
     def page(
@@ -177,11 +176,9 @@ class ExperimentStore:
         return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
 
     def conclude(self, experiment: str, number: int, outcome: Outcome) -> None:
-        """A cell is done."""
         self._set(experiment, number, "done", "", outcome.model_dump_json())
 
     def fail(self, experiment: str, number: int, reason: str) -> None:
-        """A cell came to no outcome."""
         self._set(experiment, number, "failed", reason, None)
 
     def try_again(self, experiment: str) -> int:
@@ -192,12 +189,10 @@ class ExperimentStore:
         ).rowcount
 
     def status(self, experiment: str) -> str:
-        """Where the experiment stands."""
         row = self._database.connection.execute("SELECT status FROM experiments WHERE id = ?", (experiment,)).fetchone()
         return str(row["status"]) if row else "deleted"
 
     def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
-        """Say where the experiment stands."""
         self._database.connection.execute(
             "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
         )

@@ -199,7 +199,6 @@ def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], bud
 
 
 def _together(combination: Sequence[Variant]) -> Variant:
-    """All changes at once."""
     if len(combination) == 1:
         return combination[0]
     changes: dict[str, Any] = {}
@@ -297,7 +296,6 @@ class Result:
 
     @property
     def done(self) -> int:
-        """How many runs have their verdict."""
         return sum(self.outcomes.values())
 
     @property

@@ -72,7 +72,6 @@ def _effectiveness(row: Scored) -> float | None:
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
-    """The dimensions and their sum."""
     scored = tuple(
         mean(
             way + name,

@@ -130,17 +130,14 @@ class CourtroomLLMSetup(Setup):
 
     @property
     def tried(self) -> bool:
-        """Whether there is a trial, with a preliminary hearing and two pleadings."""
         return self.structure in ("sequential", "parallel")
 
     @property
     def reasoned(self) -> bool:
-        """Whether who decides gives a reason."""
         return self.reasons == "everybody" or (self.reasons == "judges" and self.tried)
 
     @property
     def bench(self) -> int:
-        """How many judges decide."""
         return 1 if self.structure in ("single", "nearest") else self.judges
 
     @property

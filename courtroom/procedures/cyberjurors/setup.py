@@ -151,17 +151,14 @@ class CyberJurorsSetup(Setup):
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """Numbers of the seats with somebody in them."""
         return (1,) if self.single else tuple(n for n in range(1, self.jury_size + 1) if n not in self.empty_seats)
 
     @property
     def examines(self) -> bool:
-        """Whether there are stages I to III."""
         return self.variant not in ("baseline", "rules", "nearest-precedents")
 
     @property
     def ruled(self) -> bool:
-        """Whether members are given the judgment rules."""
         return self.variant != "baseline"
 
     @property
@@ -176,7 +173,6 @@ class CyberJurorsSetup(Setup):
 
     @property
     def recalls(self) -> bool:
-        """Whether precedents are looked up."""
         return self.variant == "cyberjurors" and self.precedents > 0 and self.norms > 0
 
     def complete(self, case: Case, seed: int) -> Self:

@@ -184,7 +184,6 @@ class JurisSetup(Setup):
 
     @property
     def seats(self) -> int:
-        """How many jurors there are."""
         return self.pool if self.jury == "dynamic" else self.jury_size
 
     @property
@@ -194,7 +193,6 @@ class JurisSetup(Setup):
 
     @property
     def ways(self) -> frozenset[str]:
-        """The ways in which the final text is assessed."""
         if self.assess == "none" or not self.assessor_chosen:
             return frozenset()
         return frozenset(("fine-grained", "holistic")) if self.assess == "both" else frozenset((self.assess,))

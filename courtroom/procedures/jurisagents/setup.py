@@ -133,12 +133,10 @@ class JurisAgentsSetup(Setup):
 
     @property
     def recalls(self) -> bool:
-        """Whether anything is looked up."""
         return self.variant in ("jurisagents", "no-agents", "nearest-precedents")
 
     @property
     def alone(self) -> bool:
-        """Whether one judge decides without the other roles."""
         return self.variant in ("no-agents", "single-model", "nearest-precedents")
 
     @property
@@ -148,6 +146,5 @@ class JurisAgentsSetup(Setup):
 
 
 def members(setup: JurisAgentsSetup) -> tuple[Member, ...]:
-    """One member a role."""
     roles = ("chief",) if setup.alone else tuple(TITLES)
     return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)

@@ -59,7 +59,6 @@ class MockJurySetup(Setup):
 
     @property
     def needed(self) -> int:
-        """How many votes decide."""
         size = self.jury_size
         return {"unanimous": size, "five-sixths": 5 * size // 6, "majority": size // 2 + 1}[self.rule]
 
@@ -77,7 +76,6 @@ class MockJurySetup(Setup):
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
-    """The jurors, in the order of their seats."""
     ids = [f"juror-{seat:02d}" for seat in range(1, setup.jury_size + 1)]
     return tuple(
         Member(id=name, role="juror", name=persona.name, spec=setup.spec(name, "juror"), persona=persona)

@@ -121,7 +121,6 @@ async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> boo
 
 
 def real_articles(draft: FirstDraft) -> tuple[int, ...]:
-    """The articles of the real judgment."""
     return (draft.case.gold.relevant_articles or ()) if draft.case.gold else ()
 
 
@@ -164,7 +163,6 @@ def _first_drafts(records: Iterable[Record], teacher: str) -> Iterator[FirstDraf
 
 
 def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
-    """First drafts as one case."""
     return DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts))
 
 
@@ -199,12 +197,10 @@ def pairs(record: Record) -> Iterator[tuple[FirstDraft, dict[str, Any]]]:
 
 
 def drafts_of(record: Record) -> tuple[FirstDraft, ...]:
-    """The batch's drafts."""
     return record.case.drafts if isinstance(record.case, DraftBatch) else ()
 
 
 def adapter(record: Record, answers: AnswerStore) -> str:
-    """The settings of the training, as JSON."""
     settings = record.setup.adapter if isinstance(record.setup, AlignmentSetup) else Adapter()
     return settings.model_dump_json(indent=1) + "\n"
 
@@ -226,12 +222,10 @@ def answered(draft: FirstDraft, article: int, explanation: str) -> dict[str, str
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> str:
-    """As JSONL."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def overview(record: Record) -> dict[str, list[Block]]:
-    """Every first draft, and what became of it."""
     corrected = {draft.run: better for draft, better in pairs(record)}
     rows: list[tuple[str | int, ...]] = []
     diffs: list[Block] = []

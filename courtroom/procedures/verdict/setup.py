@@ -169,17 +169,14 @@ class VerdictSetup(Setup):
 
     @property
     def alone(self) -> bool:
-        """Whether one judge decides without the others."""
         return self.variant == "no-agents"
 
     @property
     def remembers(self) -> bool:
-        """Whether there is a memory."""
         return self.variant != "no-memory"
 
     @property
     def directs(self) -> bool:
-        """Whether there are micro-directives."""
         return self.variant in ("verdict", "no-agents")
 
     @property
@@ -189,17 +186,14 @@ class VerdictSetup(Setup):
 
     @property
     def can_learn(self) -> bool:
-        """Whether a training run would teach the memory."""
         return self.remembers and not self.alone
 
     @property
     def weights(self) -> Weights:
-        """Alpha, beta and gamma."""
         return self.alpha, self.beta, self.gamma
 
 
 def members(setup: VerdictSetup) -> tuple[Member, ...]:
-    """One member a role; the meta-model in a training run."""
     roles = ["presiding"] if setup.alone else [role for role in TITLES if role != "meta"]
     if setup.learns:
         roles.append("meta")

@@ -232,7 +232,6 @@ def _line(line: str) -> dict[str, str] | None:
 
 
 def text_form(house: Courthouse, kind: type[Case]) -> None:
-    """Everything stays in the form until it is saved."""
     with st.form(f"text-{kind.__name__}", border=True):
         st.subheader(_("A new {kind_title}", kind_title=literal(kind.kind_title.lower())))
         top = st.columns([4, 1])

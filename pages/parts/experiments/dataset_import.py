@@ -22,7 +22,6 @@ from pages.parts.shared.offered import offered
 
 
 def kept_file(name: str, content: bytes) -> Path:
-    """An uploaded file on disk."""
     folder = st.session_state.setdefault("experiment-folder", tempfile.TemporaryDirectory(prefix="courtroom-"))
     path = Path(folder.name) / Path(name).name
     path.write_bytes(content)

@@ -224,7 +224,6 @@ AT_ONCE = 30
 
 
 def start_bar(house: Courthouse, experiment: Experiment) -> None:
-    """Start, estimate, download."""
     if not experiment.dataset.run and len(experiment.arms) > 1:
         experiment = _hypotheses(house, experiment)
     content = experiment.model_dump_json()

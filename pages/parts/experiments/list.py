@@ -102,7 +102,6 @@ PAGE = 20
 
 
 def open_experiment(name: str, *, what_if: bool) -> None:
-    """Show one on its page."""
     key, page = ("what-if", "what_if") if what_if else ("experiment", "experiments")
     st.session_state[key] = name
     st.switch_page(f"pages/{page}.py", query_params={"experiment": name})

@@ -244,7 +244,6 @@ def _left(kept: StoredExperiment, ended: int, total: int) -> str:
 
 
 def leave() -> None:
-    """Back to the list."""
     for page in ("experiment", "what-if"):
         st.session_state.pop(page, None)
     for name in st.query_params.keys() - {CHOSEN}:
@@ -289,7 +288,6 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
 
 
 def every_cell(found: ExperimentResults) -> None:
-    """Each cell as a row, with a link to its run."""
     with st.expander(_("Every cell ({rows})", rows=f"{len(found.rows):,}")):
         frame = found.frame.copy()
         frame["run"] = [

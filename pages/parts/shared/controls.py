@@ -44,7 +44,6 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = 
 
 
 def status_badge(status: str, *, interrupted: bool = False) -> None:
-    """How a run stands, in a word and a colour."""
     icon, word, colour = STATUS["paused" if interrupted else status]
     st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
 

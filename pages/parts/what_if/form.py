@@ -38,7 +38,6 @@ WAYS = ("What would change this verdict?", "Choose what to vary")
 
 @offered(Access.RUN)
 def what_if_form(house: Courthouse, wanted: str | None) -> None:
-    """Base run, way, variants, estimate, start."""
     rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
     if not rows:
         st.info(_("No run fits what you search for."), icon=":material/search_off:")
