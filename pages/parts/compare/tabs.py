@@ -214,8 +214,12 @@ def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str
     if tally is None:
         return _("{letter}: no such ballot", letter=literal(letter))
     seats = sum(tally.counts.values()) + tally.abstained
-    named = {name: f"{literal(choice.mark)} {literal(choice.title)}" for name, choice in choices.items()}
-    lines = [f"{named.get(name, literal(name))} {number / seats:.0%}" for name, number in tally.counts.items()]
+    lines = [
+        f"{literal(choices[name].mark)} {literal(choices[name].title)} {number / seats:.0%}"
+        if name in choices
+        else f"{literal(name)} {number / seats:.0%}"
+        for name, number in tally.counts.items()
+    ]
     return f"{literal(letter)}: {', '.join(lines)}" + (_(" (consensus)") if tally.consensus else "")
 
 

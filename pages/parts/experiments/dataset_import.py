@@ -153,7 +153,9 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
             inert("\n".join(str(problem) for problem in done.problems[:100]), small=True)
     if done.remarks:
         with st.expander(_("Remarks")):
-            lines = (_("{text} ({times} times)", text=translated(text), times=n) for text, n in done.remarks.items())
+            lines = (
+                _("{text} ({times} times)", text=translated(remark), times=n) for remark, n in done.remarks.items()
+            )
             inert("\n".join(lines), small=True)
 
 
