@@ -35,7 +35,7 @@ BUNDLED = {
 }
 SMALL: dict[str, dict[str, Any]] = {
     "cyberjurors": {"jury_size": 2, "rounds": 1, "grounding_rounds": 1, "base": "bundled"},
-    "courtroom-llm": {"judges": 1, "hearings": 1},
+    "courtroom-llm": {"judges": 1, "hearings": 2},
     "juris": {"jury_size": 1, "pool": 2, "shortest": 1, "longest": 2},
     "jurisagents": {},
     "verdict": {"turns": 1},
@@ -129,7 +129,7 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
             *("gain", "ambiguous_gain", "clear_gain"),
         ],
     ),
-    **{f"courtroom-llm-table-{number}": (LABELS, ["accuracy"]) for number in (3, 4, 5)},
+    **{f"courtroom-llm-table-{number}": (LABELS, ["accuracy", "hearing_accuracy"]) for number in (3, 4, 5)},
     "first-ballot-curve": ([f"{votes} of 12" for votes in range(13)], ["proven", "hung"]),
     "even-splits": (
         [f"{proof}, {n} jurors" for proof in ("reasonable-doubt", "preponderance") for n in (12, 6)],
@@ -138,6 +138,11 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
     "majority-prevails": (["twelve jurors", "six jurors"], ["proven", "hung"]),
 }
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
+
+FIGURES = dict.fromkeys(
+    re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", (ROOT / "docs" / "reproduce.md").read_text())
+)
+"""The commands that draw the papers' figures, each with its recipe."""
 
 LOOKING_UP = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
 
@@ -173,6 +178,10 @@ def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courtho
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+    said = file.read_text(encoding="utf-8")
+    assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
+    looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
+    assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
 
 
 @pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
@@ -220,6 +229,14 @@ def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_row
         head, _, *lines = [[part.strip() for part in line.split(" | ")] for line in table.splitlines()]
         assert [title.rstrip(" ↑↓") for title in head[1:-3]] == shown
         assert [line[0].removeprefix("| ") for line in lines][: len(rows)] == rows
+    for command in [one for one, of in FIGURES if of == file.stem]:
+        drawn = CliRunner().invoke(app, command.split())
+        if "ambiguous_" in command:  # both hearings of each text agree
+            assert str(drawn.exception) == "Gain, ambiguous texts has no value here."
+            continue
+        assert drawn.exit_code == 0, f"{command}: {drawn.exception}"
+        head, *numbers = [line.split("\t") for line in drawn.stdout.splitlines()]
+        assert {line[head.index("arm")] for line in numbers} & {*rows}, command
     if kind == "dispute":  # figures of rounds and votes are drawn from these
         cells = frame_of(found.rows, found.measures)
         assert (cells["votes_buyer"] + cells["votes_seller"] > 0).all()

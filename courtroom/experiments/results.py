@@ -115,7 +115,6 @@ class ExperimentResults:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms' names, in their order."""
         return tuple(arm.name for arm in self.kept.experiment.arms)
 
     @property
@@ -131,13 +130,11 @@ class ExperimentResults:
 
     @cached_property
     def table(self) -> ResultTable:
-        """The table."""
         made = table(self.groups, self.rows, self.arms, self.measures)
         return replace(made, guesses=tuple(guesses(self.groups, self.measures)))
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Every pair of arms."""
         return pairs(self.groups, self.arms, self.measures)
 
     @cached_property
@@ -179,12 +176,10 @@ class ExperimentResults:
         return self._once(("breakdown", feature, measure.name, group), lambda: self._breakdown(feature, measure, group))
 
     def features(self, group: str = ALL) -> list[Feature]:
-        """In what the cells of a group of cases differ."""
         return self._once(("features", group), lambda: differing(self._of(group)))
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A row for each cell."""
         return frame_of(self.rows, self.measures)
 
     def _of(self, group: str) -> list[CellRow]:
@@ -247,6 +242,7 @@ class ExperimentResults:
             },
             "notes": [*without_interval(self.table), *self.notes],
             "hypotheses": [one.model_dump(mode="json") for one in self.findings],
+            "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
             "summary": summary(self.pairs, self.overall),
             "pairs": [

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from courtroom.access.account import Access
 from courtroom.access.acting import acts, needs
 from courtroom.datasets.samples import row_id
+from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.accounts import accounts, sentences
+from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
 from courtroom.experiments.driver import ExperimentDriver
 from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Phase
-from courtroom.experiments.printed_results import PrintedResults
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import Experiment
@@ -57,8 +58,8 @@ class Experiments:
         exact, kind = plan.pinned(experiment, self._house)
         learning = Training(exact, plan.check(exact, kind, self._house), self._house).arms
         name = self.store.create(exact, kind, plan.planned(exact, self._house, given, learning))
-        lock = self.store.experiment(name).experiment.lock
-        self.store.replace(exact.model_copy(update={"lock": lock}))
+        there = self.store.experiment(name).experiment
+        self.store.replace(exact.model_copy(update={"lock": there.lock, "canaries": there.canaries}))
         return name
 
     def _prompts(self, experiment: Experiment) -> str:
@@ -165,7 +166,6 @@ class Experiments:
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
             for memory in Training.kept_by(kept.experiment):
@@ -173,7 +173,6 @@ class Experiments:
                     self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died; their ids."""
         return self._driver.take_up_interrupted()
 
     def wait(self, name: str, timeout: float | None = None) -> None:
@@ -183,6 +182,38 @@ class Experiments:
     def settled(self, name: str) -> Future[None]:
         """Done when the experiment is done or paused; see `wait`."""
         return self._driver.settled(self.store.experiment(name).id)
+
+    @needs(Access.RUN)
+    def canary(
+        self, name: str, calls: int = CALLS, money: float | None = None, keys: Mapping[str, str] | None = None
+    ) -> Canary:
+        """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`.
+
+        Args:
+            calls: recorded calls, 1 to 1,000.
+            money: US dollars for this alone; the experiment's own budget holds too.
+
+        Raises:
+            CourtroomError: no language model was asked, or no cell is done.
+        """
+        kept = self.store.experiment(name)
+        self.store.changing(kept.id, "ask")
+        if not 1 <= calls <= MOST:
+            raise CourtroomError(f"A canary asks 1 to {MOST:,} calls again, not {calls:,}. Choose another number.")
+        parent, budget = kept.experiment.dataset.run, kept.experiment.budget
+        done = [(cell.arm, cell.row, cell.run or parent) for cell in self.store.cells(kept.id, "done", phase="test")]
+        took = [*self.store.took(kept.id).values()]
+        took += [(one.cost.calls, one.cost.tokens, one.cost.money) for one in kept.experiment.canaries]
+        spent = Spent(sum(one[0] for one in took), sum(one[1] for one in took), sum(one[2] or 0.0 for one in took))
+        if money is not None:
+            limits = [spent.money + money, *([budget.money] if budget.money else [])]
+            budget = budget.model_copy(update={"money": min(limits)})
+        cells = [cell for cell in done if cell[2]]
+        series = len(kept.experiment.canaries)
+        found = ask_again(self._house, cells, calls, spent, budget, datetime.now(UTC), series, keys or {})
+        now = self.store.experiment(kept.id).experiment
+        self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
+        return found
 
     # --- after ----------------------------------------------------------------------------------------------
 
@@ -233,7 +264,6 @@ class Experiments:
         return [run for cell in cells if (run := cell.run or kept.experiment.dataset.run)]
 
     def results(self, name: str) -> ExperimentResults:
-        """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]

@@ -214,7 +214,6 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def csv_of(frame: pd.DataFrame) -> str:
-    """A frame as CSV."""
     return write_csv(frame.columns, frame.itertuples(index=False, name=None))
 
 

@@ -185,6 +185,14 @@ def _share(which: bool | None) -> Callable[[Scored], float | None]:
     return right
 
 
+def _hearing(row: Scored) -> float | None:
+    """Share of texts whose preliminary hearing named the right label; the first hearing, by which the trial goes."""
+    assert isinstance(row.case, LabelledTask)
+    made = _results(row.outcome)
+    hits = [made[item.id]["first"] == item.label for item in row.case.items if made.get(item.id, {}).get("first")]
+    return sum(hits) / len(hits) if hits else None
+
+
 def _ambiguous(row: Scored) -> float | None:
     known = [ambiguous for _, _, ambiguous, _ in _texts(row) if ambiguous is not None]
     return sum(known) / len(known) if known else None
@@ -234,6 +242,7 @@ LABELLED: tuple[Measure, ...] = (
     over_labels("weighted_f1", "Weighted F1", COURTROOM_LLM, _labels, "weighted F1"),
     mean("ambiguous_accuracy", "Accuracy, ambiguous texts", COURTROOM_LLM, _share(True)),
     mean("clear_accuracy", "Accuracy, clear texts", COURTROOM_LLM, _share(False)),
+    mean("hearing_accuracy", "Accuracy of the hearing", "Courtroom-LLM, figure 3", _hearing),
     mean("ambiguous", "Ambiguous texts", COURTROOM_LLM, _ambiguous, better="lower"),
     _gain("gain", "Gain on a single model", None),
     _gain("ambiguous_gain", "Gain, ambiguous texts", True),

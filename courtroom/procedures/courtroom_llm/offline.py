@@ -100,7 +100,6 @@ def affinities(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, 
 
 
 def whole(passages: Sequence[Passage]) -> str:
-    """All passages as one text."""
     return "\n".join(passage.text for passage in passages)
 
 
@@ -204,7 +203,6 @@ def classify(task: Classify, draw: random.Random) -> ChosenLabel:
 
 
 def explain(task: Explain, draw: random.Random) -> Explanation:
-    """The words that speak for the label."""
     return Explanation(reason=_sentence(task, task.label, draw))
 
 
@@ -234,7 +232,6 @@ def _decide(task: ChooseLabel | Classify, labels: tuple[str, ...], held: list[st
 
 
 def _grounds(task: AboutText, label: str) -> list[str]:
-    """The words that speak for a label."""
     if compares(task.labels, task.passages):
         there, lacking = shared(task.passages)
         return there if folded(label) in FOLLOWS else lacking

@@ -73,12 +73,10 @@ PHRASES: dict[str, tuple[str, str]] = {
 
 
 def say(language: str, phrase: str, **values: object) -> str:
-    """A phrase in the case's language."""
     return PHRASES[phrase][language.startswith("zh")].format(**values)
 
 
 def side_name(language: str, side: Side) -> str:
-    """What a side is called."""
     return {"buyer": "买家", "seller": "卖家"}[side] if language.startswith("zh") else side
 
 
@@ -177,7 +175,6 @@ def attention(persona: Persona | None, kind: str) -> float:
 
 @lru_cache(maxsize=256)
 def case_words(case: Dispute) -> frozenset[str]:
-    """All words of a case."""
     texts = [case.transaction.product, case.transaction.description]
     texts += [line.text for line in case.chat] + [piece.text for piece in case.evidence]
     return frozenset(word for text in texts for word in words(text))
@@ -251,7 +248,6 @@ def orientation(summary: Summary) -> float:
 
 
 def vote(side: Side) -> float:
-    """A vote as a stance."""
     return 1.0 if side == "buyer" else -1.0
 
 
@@ -407,7 +403,6 @@ def _texts(case: Dispute, side: Side) -> tuple[str, ...]:
 
 
 def _contested(case: Dispute) -> tuple[str, ...]:
-    """The words that both sides use most."""
     counts = [Counter(word for text in _texts(case, side) for word in words(text)) for side in SIDES]
     both = counts[0] & counts[1]
     common = [
