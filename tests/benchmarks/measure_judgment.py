@@ -84,8 +84,9 @@ def held_out(knowledge: Knowledge, cases: Sequence[CriminalCase]) -> Callable[[C
     found = {case.id: [retrieved(knowledge, mode, case, DEPTH) for mode in ("dense", "bm25")] for case in cases}
 
     def fused(weights: Weights, case: CriminalCase) -> Rankings:
-        (dense_articles, dense_charges), (articles, charges) = found[case.id]
-        return list(fuse((dense_articles, articles), weights)), list(fuse((dense_charges, charges), weights))
+        articles, charges = zip(*found[case.id], strict=True)
+        numbers = fuse([[str(number) for number in ranking] for ranking in articles], weights)
+        return [int(number) for number in numbers], list(fuse(charges, weights))
 
     def right(weights: Weights, half: Sequence[CriminalCase]) -> float:
         return sum(float(one.split()[0]) for one in hits(partial(fused, weights), half))
