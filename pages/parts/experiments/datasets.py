@@ -56,20 +56,12 @@ def draw_datasets() -> None:
 
 
 def _listed(infos: list[DatasetInfo]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "Dataset": info.name,
-                "Kind": info.kind,
-                "Rows": info.count,
-                "Splits": ", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none",
-                "Version": info.version,
-                "From": info.source,
-                "Made": info.made.replace("T", " ")[:16],
-            }
-            for info in infos
-        ]
-    )
+    parts = [", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none" for info in infos]
+    rows = [
+        (info.name, info.kind, info.count, splits, info.version, info.source, info.made.replace("T", " ")[:16])
+        for info, splits in zip(infos, parts, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"])
 
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
@@ -130,16 +122,9 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     )
     text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}")
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
-    rows = list(
-        house.datasets.rows(
-            info.name,
-            info.version,
-            split=None if split == "all" else split,
-            contains=text.strip() or None,
-            limit=MOST_ROWS,
-            sample=MOST_ROWS if drawn else None,
-        )
-    )
+    of, words, by_chance = None if split == "all" else split, text.strip() or None, MOST_ROWS if drawn else None
+    found = house.datasets.rows(info.name, info.version, of, limit=MOST_ROWS, sample=by_chance, contains=words)
+    rows = list(found)
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
     for row in rows:
@@ -191,36 +176,22 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in found.sentences():
         (st.info if found.clean else st.warning)(literal(sentence))
+    kinds = {"in several splits": found.leaks, "repeated": found.duplicates, "several outcomes": found.contradictions}
     same = [
-        {
-            "What": what,
-            "Rows": ", ".join(one.rows[:6]),
-            "Splits": ", ".join(one.splits),
-            "Outcomes": ", ".join(one.outcomes),
-        }
-        for what, those in (
-            ("in several splits", found.leaks),
-            ("repeated", found.duplicates),
-            ("several outcomes", found.contradictions),
-        )
+        (what, ", ".join(one.rows[:6]), ", ".join(one.splits), ", ".join(one.outcomes))
+        for what, those in kinds.items()
         for one in those
     ]
     if same:
-        table(pd.DataFrame(same))
+        table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
         _clean(house, info, found)
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
-        pairs = [
-            {
-                "Rows": ", ".join(one.rows),
-                "Splits": ", ".join(dict.fromkeys(filter(None, one.splits))),
-                "Alike": one.alike,
-            }
-            for one in near.pairs
-        ]
+        splits = [", ".join(dict.fromkeys(filter(None, one.splits))) for one in near.pairs]
+        pairs = [(", ".join(one.rows), of, one.alike) for one, of in zip(near.pairs, splits, strict=True)]
         alike = st.column_config.NumberColumn(_("Alike"), format="percent")
-        table(pd.DataFrame(pairs), {"Alike": alike})
+        table(pd.DataFrame(pairs, columns=["Rows", "Splits", "Alike"]), {"Alike": alike})
 
 
 @offered(Access.RUN)

@@ -75,16 +75,9 @@ def _audits_table(house: Courthouse, found: ExperimentResults) -> None:
         st.caption(_("No change of sides in these runs was audited yet."))
         return
     names = [name for name in MEANINGS if any(name in line.shares for line in lines)]
-    audited = [
-        {
-            "arm": line.arm,
-            "runs": line.runs,
-            "votes audited": len(line.audits),
-            **{name: f"{line.shares.get(name, 0.0):.0%}" for name in names},
-        }
-        for line in lines
-    ]
-    table(pd.DataFrame(audited))
+    shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in lines]
+    audited = [(line.arm, line.runs, len(line.audits), *of) for line, of in zip(lines, shares, strict=True)]
+    table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
 
 
 @offered(Access.RUN)
