@@ -178,6 +178,10 @@ def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courtho
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+    said = file.read_text(encoding="utf-8")
+    assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
+    looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
+    assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
 
 
 @pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])

@@ -71,14 +71,12 @@ class TurnsAtScheduler(SchedulerPlugin):
     idempotent = True
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Take what workers say from now on."""
         self._scheduler, self._limits = scheduler, Limits()
         self._calls: dict[tuple[str, str], AwaitedCall] = {}
         self._told_at: dict[tuple[str, tuple[str, ...]], float] = {}
         scheduler.stream_handlers.update({ENTER: self._enter, LEAVE: self._leave})
 
     def remove_worker(self, scheduler: Scheduler, worker: str, *, stimulus_id: str, **given: Any) -> None:
-        """A worker is gone, and its calls with it."""
         for of, call in [key for key in self._calls if key[0] == worker]:
             self._leave(of, call, None, None, None)
         for key in [key for key in self._told_at if key[0] == worker]:

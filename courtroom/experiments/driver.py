@@ -72,7 +72,6 @@ class DrivenExperiment:
 
     @property
     def experiment(self) -> Experiment:
-        """What it is."""
         return self.kept.experiment
 
     def spend(self, arm: int, took: tuple[float, float, float], cells: int = 1) -> None:
