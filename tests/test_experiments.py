@@ -206,6 +206,7 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
     assert found.steady["one judge"].before is None, "the first arm has none before it"
     assert found.repeats_told[1].startswith("Over repeats, three judges: P ")
+    assert [one["test"] for one in found.as_data()["pairs"][0]["others"]] == ["paired t", "Wilcoxon"]
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
