@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from tenacity import wait_none
 
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
@@ -34,7 +33,7 @@ HTTP_FAULTS = ("429", "500", "empty body", "cut body")
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 

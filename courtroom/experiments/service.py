@@ -21,7 +21,6 @@ from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Phase
-from courtroom.experiments.printed_results import PrintedResults
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import Experiment
@@ -167,7 +166,6 @@ class Experiments:
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
             for memory in Training.kept_by(kept.experiment):
@@ -175,7 +173,6 @@ class Experiments:
                     self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died; their ids."""
         return self._driver.take_up_interrupted()
 
     def wait(self, name: str, timeout: float | None = None) -> None:
@@ -267,7 +264,6 @@ class Experiments:
         return [run for cell in cells if (run := cell.run or kept.experiment.dataset.run)]
 
     def results(self, name: str) -> ExperimentResults:
-        """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]

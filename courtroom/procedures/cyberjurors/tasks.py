@@ -270,7 +270,6 @@ class PerceiveEvidence(Task[Perception]):
         return perception_of(answer, tuple(medium.kind for medium in self.evidence.media))
 
     def media(self) -> tuple[Medium, ...]:
-        """The media of the chosen piece."""
         return self.evidence.media
 
 
@@ -290,7 +289,6 @@ class AnalyseDispute(Task[Analysis]):
     persona: Persona | None = None
 
     def media(self) -> tuple[Medium, ...]:
-        """The key pictures and frames, the buyer's first."""
         return self.shown
 
 
@@ -326,7 +324,6 @@ class JudgeAtOnce(Task[Opinion]):
     rules: tuple[str, ...] = ()
 
     def media(self) -> tuple[Medium, ...]:
-        """All media of the case."""
         return tuple(self.case.media())
 
 
@@ -364,7 +361,6 @@ def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None
 
 
 def choice(task: Judge, answer: Opinion) -> str:
-    """The side that a juror votes for."""
     return answer.verdict
 
 
