@@ -206,6 +206,7 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
     assert found.steady["one judge"].before is None, "the first arm has none before it"
     assert found.repeats_told[1].startswith("Over repeats, three judges: P ")
+    assert [one["test"] for one in found.as_data()["pairs"][0]["others"]] == ["paired t", "Wilcoxon"]
     head, _, first, second, *_ = markdown(found.table).splitlines()
     assert " | P over repeats | T against the arm above | Cases | " in head
     assert f" | {steady.before.statistic:.3g} | " in second
