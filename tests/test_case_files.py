@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from courtroom.cases import archives
 from courtroom.cases import files as case_files
+from courtroom.cases.checks import explain
 from courtroom.cases.dispute import (
     CATEGORIES,
     SIDES,
@@ -28,7 +29,7 @@ from courtroom.cases.dispute import (
     JuryRecord,
     Transaction,
 )
-from courtroom.cases.files import explain, read_upload, write_json, write_zip
+from courtroom.cases.files import read_upload, write_json, write_zip
 from courtroom.cases.library import take_media
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
+from courtroom.cases.checks import explain
 from courtroom.cases.dispute import Dispute, Precedent
-from courtroom.cases.files import explain
 from courtroom.knowledge.collection import Collection
 from courtroom.settings import DATA
 
