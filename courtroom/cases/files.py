@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
@@ -22,7 +21,7 @@ from courtroom.cases.readers import cail, lawbench, texts, verdictbench
 from courtroom.cases.readers.tables import looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.text.files import is_json_lines
+from courtroom.text.files import is_json_lines, json_of
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
@@ -193,16 +192,9 @@ def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
 
 def _json(where: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise CaseError(
-            f"{where} is not valid JSON: line {error.lineno}, column {error.colno}. "
-            "Mend it there, or check that the file is whole."
-        ) from error
-    except RecursionError as error:
-        raise CaseError(f"{where} is nested too deeply to be a case. Check that it is the right file.") from error
-    except ValueError as error:
-        raise CaseError(f"{where} holds a number with too many digits. Shorten it.") from error
+        return json_of(text)
+    except CaseError as error:
+        raise CaseError(f"{where}: {error}") from error
 
 
 def _package(where: str, row: Any, beside: Beside) -> Package:
