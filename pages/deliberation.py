@@ -16,7 +16,7 @@ from pages.parts.audience.presenter import audience_view
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.room_view import LIVE_S, end_of_stage, pulse_view, room_view, scene_of
 from pages.parts.live.tabs_view import NOW, back, tabs_view
-from pages.parts.live.votes_view import verdict_view
+from pages.parts.live.votes_view import verdict_view, votes_worth
 from pages.parts.shared.controls import controls, standing
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
@@ -141,10 +141,9 @@ room_view(
 )
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
-for note in record.notes[:1] if len(record.notes) == 1 else ():
-    st.caption(f":material/info: {literal(note)}")
-if len(record.notes) > 1:
-    with st.expander(_("{notes} notes on this run", notes=len(record.notes)), icon=":material/info:"):
+if record.notes:
+    several = _("{notes} notes on this run", notes=len(record.notes))
+    with st.expander(several, icon=":material/info:") if len(record.notes) > 1 else st.container():
         for note in record.notes:
             st.caption(f":material/info: {literal(note)}")
 if at == NOW:
@@ -153,8 +152,8 @@ if at == NOW:
     interventions_view(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
-    if sure := house.experiments.repeats.sentence(run):
-        st.caption(literal(sure))
+    for sentence in filter(None, (house.experiments.repeats.sentence(run), votes_worth(house, run))):
+        st.caption(literal(sentence))
     if st.button(
         declared(procedure.ending.what_if),
         icon=":material/alt_route:",

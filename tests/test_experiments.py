@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from aiohttp import web
 from scipy.stats import ttest_rel
 from typer.testing import CliRunner
 
@@ -28,6 +27,7 @@ from courtroom.experiments.plan import cells
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.table import sentence
+from courtroom.experiments.written import markdown
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
@@ -206,6 +206,11 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
     assert found.steady["one judge"].before is None, "the first arm has none before it"
     assert found.repeats_told[1].startswith("Over repeats, three judges: P ")
+    assert [one["test"] for one in found.as_data()["pairs"][0]["others"]] == ["paired t", "Wilcoxon"]
+    head, _, first, second, *_ = markdown(found.table).splitlines()
+    assert " | P over repeats | T against the arm above | Cases | " in head
+    assert f" | {steady.before.statistic:.3g} | " in second
+    assert " | – | " in first, "the first arm has none above it"
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
@@ -295,27 +300,6 @@ def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Cour
     found = done(house, experiment)
     assert sum(row.outcome.asked for row in found.rows if row.outcome) == 6
     assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
-
-
-def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(body: dict[str, Any]) -> Any:
-        known = body["model"] == "real"
-        return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
-
-    with OpenAIServer(answer=refuse) as server:
-        server.known(monkeypatch)
-        arms = [
-            {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE}
-            for name in ("real", "gone")
-        ]
-        found = done(house, spec(arms=arms))
-    assert found.kept.status == "done"
-    assert {row.state for row in found.rows if row.arm == "real"} == {"done"}
-    assert {row.state for row in found.rows if row.arm == "gone"} == {"failed"}
-    assert all(row.reason for row in found.rows if row.arm == "gone")
-    assert server.calls >= 12
 
 
 def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
@@ -421,6 +405,7 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
     found = done(house, spec(arms=arms))
     values = {line.arm: line.values["accuracy"].value for line in found.table.lines}
     assert (values["good"], values["bad"]) == (1.0, 0.5)
+    assert found.notes == (), "answers that fit need no remark"
     assert {row.run for row in found.rows if row.arm == "good"} == {""}
     (pair,) = [one for one in found.pairs if {one.a, one.b} == {"good", "bad"} and one.measure.name == "accuracy"]
     assert (pair.tested.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)
@@ -458,14 +443,6 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
         ),
     )
     assert [one.unknown for one in whole.accounts] == [2]  # a case that was not chosen is no unknown one
-
-
-def test_an_arm_whose_answers_fit_is_shown_without_a_remark(house: Courthouse, tmp_path: Path) -> None:
-    file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
-    found = done(
-        house, spec(arms=[{"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")])
-    )
-    assert found.notes == ()
 
 
 THEFT = CriminalCase(id="c-0", title="x", facts="A phone was taken.", gold=Gold(charges=("盗窃",)))

@@ -178,6 +178,10 @@ def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courtho
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+    said = file.read_text(encoding="utf-8")
+    assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
+    looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
+    assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
 
 
 @pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
@@ -272,6 +276,8 @@ def test_a_recipes_arms_differ_from_the_paper_by_what_they_are_named_for_and_loo
             assert departures(setup, procedure.paper_settings).keys() <= ABLATED
             assert setup.embedding.startswith("local/qwen3-embedding")
             assert all("num_ctx" in spec.extra for spec in setup.models if spec.id.startswith("ollama/"))
+        if procedure.name == "verdict":  # not the paper's: for an encoder whose cosines are high
+            assert (setup.tau, setup.learning.divergence, setup.learning.alike) == (0.6, 0.85, 0.9)
     tables = {arm.name: setups[place] for place, arm in enumerate(experiment.arms)}
     if one := tables.get("DeepSeek"):
         other = tables["VERDICT"]

@@ -122,7 +122,6 @@ def write_bundle(found: ExperimentResults, house: Hearings, to: Path) -> None:
 
 
 def zipped(found: ExperimentResults, house: Hearings) -> bytes:
-    """A bundle as the content of a ZIP file."""
     with TemporaryDirectory() as folder:
         write_bundle(found, house, path := Path(folder) / "bundle.zip")
         return path.read_bytes()

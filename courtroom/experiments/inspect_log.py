@@ -274,7 +274,6 @@ def _used(one: RecordedCall) -> Any:
 
 
 def _usage(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What each model took in all."""
     found: dict[str, Any] = {}
     for usage in several:
         for model, used in usage.items():

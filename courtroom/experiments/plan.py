@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -59,31 +60,22 @@ def cells(
         answered: how many answers predictions made elsewhere have to each case, by the arm's place: so many repeats.
         learning: the places of the arms that learn.
     """
-    number = 0
-    given = answered or {}
-    most = max(
-        [
-            *map(experiment.repeats_of, range(len(experiment.arms))),
-            *(many for arm in given.values() for many in arm.values()),
-        ]
-    )
+    given, numbers = answered or {}, count()
+    own = map(experiment.repeats_of, range(len(experiment.arms)))
+    most = max([*own, *(many for arm in given.values() for many in arm.values())])
+
+    def cell(place: int, row: str, repeat: int, phase: Phase) -> Cell:
+        run = "" if experiment.arms[place].predictions else run_id(experiment, place, row, repeat, phase)
+        seed = experiment.seed(place, repeat)
+        return Cell(number=next(numbers), arm=place, row=row, repeat=repeat, seed=seed, run=run, phase=phase)
+
     for place in sorted(learning):
-        for row in trained:
-            run = run_id(experiment, place, row, 0, "train")
-            yield Cell(
-                number=number, arm=place, row=row, repeat=0, seed=experiment.seed(place, 0), run=run, phase="train"
-            )
-            number += 1
+        yield from (cell(place, row, 0, "train") for row in trained)
     for repeat in range(most):
         for row in tested:
             for place, arm in enumerate(experiment.arms):
-                if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats_of(place)):
-                    continue
-                run = "" if arm.predictions else run_id(experiment, place, row, repeat)
-                yield Cell(
-                    number=number, arm=place, row=row, repeat=repeat, seed=experiment.seed(place, repeat), run=run
-                )
-                number += 1
+                if repeat < (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats_of(place)):
+                    yield cell(place, row, repeat, "test")
 
 
 def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase = "test") -> str:
@@ -93,7 +85,6 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
 
 
 def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
-    """Cases that are in both."""
     return frozenset(tested) & frozenset(trained)
 
 

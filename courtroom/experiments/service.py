@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,13 +15,13 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.accounts import accounts, sentences
 from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
+from courtroom.experiments.controls import ALL, with_controls
 from courtroom.experiments.driver import ExperimentDriver
 from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Phase
-from courtroom.experiments.printed_results import PrintedResults
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import Experiment
@@ -100,6 +100,10 @@ class Experiments:
         exact, kind = plan.pinned(experiment, self._house)
         return estimate(exact, kind, self._house, progress)
 
+    def with_controls(self, experiment: Experiment, of: Collection[str] = (ALL,)) -> Experiment:
+        """The experiment with the matched controls of these arms added. Raises `CourtroomError`: an arm is no panel."""
+        return with_controls(experiment, self._house.procedures, lambda tried: self.estimate(tried).tokens, of)
+
     # --- steering -------------------------------------------------------------------------------------------
 
     @needs(Access.RUN)
@@ -167,7 +171,6 @@ class Experiments:
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
             for memory in Training.kept_by(kept.experiment):
@@ -175,7 +178,6 @@ class Experiments:
                     self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died; their ids."""
         return self._driver.take_up_interrupted()
 
     def wait(self, name: str, timeout: float | None = None) -> None:
@@ -267,7 +269,6 @@ class Experiments:
         return [run for cell in cells if (run := cell.run or kept.experiment.dataset.run)]
 
     def results(self, name: str) -> ExperimentResults:
-        """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]

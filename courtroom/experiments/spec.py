@@ -198,20 +198,16 @@ class Experiment(Strict):
 
     @property
     def id(self) -> str:
-        """Under which it is kept."""
         return f"{self.name}-{self.digest[:8]}"
 
     def seed(self, arm: int, repeat: int) -> int:
-        """The seed of a repeat under an arm."""
         return self.seeds[repeat] if self.seeds else self.arms[arm].seed + repeat
 
     def repeats_of(self, arm: int) -> int:
-        """How often each case runs under an arm."""
         return self.arms[arm].repeats or self.repeats
 
     @property
     def procedures(self) -> frozenset[str]:
-        """The procedures of its arms."""
         return frozenset(arm.procedure for arm in self.arms if arm.procedure)
 
 

@@ -128,6 +128,8 @@ class ResultTable:
     lines: tuple[TableRow, ...]
     spent: Mapping[str, ArmSpending]
     guesses: tuple[Guess, ...] = ()
+    over_repeats: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """P over an arm's repeats, and T against the arm before (CyberJurors, tables 8 and 9); empty without repeats."""
 
     def below(self, line: TableRow | None, measure: Measure) -> bool:
         """Whether an arm's value is worse than a guess on the same cases."""
@@ -138,7 +140,6 @@ class ResultTable:
         return any(one.value < guess if measure.better == "higher" else one.value > guess for guess in known)
 
     def line(self, arm: str, group: str) -> TableRow | None:
-        """One line, where the arm has done any case of the group."""
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
 
 
@@ -176,7 +177,6 @@ def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
 
 
 def interval_of(measure: Measure, given: CaseSums) -> Interval:
-    """A measure of one arm with its interval."""
     bounds = bounds_of(measure, given.binary, len(given.sums))
     return of_measure(given, measure.finish, bounds, measure.ratio)
 
@@ -202,14 +202,12 @@ def table(
 
 
 def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
-    """The mean of a measure over a case's repeats."""
     assert measure.each is not None
     known = [value for one in several if (value := measure.each(one)) is not None]
     return sum(known) / len(known) if known else None
 
 
 def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
-    """What an arm took so far."""
     mine = [row for row in rows if row.arm == arm]
     done = [row.outcome for row in mine if row.outcome is not None]
     costs = [one.cost for one in done]
@@ -288,13 +286,11 @@ class Pair:
 
     @property
     def better(self) -> str:
-        """The arm with the better value."""
         ahead = self.difference.value > 0 if self.measure.better == "higher" else self.difference.value < 0
         return self.a if ahead else self.b
 
     @property
     def worse(self) -> str:
-        """The other arm."""
         return self.b if self.better == self.a else self.a
 
 

@@ -78,7 +78,6 @@ class Training:
             self._house.knowledge.restore(self._named(PLACE))
 
     def ended(self, arm: int) -> bool:
-        """Whether what an arm has learned is named."""
         return self.snapshot(arm) in self._names()
 
     @staticmethod

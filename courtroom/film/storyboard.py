@@ -49,7 +49,6 @@ class Shot(Strict):
 
 
 def reading_time(text: str) -> float:
-    """Seconds to read a text."""
     return (len(text) + len(WIDE.findall(text))) / CHARACTERS_A_SECOND
 
 
@@ -84,7 +83,6 @@ def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
 
 
 def length(shots: Sequence[Shot]) -> float:
-    """Seconds of the shots that are kept."""
     return sum(shot.seconds for shot in shots if shot.kept)
 
 

@@ -198,7 +198,6 @@ def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
 
 
 def why_none(procedure: Procedure, record: Record, member: str | None = None) -> str:
-    """Why no vote can be audited, in a sentence."""
     if not procedure.peers:
         return (
             f"{procedure.title} does not declare what in its questions comes from peers: no vote of it can be audited."

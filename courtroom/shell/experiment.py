@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from pydantic_core import to_json
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -144,25 +143,32 @@ def run(
     repeats: Annotated[int | None, typer.Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
+    controls: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Add matched controls to this arm: samples, no talk, no personas. `all` is every arm with a panel."
+        ),
+    ] = None,
     dask: Dask = None,
     json_: Json = False,
 ) -> None:
     """Run an experiment. The same command again goes on with what is left.
 
-    With --dataset, --split, --sample, --repeats, --model or --set it is another experiment under the same name: its own cells, its own table.
+    With --dataset, --split, --sample, --repeats, --model, --set or --controls it is another experiment under the same name: its own cells, its own table.
     """
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
-        wanted = adapted(
-            read_toml(file),
-            dataset=dataset,
-            split=split,
-            sample=sample,
-            repeats=repeats,
-            model=model,
-            values=pairs(set_),
-        )
+        given: dict[str, Any] = {
+            "dataset": dataset,
+            "split": split,
+            "sample": sample,
+            "repeats": repeats,
+            "model": model,
+        }
+        wanted = adapted(read_toml(file), **given, values=pairs(set_))
+        if controls:
+            wanted = house.experiments.with_controls(wanted, controls)
         experiment = _with_budget(wanted, budget)
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_)
@@ -224,9 +230,7 @@ def predictions(
     from courtroom.experiments.spec import parsed
 
     with opened() as house:
-        arms = [
-            {"name": model or file.stem, "model": model, "predictions": str(file)} for model in models_in(file)
-        ]  # fmt: skip
+        arms = [{"name": model or file.stem, "model": model, "predictions": str(file)} for model in models_in(file)]
         values = {"name": name or file.stem, "dataset": {"name": dataset}, "by_category": by_category, "arms": arms}
         kept = house.experiments.begin(parsed({**values, "measures": tuple(measure or ())}, file.name))
         house.experiments.store.set_status(kept, "done")
@@ -257,25 +261,8 @@ def status(name: Annotated[str | None, typer.Argument(help="One experiment; all 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
-    from courtroom.experiments.printed_results import PrintedResults
-
     with opened() as house:
-        store = house.experiments.store
-        kept = store.experiment(name)
-
-        def make() -> str:
-            return _results_text(house.experiments.results(kept.id), json_)
-
-        if kept.experiment.lock is None:
-            print(PrintedResults(house.settings.home, store).text(kept, "json" if json_ else "md", make))
-        else:  # what a lock says also rests on the prompts as they are now
-            print(make())
-        if not json_:
-            arms = kept.experiment.arms
-            counted = Counter(
-                (arms[cell.arm].name, cell.reason) for cell in store.cells(kept.id, "failed", phase="test")
-            )
-            _tell_failures((*one, number) for one, number in counted.most_common())
+        _print_results(house.experiments.results(name), json_)
 
 
 @app.command("export")
@@ -404,23 +391,15 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
 
 
 def _print_results(found: ExperimentResults, as_json: bool) -> None:
-    print(_results_text(found, as_json))
-    if not as_json:
-        _tell_failures(found.failures)
-
-
-def _tell_failures(failures: Iterable[tuple[str, str, int]]) -> None:
-    for arm, reason, number in failures:
-        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
-
-
-def _results_text(found: ExperimentResults, as_json: bool) -> str:
     from courtroom.experiments.written import markdown
 
     if as_json:
-        return json.dumps(_finite(found.as_data()), ensure_ascii=False)
+        print(to_json(found.as_data(), inf_nan_mode="null").decode())
+        return
     said = [*found.repeats_told, *map(str, found.findings)]
-    return "\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)])
+    print("\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)]))
+    for arm, reason, number in found.failures:
+        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
 def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
@@ -438,14 +417,3 @@ def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
         f"{max(1, round(takes.seconds)):,} seconds. Answers that cells share, "
         f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
     )
-
-
-def _finite(value: Any) -> Any:
-    """Plain data in which what is no number is null, as JSON has it."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    if isinstance(value, float) and value - value != 0:
-        return None
-    return value

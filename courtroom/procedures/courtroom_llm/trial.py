@@ -34,7 +34,6 @@ class LabelTrial:
 
     @property
     def defended(self) -> str:
-        """The label for which the attorney argues."""
         return self.second if self.prosecuted == self.first else self.first
 
 

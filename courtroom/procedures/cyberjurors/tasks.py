@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, create_model
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
+from courtroom.judging.private_ballot import TITLE, InPrivate
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, narrowed
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Points, Sentence, Task
@@ -270,7 +271,6 @@ class PerceiveEvidence(Task[Perception]):
         return perception_of(answer, tuple(medium.kind for medium in self.evidence.media))
 
     def media(self) -> tuple[Medium, ...]:
-        """The media of the chosen piece."""
         return self.evidence.media
 
 
@@ -290,7 +290,6 @@ class AnalyseDispute(Task[Analysis]):
     persona: Persona | None = None
 
     def media(self) -> tuple[Medium, ...]:
-        """The key pictures and frames, the buyer's first."""
         return self.shown
 
 
@@ -310,11 +309,18 @@ class Judge(Task[Opinion]):
     summary: Summary | None = None
     round: int = 1
     reasons_first: bool = False
+    in_private: InPrivate = False
 
     @property
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first."""
         return Opinion if self.reasons_first else OPINION_PUBLISHED
+
+
+class JudgeInPrivate(Judge):
+    """Stage IV, if nobody saw the vote."""
+
+    title = TITLE
 
 
 class JudgeAtOnce(Task[Opinion]):
@@ -326,7 +332,6 @@ class JudgeAtOnce(Task[Opinion]):
     rules: tuple[str, ...] = ()
 
     def media(self) -> tuple[Medium, ...]:
-        """All media of the case."""
         return tuple(self.case.media())
 
 
@@ -364,7 +369,6 @@ def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None
 
 
 def choice(task: Judge, answer: Opinion) -> str:
-    """The side that a juror votes for."""
     return answer.verdict
 
 

@@ -23,7 +23,6 @@ Hearing = Court[Document, JurisSetup]
 
 
 async def deliberate(court: Hearing) -> Verdict:
-    """From the document to its summary."""
     if court.setup.writer:
         written = await without_jury(court)
         return verdict(court.case, (), written, await assess(court, written))
@@ -156,7 +155,6 @@ def seated(court: Hearing, step: int) -> tuple[Member, ...]:
 
 
 def seat(juror: Member) -> int:
-    """A juror's seat, from 1."""
     return int(juror.id.removeprefix("juror-"))
 
 

@@ -128,7 +128,6 @@ class Decides(BaseModel):
 
     @property
     def form(self) -> type[BaseModel]:
-        """The judgment, with or without reasons."""
         return ReasonedJudgment if self.reasons else JudgmentAnswer
 
 
@@ -165,7 +164,6 @@ class Respond(OfFacts, Task[Response]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """The response, with or without what was weighed."""
         return ReasonedResponse if self.reasons else Response
 
 

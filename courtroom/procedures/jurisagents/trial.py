@@ -58,7 +58,6 @@ class Trial:
 
     @property
     def judgment(self) -> Judgment:
-        """The judgment that stands."""
         return self.final or self.first
 
 

@@ -25,6 +25,7 @@ from courtroom.questions.audience import Liked
 from courtroom.room.live_audiences import AudienceSnapshot, Poll
 from pages.parts.audience.phone import live_audiences
 from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.house import server_address
 from pages.parts.shared.inert import escaped, inert, literal
 from pages.parts.shared.offered import offered
 from pages.parts.shared.table import many, money
@@ -35,7 +36,7 @@ HERE_ONLY = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 def link_of(token: str) -> str:
     """The link, under the address by which phones reach this server; the person can say another than the browser's own."""
-    base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
+    base = server_address()
     typed = st.text_input(
         _("Address by which phones reach this server"),
         st.session_state.get("audience-address", base),

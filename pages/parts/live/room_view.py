@@ -47,18 +47,11 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
         exclude_defaults=True,
         include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"},
     )
-    data = {
-        **read(changes),
-        "run": record.run.id,
-        "version": drawn.version,
-        "from": have,
-        **read(
-            {
-                "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
-                "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
-            }
-        ),
+    changes |= {
+        "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
+        "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
     }
+    data = {**read(changes), "run": record.run.id, "version": drawn.version, "from": have}
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
     return True
 

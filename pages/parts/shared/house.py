@@ -91,6 +91,13 @@ def _newly_opened(settings: Settings) -> Courthouse:
     return opened
 
 
+def server_address() -> str:
+    """Where the browser has found the app, without the page."""
+    address = (st.context.url or "").split("?")[0].rstrip("/")
+    pages = ("/deliberation", "/cases", "/experiments")
+    return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)
+
+
 def current_run() -> str | None:
     """The run in the URL, or the one this session looked at last; both are kept the same. Moving to another page drops the query
     parameters, so the session remembers, and the URL is set again."""
