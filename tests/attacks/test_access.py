@@ -76,7 +76,7 @@ READS: dict[str, set[str]] = {
         "counts",
         "experiment",
         "experiments",
-        *("lines", "names_snapshot"),
+        "names_snapshot",
         *("number", "page", "status", "took", "under_way"),
     },
     "Families": {"ids", "leads_to", "root"},
