@@ -12,9 +12,9 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom.cases.case import Case
-from courtroom.cases.checks import check
+from courtroom.cases.checks import check, explain
 from courtroom.cases.dispute import CATEGORIES, SIDES, Dispute
-from courtroom.cases.files import ENDINGS, Package, explain, read_each
+from courtroom.cases.files import ENDINGS, Package, read_each
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
