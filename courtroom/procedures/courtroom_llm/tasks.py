@@ -154,6 +154,7 @@ class ChooseLabel(Decide):
     name = "judge"
     title = "Judgment"
     offline_only = ("labels", "similarities")  # the whole set stands in `_case`; a cosine says nothing to a model
+    gives_way = ("similar", "earlier")
     pleadings: tuple[Pleading, ...]
     similar: tuple[Similar, ...] = ()
     similarities: tuple[float, ...] = ()
@@ -171,6 +172,7 @@ class Classify(Decide):
     name = "classify"
     title = "Classification"
     offline_only = ("labels", "similarities")  # as above
+    gives_way = ("similar",)
     similar: tuple[Similar, ...] = ()
     similarities: tuple[float, ...] = ()
 
