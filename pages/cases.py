@@ -19,7 +19,7 @@ from pages.parts.shared.case_view import case_view
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import declared, escaped, literal
 from pages.parts.shared.offered import offered
-from pages.parts.shared.table import many, unreadable_rows
+from pages.parts.shared.table import in_columns, many, unreadable_rows
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -79,13 +79,11 @@ def _watch(case: ListedCase) -> None:
 
 
 def hear(case: str) -> None:
-    """Take a case to the Setup page."""
     st.session_state["case"] = case
     st.switch_page("pages/setup.py")
 
 
 def card(case: ListedCase) -> None:
-    """One case of the library."""
     with st.container(border=True):
         if case.picture and case.picture.sha256:
             st.image(
@@ -120,7 +118,6 @@ def _what_it_shows(case: ListedCase) -> str:
 
 
 def write() -> None:
-    """Write a case of any kind that can be written by hand."""
     kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
         _("What kind"),
@@ -138,7 +135,6 @@ def write() -> None:
 
 @offered(Access.RUN)
 def add() -> None:
-    """Add a case of one's own."""
     adding = st.segmented_control(
         _("Add a case"),
         ["Upload", "Write"],
@@ -153,7 +149,6 @@ def add() -> None:
 
 
 def library() -> None:
-    """All cases, with filters."""
     st.title(_("Courtroom"))
     st.markdown(
         _(
@@ -164,17 +159,17 @@ def library() -> None:
     add()
     unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
-    wanted = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    text = wanted[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
-    sort = wanted[1].selectbox(
+    fields = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
+    text = fields[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
+    sort = fields[1].selectbox(
         _("Kind"), ["All kinds", *dict.fromkeys(case.kind_title for case in cases)], format_func=translated
     )
-    language = wanted[2].selectbox(
+    language = fields[2].selectbox(
         _("Language"),
         ["All", *sorted({case.language for case in cases})],
         format_func=lambda code: LANGUAGES.get(code, translated(code)),
     )
-    kind = wanted[3].selectbox(
+    kind = fields[3].selectbox(
         _("Show"), ["All cases", "Samples", "Your own", "With video", "Near ties"], format_func=translated
     )
     tests: dict[str, Callable[[ListedCase], bool]] = {
@@ -196,10 +191,9 @@ def library() -> None:
             _("No case fits these filters. Loosen them, or upload a case of your own."),
             icon=":material/filter_alt_off:",
         )
-    for start in range(0, len(shown), PER_ROW):
-        for column, case in zip(st.columns(PER_ROW), shown[start : start + PER_ROW], strict=False):
-            with column:
-                card(case)
+    for column, case in in_columns(shown, PER_ROW):
+        with column:
+            card(case)
 
 
 if deleted := st.session_state.get("deleted_case"):

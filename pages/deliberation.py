@@ -141,10 +141,9 @@ room_view(
 )
 for warning in record.setup.warnings():
     st.caption(f":material/warning: {literal(warning)}")
-for note in record.notes[:1] if len(record.notes) == 1 else ():
-    st.caption(f":material/info: {literal(note)}")
-if len(record.notes) > 1:
-    with st.expander(_("{notes} notes on this run", notes=len(record.notes)), icon=":material/info:"):
+if record.notes:
+    several = _("{notes} notes on this run", notes=len(record.notes))
+    with st.expander(several, icon=":material/info:") if len(record.notes) > 1 else st.container():
         for note in record.notes:
             st.caption(f":material/info: {literal(note)}")
 if at == NOW:

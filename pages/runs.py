@@ -96,9 +96,6 @@ def listing() -> None:
         st.info(_("No run fits these filters. Loosen them."), icon=":material/filter_alt_off:")
         return
     selected_bar(house, listed)
-    pages = (total - 1) // PAGE + 1
-    if st.session_state.get("runs-page", 1) > pages:  # lines have gone since
-        st.session_state["runs-page"] = pages
     with st.container(horizontal=True, vertical_alignment="bottom"):
         page = page_of(total, PAGE, "runs-page")
         lines = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
@@ -112,7 +109,7 @@ def listing() -> None:
                 on_click=pick_all,
                 args=(here,),
             )
-        if pages > 1 or len(here) < len(lines):
+        if total > PAGE or len(here) < len(lines):
             st.button(
                 _("Select all that fit"),
                 key="select-all",

@@ -63,10 +63,7 @@ def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
             st.error(literal(error))
             answer = None
         if st.form_submit_button(_("Give this answer"), type="primary") and answer is not None:
-            if house.people.answer(seat, question, answer):
-                st.session_state["answered"] = question.key
-            else:
-                st.session_state["late"] = question.key
+            house.people.answer(seat, question, answer)
             st.rerun()
 
 

@@ -19,7 +19,7 @@ from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knobs
-from pages.parts.shared.models_form import embedding_form, embedding_notes, keys_form, models_form, typed_keys
+from pages.parts.shared.models_form import embedding_choice, embedding_notes, keys_form, models_form, typed_keys
 from pages.parts.shared.offered import runs_here
 from pages.parts.shared.table import one_of
 
@@ -85,7 +85,9 @@ section = one_of(_("Section"), draft.sections(), "setup_section", draft.sections
 if section == "Models":
     models_form(draft, procedure, case, house.connections)
     if procedure.looks_in:
-        embedding_form(draft, house)
+        st.subheader(_("Look-ups"))
+        chosen = draft.values.get("embedding", "")
+        draft.values["embedding"] = embedding_choice(house.settings.embedding, chosen, draft.key("embedding"))
     keys_form(house.connections)
 elif section == EDITED[Widget.PERSONAS]:
     personas_table(house, draft, case)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score
 
-from courtroom.cases.dispute import Dispute
+from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
@@ -67,6 +68,28 @@ def test_classes_of_votes_and_rounds_stand_in_their_order(cells: list[CellRow]) 
     assert labels("rounds") == ("1", "2", "3")
     assert labels("real-votes") == ("17:0", "13:4", "9:8", "8:9")
     assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")
+
+
+def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_record() -> None:
+    """CyberJurors, figure 5 (a)."""
+    votes = [((6, 11), (9, 8), 2), ((6, 11), (6, 11), 3), ((17, 0), (17, 0), 1), ((8, 8), (10, 7), 2)]
+    cells = []
+    for number, (first, last, rounds) in enumerate(votes):
+        made = cell(number, "a", (17, 0) if rounds == 1 else (11, 6), last, rounds)
+        assert made.outcome is not None
+        counts = dict(zip(SIDES, first, strict=True))
+        cells.append(replace(made, outcome=made.outcome.model_copy(update={"first": counts})))
+
+    def told(measure: str) -> list[float]:
+        found = breakdown(cells, ["a"], MEASURES["dispute"][measure], FEATURES["real-votes"])
+        assert found.labels == ("17:0", "11:6")
+        return [point.value.value for point in found.points]
+
+    assert told("accuracy") == [1.0, pytest.approx(2 / 3)]
+    assert told("first_accuracy") == [1.0, pytest.approx(1 / 3)], "a tie goes to the buyer"
+    assert [told(f"ended_{number}") for number in (1, 2, 3)] == [
+        [1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)],
+    ]  # fmt: skip
 
 
 def test_texts_are_differing_by_whether_their_hearings_disagreed() -> None:
@@ -142,8 +165,6 @@ def test_the_figure_shows_what_the_table_says(cells: list[CellRow], theme: str) 
 
 
 def test_names_from_outside_are_inert_in_the_figure(cells: list[CellRow]) -> None:
-    from dataclasses import replace
-
     hostile = [replace(one, category=f"<b>{one.number}", arm="<i>a") for one in cells]
     figure = draw_breakdown(breakdown(hostile, ["<i>a"], ACCURACY, FEATURES["category"]))
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")

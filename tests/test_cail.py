@@ -1,4 +1,4 @@
-"""CAIL2018 records beyond the plain one: odd spellings, doubtful terms, defendants, and records checked by hand."""
+"""CAIL2018 records: plain ones, odd spellings, doubtful terms, defendants, and records checked by hand; what is known of a judgment."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.files import Package, read_upload
 from courtroom.cases.readers import cail
 from courtroom.errors import CaseError
+from courtroom.judging.answers import JudgmentAnswer
 from courtroom.law.judgment import LONGEST, Term, defendants_in
 from tests.real import FOLDER, needs_real_data
 
@@ -39,6 +40,30 @@ def gold(**meta: Any) -> Gold:
     found = case(**meta).gold
     assert found is not None
     return found
+
+
+def test_a_record_becomes_a_criminal_case() -> None:
+    found = case(accusation=["[盗窃]罪"])
+    assert (found.facts, found.language, found.defendant) == (FACT, "zh", "高某某")
+    assert str(found.gold.judgment()) == "article 264; 盗窃; 8 months"
+    assert found.blind().gold is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"fact": FACT}, "`meta` is missing"),
+        ({"fact": "", "meta": {}}, "`fact` must be the text"),
+        ({"meta": {"accusation": ["盗窃"]}}, "`fact` must be the text"),
+        ({"fact": FACT, "meta": {"accusation": [7]}}, "`accusation` must be a list"),
+        ({"fact": FACT, "meta": {"relevant_articles": [999]}}, "the Criminal Law has no article 999"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_named_and_nothing_of_the_file_is_taken(wrong: dict[str, Any], told: str) -> None:
+    whole = {"fact": FACT, "meta": {"relevant_articles": [264]}}
+    with pytest.raises(CaseError, match="^cases.jsonl, line 2: ") as error:
+        read_upload("cases.jsonl", "\n".join(json.dumps(row) for row in (whole, wrong, whole)).encode())
+    assert told in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -145,11 +170,6 @@ def test_a_fine_is_left_out_with_a_remark() -> None:
     assert package().remarks == ()
 
 
-def test_a_record_without_its_fact_is_told_so() -> None:
-    with pytest.raises(CaseError, match=r"^case\.json: `fact` must be the text"):
-        read_upload("case.json", json.dumps({"meta": {"accusation": ["盗窃"]}}).encode())
-
-
 def test_half_a_character_in_the_facts_is_told() -> None:
     with pytest.raises(CaseError, match=r"^case\.json: .*holds half a character"):
         case("被告人\ud83d")
@@ -158,6 +178,49 @@ def test_half_a_character_in_the_facts_is_told() -> None:
 def test_the_same_facts_have_the_same_id_and_others_another() -> None:
     assert case().id == case(accusation=["诈骗"]).id
     assert case().id != case(FACT + "又查明：").id
+
+
+def test_what_was_decided_on_each_defendant_is_kept_by_name() -> None:
+    plain = cail.criminal(
+        "被告人高某某、石某共同窃得手机一部。",
+        source="",
+        each=[{"name": "高某某", "charges": ["盗窃罪"]}, {"name": "石某", "charges": ["掩饰犯罪所得"]}],
+    )
+    found = CriminalCase.model_validate({**plain, "title": "x"})
+    assert found.defendants == ("高某某", "石某")
+    assert [str(found.gold.decided(name)) for name in ("", *found.defendants)] == ["盗窃", "盗窃", "掩饰犯罪所得"]
+    assert found.real_outcome() == "Judgment on record · 高某某: 盗窃 · 石某: 掩饰犯罪所得"
+    assert found.blind().gold is None
+    with pytest.raises(ValueError, match="孙某 is none of them"):
+        CriminalCase.model_validate({**plain, "title": "x", "gold": {"each": [{"name": "孙某"}]}})
+
+
+def test_what_is_not_known_of_a_judgment_is_left_out_of_its_words() -> None:
+    assert str(Gold(charges=("盗窃",)).decided()) == "盗窃"
+    assert str(Gold(term_of_imprisonment=Term(imprisonment=9)).decided()) == "9 months"
+    assert (
+        str(Gold(relevant_articles=(264, 266), term_of_imprisonment=Term()).decided()) == "articles 264, 266; 0 months"
+    )
+    assert str(Gold().decided()) == ""
+
+
+def test_a_judgment_that_a_model_writes_as_text_is_repaired_where_it_is_certain() -> None:
+    answer = JudgmentAnswer.model_validate(
+        {
+            "relevant_articles": "Article 264",
+            "accusation": "盗窃罪；诈骗罪",
+            "term_of_imprisonment": {"death_penalty": False, "imprisonment": 8, "life_imprisonment": False},
+        }
+    )
+    assert str(answer.judgment()) == "article 264; 盗窃; 诈骗; 8 months"
+    for wrong in (
+        {"relevant_articles": ["Article 9999"]},
+        {"term_of_imprisonment": {"life_imprisonment": True, "imprisonment": 36}},
+    ):
+        with pytest.raises(ValueError, match="no article 9999|only one of the three"):
+            JudgmentAnswer.model_validate(
+                {"relevant_articles": [264], "charge": ["盗窃"], "term_of_imprisonment": {}, **wrong}
+            )
 
 
 json_values = st.recursive(

@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -315,25 +316,21 @@ def test_a_pause_stops_the_runs_at_the_workers_and_they_go_on_later(house: Court
 
 LIES = (
     "no JSON",
-    "",
-    "[]",
-    '{"status": "done", "outcome": 7}',
-    '{"status": "won"}',
-    '{"status": "done", "asked": "many"}',
-    '{"status": "done", "more": 1}',
-    "[" * 100_000,
+    '{"status": "done"}',
+    '{"status": "paused"}',
+    '{"status": "done", "outcome": {"outcome": "sadness", "asked": -9, "cost": -1e9}, "asked": -9, "cost": -1e9}',
+    '{"status": "failed", "why": "I am the one who says", "tokens": 1000000000000000000}',
 )
 
 
-def lies_from_now_on(said: tuple[str, ...]) -> None:
-    """Has the process that this runs in give these answers for cells, in turn."""
+def lies_from_now_on(said: tuple[str, ...], *, idle: bool) -> None:
+    """Has the process that this runs in give these answers for cells, in turn; it works on them unless it is idle."""
     from itertools import cycle
 
     from courtroom.experiments import cluster
 
-    turn = cycle(said)
-    cluster.honest = cluster.drive  # type: ignore[attr-defined]
-    cluster.drive = lambda *given: next(turn)
+    turn, cluster.honest = cycle(said), cluster.drive  # type: ignore[attr-defined]
+    cluster.drive = lambda *given: (None if idle else cluster.honest(*given)) or next(turn)
 
 
 def is_honest_again() -> None:
@@ -342,24 +339,33 @@ def is_honest_again() -> None:
     cluster.drive = cluster.honest  # type: ignore[attr-defined]
 
 
-def test_workers_that_answer_nonsense_fail_their_cells_and_an_honest_one_brings_them_to_their_ends(
-    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
-) -> None:
+@contextmanager
+def lying(cluster: LocalCluster, *, idle: bool) -> Iterator[None]:
     with Client(cluster) as client:
-        client.run(lies_from_now_on, LIES)
+        client.run(lies_from_now_on, LIES, idle=idle)
         try:
-            name = house.experiments.begin(online("lies"))
-            house.experiments.go(name)
-            house.experiments.wait(name, 300)
+            yield
         finally:
             client.run(is_honest_again)
+
+
+def test_what_a_worker_says_of_a_cell_counts_for_nothing_and_its_record_for_all(
+    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
+) -> None:
+    name = house.experiments.begin(online("lies"))
+    with lying(cluster, idle=True):
+        house.experiments.go(name)
+        house.experiments.wait(name, 300)
     found = house.experiments.results(name)
     assert {row.state for row in found.rows} == {"failed"}
     assert all(row.reason.endswith(".") and row.outcome is None for row in found.rows)
     assert asked(server, "lies").total() == 0
     assert house.experiments.try_again(name) == len(found.rows)
-    house.experiments.wait(name, 300)
-    assert table(house.experiments.results(name)) == table(driven(alone, online("lies")))
+    with lying(cluster, idle=False):
+        house.experiments.wait(name, 300)
+    assert table(house.experiments.results(name)) == table(unbroken := driven(alone, online("lies")))
+    took, would_take = (one.experiments.store.took(kept) for one, kept in ((house, name), (alone, unbroken.kept.id)))
+    assert took == would_take
 
 
 # --- what can't be used ---------------------------------------------------------------------------------------------

@@ -261,6 +261,9 @@ def test_real_records_are_read_whole_and_named_by_task_and_item(desk: Desk) -> N
     assert (done.taken, done.refused) == (1185, 0)
     row = desk.datasets.row("set", "3-4-10")
     assert (row.category, row.number, row.place) == ("3-4", 10, "3-4.jsonl, line 11")
+    asked = {row.category: row.case.asked for row in desk.rows()}
+    assert asked == {**dict.fromkeys(asked, "judgment"), "3-6": "case_analysis", "3-7": "crime_amount"}
+    assert not any(row.case.facts.startswith(("事实", "文书:")) for row in desk.rows())
     cail = desk.take(FOLDER / "cail_like.jsonl", name="cail")
     assert (cail.taken, cail.refused) == (199, 0)
 

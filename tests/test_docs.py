@@ -210,7 +210,14 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         run("migrate", "--to", stands_for["ADDRESS"])
         monkeypatch.setenv("COURTROOM_DATABASE", stands_for["ADDRESS"])
         (folder / "home" / "courtroom.sqlite").unlink()
-    if words[0] == "doctor":
+    if words[:2] == ["experiment", "canary"]:
+        with OpenAIServer() as server:
+            server.known(monkeypatch)
+            run(
+                "experiment", "run", str(ROOT / "data/experiments/first.toml"), "--sample", "1", "--model", "openai/any"
+            )
+            run(*named)
+    elif words[0] == "doctor":
         run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
         told = CliRunner().invoke(app, named).stdout.splitlines()
         wrong = [line for line in told if line.startswith("WRONG")]

@@ -12,7 +12,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from aiohttp import web
 from scipy.stats import ttest_rel
 from typer.testing import CliRunner
 
@@ -297,27 +296,6 @@ def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Cour
     assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
 
 
-def test_an_arm_whose_model_does_not_answer_fails_and_the_others_end(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(body: dict[str, Any]) -> Any:
-        known = body["model"] == "real"
-        return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
-
-    with OpenAIServer(answer=refuse) as server:
-        server.known(monkeypatch)
-        arms = [
-            {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE}
-            for name in ("real", "gone")
-        ]
-        found = done(house, spec(arms=arms))
-    assert found.kept.status == "done"
-    assert {row.state for row in found.rows if row.arm == "real"} == {"done"}
-    assert {row.state for row in found.rows if row.arm == "gone"} == {"failed"}
-    assert all(row.reason for row in found.rows if row.arm == "gone")
-    assert server.calls >= 12
-
-
 def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -421,6 +399,7 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
     found = done(house, spec(arms=arms))
     values = {line.arm: line.values["accuracy"].value for line in found.table.lines}
     assert (values["good"], values["bad"]) == (1.0, 0.5)
+    assert found.notes == (), "answers that fit need no remark"
     assert {row.run for row in found.rows if row.arm == "good"} == {""}
     (pair,) = [one for one in found.pairs if {one.a, one.b} == {"good", "bad"} and one.measure.name == "accuracy"]
     assert (pair.tested.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)
@@ -458,14 +437,6 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
         ),
     )
     assert [one.unknown for one in whole.accounts] == [2]  # a case that was not chosen is no unknown one
-
-
-def test_an_arm_whose_answers_fit_is_shown_without_a_remark(house: Courthouse, tmp_path: Path) -> None:
-    file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
-    found = done(
-        house, spec(arms=[{"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")])
-    )
-    assert found.notes == ()
 
 
 THEFT = CriminalCase(id="c-0", title="x", facts="A phone was taken.", gold=Gold(charges=("盗窃",)))

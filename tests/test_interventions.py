@@ -167,11 +167,7 @@ def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse
 
 
 def test_a_rejection_is_overruled_and_the_loop_ends(house: Courthouse) -> None:
-    case = (
-        house.library.case("criminal-unit-302")
-        if False
-        else next(house.library.case(c.id) for c in house.library.cases() if c.kind == "criminal")
-    )
+    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == "criminal")
     run = drive(house, house.new_run("verdict", case, VerdictSetup(), 0), Control(stage="turn 1"))
     verify = house.record(run).call("turn-1/supervisor/verify")
     flipped = {**verify.value, "need_rejudge": not verify.value["need_rejudge"], "suggestions": "Look again."}

@@ -15,7 +15,7 @@ from courtroom.engine.events import Noted, Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
 from courtroom.law.judgment import same_matter
-from courtroom.law.statute import Both, Statute
+from courtroom.law.statute import Both, Statute, charges_of
 from courtroom.media.medium import Medium
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
@@ -468,17 +468,25 @@ def test_a_precedent_shows_only_what_is_known_of_its_judgment(house: Courthouse)
 
 
 def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthouse) -> None:
-    house.knowledge.of("statutes", "mine").add([Statute(number=264, text=Both(en="Whoever steals a telephone ..."))])
+    late = Statute(number=133, suffix=1, text=Both(en="Dangerous driving ..."), charges=(Both(en="dangerous driving"),))
+    mine = Statute(number=264, text=Both(en="Whoever steals a telephone ..."))
+    house.knowledge.of("statutes", "mine").add([mine, late])
+    house.knowledge.of("charges", "late").add(charges_of([late]))
     model = Court(objects=False)
     record = hear(house, model, base="mine")
     decide = text_of(model.history[2])
     assert "Article 264:\n> Whoever steals a telephone ..." in decide
+    assert "Article 133 (133-1):\n> Dangerous driving ..." in decide, "an answer takes whole numbers"
     assert "unofficial" not in decide
     assert [note.text.partition(" of the")[0] for note in record.of(Noted)] == [
         "Nothing was found among the charges",
         "Nothing was found among the precedents",
     ]
     assert "knowledge base mine" in str(PROCEDURES["jurisagents"].views[1].draw(record))
+    hear(house, model, base="late")
+    assert "> dangerous driving, article 133 (133-1)\n" in text_of(
+        next(request for request in reversed(model.history) if request.task.name == "decide")
+    )
     failed = hear(house, model, base="nowhere")
     assert failed.run.status == "failed"
     assert "There is no knowledge base “nowhere”" in failed.run.reason

@@ -157,11 +157,6 @@ def test_any_text_is_read_or_refused_in_words(text: str, ending: str) -> None:
     assert not said or said.startswith(name)
 
 
-def test_a_pasted_table_without_a_label_column_says_what_it_needs() -> None:
-    with pytest.raises(CaseError, match="needs a column"):
-        task_from_text("one\ntwo\nthree")
-
-
 PAIR = "sentence1\tsentence2\tlabel\tidx\n"
 
 

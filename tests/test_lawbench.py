@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.criminal import CriminalCase, Given, Gold
 from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError
 from courtroom.law.judgment import Term
@@ -98,12 +98,30 @@ def test_amounts_are_read_in_yuan(answer: str, read: float) -> None:
         ("下列正确的是?A:一;B:二;C:三;D:四。", "正确答案:AC", "one letter"),
         (FACT, None, "must be texts"),
         ("事实:", "罪名:盗窃", "facts"),
+        ("事实:y", "something else", "of no task that is read here"),
     ],
 )
 def test_an_answer_that_is_not_certain_is_refused(question: str, answer: Any, told: str) -> None:
     with pytest.raises(CaseError, match=r"^task\.json: ") as error:
         ask(question, answer)
     assert told in str(error.value)
+
+
+def test_what_a_question_gives_beside_the_facts_is_given_and_gold() -> None:
+    charges = ask(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
+    assert charges.given == Given(charges=("盗窃", "诈骗"))
+    assert charges.source == "LawBench 3-1"
+    without = ask(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条", "刑期:8个月")
+    assert without.given == Given(charges=("盗窃",), relevant_articles=(264,))
+    text = "第二百六十四条 盗窃公私财物，数额较大的，处三年以下有期徒刑。"
+    with_text = ask(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条。法条内容：{text}", "刑期:8个月")
+    assert with_text.given == Given(charges=("盗窃",), relevant_articles=(264,), article_text=text)
+    assert (without.source, with_text.source) == ("LawBench 3-4", "LawBench 3-5")
+    assert without.gold == with_text.gold
+    nothing = ask(f"事实:{FACT}", "罪名:盗窃")
+    assert nothing.given is None
+    assert len({nothing.id, without.id, with_text.id, charges.id}) == 4
+    assert CriminalCase.model_validate_json(with_text.model_dump_json()) == with_text
 
 
 def test_what_is_given_away_leaves_the_facts_whole() -> None:

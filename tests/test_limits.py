@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tenacity import wait_none
 
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
@@ -185,7 +184,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_leaves_its_place(tmp_path
 
 
 async def test_each_attempt_is_a_request_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     with Clocked(faults=1.0, only=("cut body",)) as server:
         model = LiteLLMModel(MediaStore(tmp_path), there(server), NotedLimits(server.came))
         spec = {"requests_per_minute": 2, "attempts": 4}
@@ -307,7 +306,7 @@ async def test_calls_at_once_are_halved_once_for_calls_sent_together_and_grow_wh
 async def test_a_server_that_takes_only_so_many_calls_at_once_is_asked_no_more_than_it_takes_for_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
     def answer(body: dict[str, Any]) -> web.Response | None:
         return None if server.open <= 4 else web.json_response({"error": {"message": "busy"}}, status=429)
@@ -335,7 +334,7 @@ def alternating(refused: int) -> Answer:
 async def test_a_server_that_alternates_between_429_and_fast_answers_gives_all_answers(
     refused: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     with Clocked(answer=alternating(refused)) as server:
         pool = await pool_at(server, tmp_path)
         replies = await asked(pool, *questions(60, attempts=20))
@@ -352,7 +351,7 @@ async def test_a_server_that_alternates_between_429_and_fast_answers_gives_all_a
 async def test_a_huge_or_senseless_retry_after_holds_nobody_for_longer_than_a_bound(
     after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     monkeypatch.setattr(failures, "LONGEST_WAIT_S", 0.2)
     calls = count()
 
@@ -374,7 +373,7 @@ async def test_calls_of_one_server_do_not_slow_those_of_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that answers each call with 429 brings its own calls down to one at a time, and nobody else's."""
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
     def answer(body: dict[str, Any]) -> web.Response | None:
         refuses = body["model"] == "bad"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from tenacity import wait_none
 
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
@@ -34,7 +33,7 @@ HTTP_FAULTS = ("429", "500", "empty body", "cut body")
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 
@@ -177,7 +176,7 @@ async def test_the_schema_goes_along_where_it_is_wanted_and_parameters_as_they_a
     [
         ("ollama/llama3.1:8b", 10, {}, 8192),
         ("ollama/llama3.1:8b", 12_000, {}, 32_768),
-        ("ollama/llama3.1:8b", 12_000, {"num_ctx": 4096}, 4096),
+        ("ollama/llama3.1:8b", 3_000, {"num_ctx": 4096}, 4096),
         ("openai/gpt-4o", 12_000, {}, None),
     ],
 )
@@ -187,8 +186,12 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     request = question(text="word " * words, id=model, extra=extra)
     findings = await Capabilities().of(request.spec)
-    sent = LiteLLMModel(MediaStore(tmp_path))._parameters(request, [], findings, set())
-    assert sent.get("num_ctx") == context
+    asker = LiteLLMModel(MediaStore(tmp_path))
+    assert asker._parameters(request, [], findings, set()).get("num_ctx") == context
+    if extra:
+        too_long = question(text="word " * 4 * words, id=model, extra=extra)
+        with pytest.raises(ModelRefused, match=r"num_ctx lets ollama/llama3.1:8b hold 4,096: its beginning would be"):
+            asker._parameters(too_long, [], findings, set())
 
 
 async def test_a_provider_that_refuses_a_schema_is_asked_without_from_then_on(

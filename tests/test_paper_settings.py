@@ -11,10 +11,12 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.verdict.alignment import Adapter
 from tests.pages import house, page
 
 __all__ = ["house"]  # a fixture
 
+GEMINI = "gemini/gemini-2.5-flash-lite"
 PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))
 
 
@@ -60,11 +62,47 @@ def test_a_connection_is_not_passed_on_to_another_model() -> None:
     assert changed(setup, {"roles.clerk.temperature": 0.0}).spec("clerk", "clerk").connection == "lab"
 
 
+NUMBERS: dict[str, dict[str, object]] = {
+    "cyberjurors": {
+        **{"jury_size": 17, "rounds": 3, "grounding_rounds": 3, "norms": 3, "consensus": 0.8, "tie": "buyer"},
+        **{"key_media": None, "model.temperature": 0.7, "model.max_tokens": 2048, "model.id": GEMINI},
+        "embedding": "local/longformer",
+    },
+    "juris": {"jury_size": 5, "jury": "fixed", "members.editor.id": "ollama/mistral:7b"},
+    "courtroom-llm": {
+        **{"judges": 5, "shots": 1, "hearings": 5, "model.temperature": 0.5, "model.id": "openai/gpt-4o"},
+        "embedding": "local/en-core-web-sm",
+    },
+    "jurisagents": {
+        **{"statutes": 10, "charges": 10, "precedents": 5, "ranking": "dense", "appeal": True, "reasons": False},
+        **{"model.temperature": 0.0, "model.id": "openai/gpt-4o"},
+    },
+    "verdict": {
+        **{"ranking": "dense", "shortlist": 5, "turns": 3, "precedents": 3, "directives": 3, "topo": "count"},
+        **{"alpha": 0.4, "beta": 0.3, "gamma": 0.3, "learning.prune": 0.3, "model.temperature": 0, "model.top_p": 0.9},
+        "embedding": "local/qwen3-embedding-8b",
+    },
+}
+"""As they stand in the papers: CyberJurors 5, B.2, C.1; JURIS 4.1; Courtroom-LLM 4.1, 4.2; JurisAgents 2.2, 4.1; VERDICT C."""
+
+
 @pytest.mark.parametrize("procedure", [one for one in PROCEDURES.values() if one.paper_settings], ids=lambda p: p.name)
-def test_the_preset_paper_has_every_setting_of_the_paper(procedure: Procedure) -> None:
+def test_the_preset_paper_has_the_numbers_of_the_papers(procedure: Procedure) -> None:
     (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
+    with_models = [preset for preset in procedure.presets if preset.title.startswith("Paper, with")]
     values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
-    assert not departures(procedure.setup.model_validate(values), procedure.paper_settings)
+    setup = procedure.setup.model_validate(values)
+    assert not departures(setup, procedure.paper_settings)
+    for models in with_models:
+        numbers = tuple(PaperSetting(path, value, "") for path, value in NUMBERS[procedure.name].items())
+        assert not departures(changed(setup, models.changes), numbers)
+
+
+def test_the_expert_is_trained_with_the_numbers_of_appendix_c() -> None:
+    found = Adapter()
+    assert (found.rank, found.alpha, found.dropout, found.epochs, found.batch_size) == (64, 32, 0.05, 2, 64)
+    assert (found.sft_learning_rate, found.dpo_learning_rate, found.max_length) == (1e-5, 5e-5, 4096)
+    assert (found.optimizer, found.scheduler) == ("adamw_torch", "cosine")
 
 
 def test_the_setup_page_shows_where_a_setup_departs_from_the_paper(house: Courthouse) -> None:

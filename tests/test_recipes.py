@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -18,8 +19,9 @@ from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
 from courtroom.engine.paper import departures
 from courtroom.errors import CourtroomError
+from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import cells, check
-from courtroom.experiments.spec import Experiment, adapted, parsed, read_toml
+from courtroom.experiments.spec import Experiment, adapted, as_toml, parsed, read_toml
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT
@@ -33,7 +35,7 @@ BUNDLED = {
 }
 SMALL: dict[str, dict[str, Any]] = {
     "cyberjurors": {"jury_size": 2, "rounds": 1, "grounding_rounds": 1, "base": "bundled"},
-    "courtroom-llm": {"judges": 1, "hearings": 1},
+    "courtroom-llm": {"judges": 1, "hearings": 2},
     "juris": {"jury_size": 1, "pool": 2, "shortest": 1, "longest": 2},
     "jurisagents": {},
     "verdict": {"turns": 1},
@@ -41,6 +43,106 @@ SMALL: dict[str, dict[str, Any]] = {
     "debate": {"rounds": 1},
     "mock-jury": {"rounds": 1},
 }
+
+LABELS = [
+    f"{judge}, {structure}, {shots}"
+    for judge in ("GPT-4o", "LLaMA 3.1 8B")
+    for structure in ("single", "multiple", "parallel", "sequential")
+    for shots in ("0 shots", "1 shot", "2 shots")
+]
+METHODS = [
+    "DeepSeek-V3", "Qwen-Plus", "GPT-5.2-Chat", "GLM-4", "Dolphin3.0-R1-24B", "Llama-2-13B", "Gemini-3-Pro",
+    "Gemini-2.5-Flash-Lite", "Doubao-Seed-1.6", "Claude-Opus-4.5", "GPT-5.2", "Grok-4", "Qwen3-VL-235B",
+    "Llama-3.2-90B-Vision", "ChatEval", "CyberJurors",
+]  # fmt: skip
+WORDS = ["rouge1", "rouge2", "rougeL", "bleu", "bertscore"]
+
+
+def of_law(articles: str, terms: str) -> list[str]:
+    """A judgment's columns: the same of articles and charges, then those of terms."""
+    asked = {"article": articles, "charge": articles, "term": terms}
+    return [f"{what}_{score}" for what, scores in asked.items() for score in scores.split()]
+
+
+SCORES = "accuracy precision recall f1"
+PRINTED: dict[str, tuple[list[str], list[str]]] = {
+    "cyberjurors-table-2": (
+        METHODS,
+        ["accuracy", "weighted_f1", "macro_f1", "macro_recall", "macro_precision", "votes_mae", "votes_rmse"],
+    ),
+    "cyberjurors-table-3": (
+        ["Baseline", "+ Rules", "+ SR-CoT", "+ IV-CoT", "+ Jury", "+ Precedent"],
+        ["accuracy", "weighted_f1", "macro_f1", "votes_rmse"],
+    ),
+    "cyberjurors-table-4": (
+        [
+            *("Gemini-2.5-Flash-Lite", "Gemini-3-Pro", "1 juror with IV-CoT", "1 juror with IV-CoT-Lite"),
+            "17 jurors within JCV",
+        ],
+        ["accuracy"],
+    ),
+    "cyberjurors-figure-5": (
+        ["Baseline", "CyberJurors"],
+        ["accuracy", "first_accuracy", "ended_1", "ended_2", "ended_3"],
+    ),
+    "cyberjurors-table-8": (METHODS, ["accuracy"]),
+    "cyberjurors-table-9": (["Baseline", "SR-CoT", "IV-CoT", "Jury", "Precedent"], ["accuracy"]),
+    "cyberjurors-baselines": (
+        [
+            *("Nearest precedents", "Chain of thought", "Self-consistency of 5", "Self-consistency of 51", "Debate"),
+            *("ChatEval", "One juror with IV-CoT", "CyberJurors, one examination"),
+        ],
+        ["accuracy", "macro_f1", "votes_rmse"],
+    ),
+    "jurisagents-table-1": (
+        [
+            *("GLM-4V-9B", "mPLUG-7B", "Qwen2.5-VL-3B", "Qwen2.5-VL-7B", "Qwen2.5-7B", "GPT-4o"),
+            *("JurisAgents", "w/o KB", "w/o MA"),
+        ],
+        [*of_law(SCORES, SCORES), "log_distance"],
+    ),
+    "jurisagents-table-2": (
+        ["GPT-4o", "GPT-4o with pictures", "JurisAgents", "JurisAgents with pictures"],
+        [*of_law("accuracy f1", ""), "log_distance", "term_f1"],
+    ),
+    "jurisagents-figure-3": (
+        ["Qwen2.5-7B", "GPT-4o", "JurisAgents"],
+        ["lawbench", "entirely_right", "abstention", "choice", "amount", "article_f1", "charge_f1", "log_distance"],
+    ),
+    "verdict-table-1": (["VERDICT"], of_law(f"{SCORES} hit2", SCORES)),
+    "verdict-table-2": (["DeepSeek", "VERDICT"], of_law(f"{SCORES} hit2", SCORES)),
+    "verdict-table-3": (
+        ["Vanilla", "Vanilla+", "w/o memory", "w/o agents", "w/o expert", "w/o directives", "VERDICT"],
+        of_law("accuracy f1", "accuracy f1"),
+    ),
+    "juris-table-1": (
+        ["Mistral-7B", "Gemma3-12B", "SummIt", "QA-Prompt", "JURIS"],
+        [*WORDS, "faithfulness", "completeness", "conciseness", "quality"],
+    ),
+    "juris-table-2": (["Fixed", "Dynamic"], WORDS),
+    "juris-figure-3": (["With the chief editor", "Without the chief editor"], WORDS),
+    "juris-figure-4": ([f"{n} juror{'s' * (n > 1)}" for n in (1, 3, 5, 7, 9)], ["quality", "cost_effectiveness"]),
+    "courtroom-llm-figure-6": (
+        [f"{judge}, {how}" for judge in ("GPT-4o", "LLaMA 3.1 8B") for how in ("single", "sequential")],
+        [
+            *("accuracy", "ambiguous", "ambiguous_accuracy", "clear_accuracy"),
+            *("gain", "ambiguous_gain", "clear_gain"),
+        ],
+    ),
+    **{f"courtroom-llm-table-{number}": (LABELS, ["accuracy", "hearing_accuracy"]) for number in (3, 4, 5)},
+    "first-ballot-curve": ([f"{votes} of 12" for votes in range(13)], ["proven", "hung"]),
+    "even-splits": (
+        [f"{proof}, {n} jurors" for proof in ("reasonable-doubt", "preponderance") for n in (12, 6)],
+        ["proven", "hung"],
+    ),
+    "majority-prevails": (["twelve jurors", "six jurors"], ["proven", "hung"]),
+}
+"""The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
+
+FIGURES = dict.fromkeys(
+    re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", (ROOT / "docs" / "reproduce.md").read_text())
+)
+"""The commands that draw the papers' figures, each with its recipe."""
 
 LOOKING_UP = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
 
@@ -70,20 +172,16 @@ def kind_of(house: Courthouse, experiment: Experiment) -> str:
     return house.procedures[experiment.arms[0].procedure].case_kind
 
 
-def distinct(experiment: Experiment) -> Experiment:
-    """Without arms that differ by their names alone, as rows of several models do once all have the offline model."""
-    named = {arm.memory_of for arm in experiment.arms}
-    arms = sorted(experiment.arms, key=lambda arm: arm.name in named)  # the last one of several stays
-    found = {(arm.procedure, str(sorted(arm.set.items()))): arm for arm in arms}
-    return adapted(experiment, arms={arm.name for arm in found.values()})
-
-
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
 def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
     assert f"[{file.stem}](../data/experiments/{file.name})" in (ROOT / "docs" / "reproduce.md").read_text()
+    said = file.read_text(encoding="utf-8")
+    assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
+    looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
+    assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
 
 
 @pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
@@ -107,27 +205,45 @@ def test_an_arm_that_looks_something_up_compares_texts_as_its_paper_does(file: P
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_a_recipe_runs_with_the_offline_model_on_bundled_cases(file: Path, house: Courthouse) -> None:
+def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_rows_and_columns_in_their_order(
+    file: Path, house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     as_written = read_toml(file)
     kind = kind_of(house, as_written)
-    small = adapted(as_written, dataset=kind, split="test", repeats=1, model="offline")
-    assert {arm.name for arm in small.arms} == {arm.name for arm in as_written.arms}
-    arms = tuple(arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]}}) for arm in small.arms)
-    experiment = distinct(small.model_copy(update={"arms": arms}))
-    name = house.experiments.begin(experiment)
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    found = house.experiments.results(name)
+    rows, columns = PRINTED[file.stem]
+    assert ([arm.name for arm in as_written.arms], list(as_written.measures)) == (rows, columns)
+    arms = tuple(arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]}}) for arm in as_written.arms)
+    small = tmp_path / file.name
+    small.write_text(as_toml(as_written.model_copy(update={"arms": arms, "repeats": 1})), encoding="utf-8")
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
+    options = ["--dataset", kind, "--split", "test", "--sample", "2", "--repeats", "1", "--model", "offline"]
+    done = CliRunner().invoke(app, ["experiment", "run", str(small), *options])
+    assert done.exit_code == 0, done.output
+    found = house.experiments.results(file.stem)
     assert [row.reason for row in found.rows if row.state != "done"] == []
-    assert len(found.rows) == 2 * len(experiment.arms)
-    left_out = {"bertscore"} if found.notes else set()
-    assert {measure.name for measure in found.table.measures} | left_out == set(as_written.measures)
-    assert {line.arm for line in found.table.lines} == {arm.name for arm in experiment.arms}
+    assert len(found.rows) == 2 * len(rows)
+    shown = [MEASURES[kind][name].title for name in columns if name != "bertscore" or not found.notes]
+    tables = re.findall(r"(?:^\|.*\n)+", done.stdout, re.MULTILINE)
+    assert tables
+    for table in tables:
+        head, _, *lines = [[part.strip() for part in line.split(" | ")] for line in table.splitlines()]
+        assert [title.rstrip(" ↑↓") for title in head[1:-3]] == shown
+        assert [line[0].removeprefix("| ") for line in lines][: len(rows)] == rows
+    for command in [one for one, of in FIGURES if of == file.stem]:
+        drawn = CliRunner().invoke(app, command.split())
+        if "ambiguous_" in command:  # both hearings of each text agree
+            assert str(drawn.exception) == "Gain, ambiguous texts has no value here."
+            continue
+        assert drawn.exit_code == 0, f"{command}: {drawn.exception}"
+        head, *numbers = [line.split("\t") for line in drawn.stdout.splitlines()]
+        assert {line[head.index("arm")] for line in numbers} & {*rows}, command
     if kind == "dispute":  # figures of rounds and votes are drawn from these
         cells = frame_of(found.rows, found.measures)
         assert (cells["votes_buyer"] + cells["votes_seller"] > 0).all()
         assert cells["rounds"].max() >= 1
-        free = [arm.name for arm in experiment.arms if arm.set.get("variant") == "nearest-precedents"]
+        juries = [row.outcome for row in found.rows if row.outcome and row.arm in ("CyberJurors", "Jury", "+ Jury")]
+        assert all(one.first == one.counts for one in juries), "of one round"
+        free = [arm.name for arm in as_written.arms if arm.set.get("variant") == "nearest-precedents"]
         assert (cells[cells["arm"].isin(free)]["calls"] == 0).all()
 
 

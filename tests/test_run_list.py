@@ -104,6 +104,7 @@ def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthou
     copies(house, run, 30)
     app: AppTest = page("runs")
     app.checkbox(key=f"pick-{run}-00029").check().run()
+    assert next(button for button in app.button if button.label == "Compare").disabled
     app.number_input(key="runs-page").set_value(2).run()
     app.checkbox(key=f"pick-{run}").check().run()
     next(button for button in app.button if button.label == "Compare 2 runs").click().run()

@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tenacity import wait_none
 
 from courtroom.courthouse import Courthouse
 from courtroom.media.store import MediaStore
@@ -43,7 +42,7 @@ OLLAMA_BLIND = "this model is missing data required for image input"
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     monkeypatch.setattr(failures, "LOADING_PAUSE_S", 0.01)
 
 

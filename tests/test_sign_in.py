@@ -25,21 +25,6 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
         yield house
 
 
-def test_who_has_not_signed_in_sees_one_button(house: Courthouse) -> None:
-    app = visit()
-    assert [button.label for button in app.button if button.key != "switch-language"] == ["Sign in"]
-    assert "Sign in to go on" in texts(app)
-    assert not app.selectbox
-
-
-def test_who_has_signed_in_sees_the_name_and_the_cases(house: Courthouse) -> None:
-    app = visit("bea")
-    assert not app.exception
-    assert any(button.key == "sign-out" for button in app.button)
-    assert "bea@example.org" in "".join(one.proto.body for one in app.get("html"))
-    assert any(str(button.key).startswith("view-") for button in app.button)
-
-
 def test_a_listed_address_owns_the_server_only_if_the_provider_knows_that_it_is_hers(house: Courthouse) -> None:
     owner = visit("ada", "people")
     assert not owner.exception

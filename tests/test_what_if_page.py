@@ -96,17 +96,6 @@ def test_a_what_if_is_found_by_its_address_and_can_be_deleted(house: Courthouse)
     assert "There is no experiment" in texts(opened(experiment=what_if))
 
 
-def test_a_paused_what_if_goes_on_from_the_page(house: Courthouse) -> None:  # noqa: F811
-    run = heard(house, **SMALL)
-    plan = house.experiments.what_ifs.experiment(run, singly(evidence_left_out(house.record(run).case)), (0,))
-    what_if = house.experiments.begin(plan.model_copy(update={"title": "<b>Table</b>"}))
-    app = opened(experiment=what_if)
-    assert "<b>" not in texts(app)
-    app.button(key="experiment-go").click().run()
-    house.experiments.wait(what_if, 60)
-    assert house.experiments.store.status(what_if) == "done"
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_figures_show_what_the_results_say(theme: str) -> None:
     cells = [

@@ -14,9 +14,9 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.asker import Asker
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import Experiment, Variant, as_toml, parsed, read_toml
+from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.store import StoredCell
-from courtroom.experiments.what_if import BASE, evidence_left_out, members_left_out, results, singly, values
+from courtroom.experiments.what_if import evidence_left_out, members_left_out, results, singly, values
 from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -124,17 +124,6 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     assert len(frame) == len(cells), "and it is exported as any experiment is"
 
 
-def test_the_same_question_again_is_the_same_what_if(house: Courthouse) -> None:
-    experiment = house.experiments.what_ifs.experiment(
-        heard(house), singly(values(CyberJurorsSetup, "rounds", [1])), (0,)
-    )
-    first = started(house, experiment)
-    house.experiments.wait(first, 30)
-    before = len(house.store.runs())
-    assert started(house, experiment) == first
-    assert len(house.store.runs()) == before
-
-
 def test_a_paused_what_if_starts_nothing_more_and_goes_on_where_it_was(
     house: Courthouse, held: Callable[[], Held]
 ) -> None:
@@ -155,26 +144,6 @@ def test_a_paused_what_if_starts_nothing_more_and_goes_on_where_it_was(
     cells = cells_of(house, name)
     assert {cell.state for cell in cells} == {"done"}
     assert len(house.store.runs()) == len(cells)
-
-
-def test_a_fork_that_fails_does_not_stop_the_others_and_is_tried_again(house: Courthouse) -> None:
-    run = heard(house)
-    poor = Variant(name="poor", kind="knob", set={"budget.calls": 1, "model.temperature": 0.1})  # shares no answer
-    experiment = house.experiments.what_ifs.experiment(
-        run, (BASE, poor, *values(CyberJurorsSetup, "graph.kind", ["ring"])), (7,)
-    )
-    name = started(house, experiment)
-    house.experiments.wait(name, 30)
-    kept = house.experiments.store.experiment(name)
-    assert (kept.status, kept.reason[:14]) == ("done", "1 cell failed.")
-    cells = cells_of(house, name)
-    assert [cell.state for cell in cells] == ["done", "failed", "done"]
-    assert cells[1].reason.startswith("The budget of 1 calls is used up.")
-    setup = house.store.setup(cells[1].run, CyberJurorsSetup)
-    house.store.replace_setup(cells[1].run, setup.model_copy(update={"budget": CyberJurorsSetup().budget}))
-    assert house.experiments.try_again(name) == 1
-    house.experiments.wait(name, 30)
-    assert {cell.state for cell in cells_of(house, name)} == {"done"}
 
 
 def test_a_deleted_what_if_takes_its_forks_along_and_leaves_the_run(
@@ -256,20 +225,6 @@ def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Cou
     assert len(house.knowledge.memory.standards) == before, "what if teaches nothing"
 
 
-def test_a_what_if_that_another_process_drives_is_left_to_it(house: Courthouse) -> None:
-    store = house.experiments.store
-    name = house.experiments.begin(everything(house, heard(house)))
-    other = f"{house.runner.driver.owner.rsplit(':', 1)[0]}:other"
-    assert store.lease.claim(name, other, None)
-    house.experiments.go(name)
-    assert house.experiments.take_up_interrupted() == []
-    assert len(house.store.runs()) == 1
-    store.lease.release(name, other)
-    assert house.experiments.take_up_interrupted() == [name]
-    house.experiments.wait(name, 30)
-    assert store.status(name) == "done"
-
-
 class Noting:
     """Answers as the offline model does, and notes whose keys it was given."""
 
@@ -330,6 +285,13 @@ def test_the_shell_estimates_runs_and_tells(tmp_path: Path) -> None:
     assert len(proposed["variants"]) > 3
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home, and a run in it that is done."""
+    home = tmp_path_factory.mktemp("base")
+    return home, based(home, "")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -341,8 +303,9 @@ def test_the_shell_estimates_runs_and_tells(tmp_path: Path) -> None:
         ((), "Nothing would change"),
     ],
 )
-def test_wrong_use_is_told_in_a_sentence(tmp_path: Path, words: tuple[str, ...], told: str) -> None:
-    done = shell(tmp_path, "", "what-if", based(tmp_path, ""), *words)
+def test_wrong_use_is_told_in_a_sentence(base: tuple[Path, str], words: tuple[str, ...], told: str) -> None:
+    home, run = base
+    done = shell(home, "", "what-if", run, *words)
     assert done.returncode == 2
     assert told in " ".join(done.stderr.replace("│", " ").split())
     assert "Traceback" not in done.stderr

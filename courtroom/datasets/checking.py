@@ -59,11 +59,9 @@ def near_duplicates(
     datasets: Datasets,
     name: str,
     version: str | None = None,
-    alike: float = ALIKE,
-    seed: int = 0,
     most: int = MOST_ROWS,
 ) -> NearDuplicates:
-    """Pairs of rows whose texts share this much of their shingles, by MinHash (Broder 1997) of the package datasketch.
+    """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
 
     Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that
     are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here.
@@ -74,12 +72,12 @@ def near_duplicates(
     info = datasets.info(name, version)
     sample = min(most, MOST_ROWS) if info.count > min(most, MOST_ROWS) else None
     rows = [(row.id, row.split, _squeezed(text_of(row.case)))
-            for row in datasets.rows(name, info.version, sample=sample, seed=seed)]  # fmt: skip
+            for row in datasets.rows(name, info.version, sample=sample)]  # fmt: skip
     found = []
-    for one, other in _candidates([text for *_, text in rows], alike):
+    for one, other in _candidates([text for *_, text in rows]):
         first, second = _shingles(rows[one][2]), _shingles(rows[other][2])
         share = len(first & second) / len(first | second)
-        if share >= alike and rows[one][2] != rows[other][2]:
+        if share >= ALIKE and rows[one][2] != rows[other][2]:
             ids, splits = (rows[one][0], rows[other][0]), (rows[one][1], rows[other][1])
             found.append(Near(rows=ids, splits=splits, alike=share))
     found.sort(key=lambda pair: (-pair.alike, pair.rows))
@@ -89,13 +87,13 @@ def near_duplicates(
     )
 
 
-def _candidates(texts: Sequence[str], alike: float) -> list[tuple[int, int]]:
+def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
     """Places of texts that may be alike enough, each pair once, the earlier first."""
     from datasketch import MinHash, MinHashLSH
 
     found: list[tuple[int, int]] = []
     # A little lower than asked for, so that few pairs that are just alike enough are missed.
-    index: Any = MinHashLSH(threshold=max(0.1, alike - 0.1), num_perm=PERMUTATIONS)
+    index: Any = MinHashLSH(threshold=ALIKE - 0.1, num_perm=PERMUTATIONS)
     for place, text in enumerate(texts):
         if not text:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
 from courtroom.engine.answers import AnswerStore, Arrived
@@ -70,8 +70,10 @@ class Asker:
         await asyncio.gather(*self._under_way.values(), return_exceptions=True)
 
     async def _ask(self, request: Request, payer: Payer, watch: Watch | None, model: Model) -> tuple[Reply, bool]:
-        async with self._claimed(request):
-            if self._answers.shared and (there := self._answers.reply(request.key)) is not None:
+        key = request.key
+        others_ask = self._answers.shared and request.spec.id != OFFLINE and key not in self._not_ours
+        async with self._claimed(key) if others_ask else nullcontext():
+            if self._answers.shared and (there := self._answers.reply(key)) is not None:
                 return there, False
             try:
                 reply = await model.answer(request, watch)
@@ -82,12 +84,8 @@ class Asker:
             return reply, True
 
     @asynccontextmanager
-    async def _claimed(self, request: Request) -> AsyncIterator[None]:
+    async def _claimed(self, key: str) -> AsyncIterator[None]:
         """Wait until no other process asks this, and have others wait meanwhile."""
-        key = request.key
-        if not self._answers.shared or request.spec.id == OFFLINE or key in self._not_ours:
-            yield
-            return
         self._not_ours.add(key)
         while not await self._claim(key):  # noqa: ASYNC110  another process, which can't notify this one
             await asyncio.sleep(AGAIN_S)

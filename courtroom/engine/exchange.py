@@ -28,6 +28,7 @@ from courtroom.store.log import about
 A = TypeVar("A", bound=BaseModel)
 log = logging.getLogger(__name__)
 
+_NOTHING = Reply(text="")
 LONG = 1_000
 """Characters from which on an answer is read in a thread: the worst of 8,000 takes a second or two to mend."""
 MOST_REPEATED = 50_000
@@ -70,7 +71,7 @@ class Exchange(Generic[A]):
         self._latency = 0.0
         self._answer: A | None = None
         self._error = ""
-        self._last = Reply(text="")
+        self._last = _NOTHING
         self._described: tuple[str, ...] = ()
         self._refused_pictures = False
 
@@ -86,7 +87,7 @@ class Exchange(Generic[A]):
                     if reply.finish == LATE:
                         request = await self._instead()
                     else:
-                        self._answer = await self._read(reply)
+                        self._answer = await self._read(request, reply)
                 except CannotSee:
                     self._refused_pictures = True
                     request = await self.request()
@@ -139,13 +140,13 @@ class Exchange(Generic[A]):
             latency_s=round(self._latency, 3),
         )
 
-    async def _read(self, reply: Reply) -> A:
+    async def _read(self, request: Request, reply: Reply) -> A:
         if len(reply.text) < LONG:
-            return self._fitting(reply)
-        return await asyncio.to_thread(self._fitting, reply)
+            return self._fitting(request, reply)
+        return await asyncio.to_thread(self._fitting, request, reply)
 
-    def _fitting(self, reply: Reply) -> A:
-        answer: A = self._task.declared(read_answer(reply.text, self._task.form, reply.finish))
+    def _fitting(self, request: Request, reply: Reply) -> A:
+        answer: A = self._task.declared(read_answer(reply.text, request.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
             raise InvalidAnswer(problem)
         return answer

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
@@ -70,6 +70,24 @@ def declared(
         **({"first": True} if first else {}),
         **({"labels": dict(labels)} if labels else {}),
     }
+
+
+def knob(
+    default: Any,
+    title: str,
+    description: str | None = None,
+    group: Group = Group.TALK,
+    *,
+    widget: Widget | None = None,
+    varied: bool = True,
+    set_for: str = "",
+    first: bool = False,
+    labels: Mapping[str, str] | None = None,
+    **limits: Any,
+) -> Any:
+    """A field of a setup: what it declares of itself as `declared` has it, its limits as pydantic's `Field` has them."""
+    extra = declared(widget=widget, varied=varied, set_for=set_for, group=group, first=first, labels=labels)
+    return Field(default=default, title=title, description=description, json_schema_extra=extra, **limits)
 
 
 def group_of(field: FieldInfo) -> Group:

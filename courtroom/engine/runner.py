@@ -16,6 +16,7 @@ from courtroom.engine.active_run import ActiveRun, Engine
 from courtroom.engine.asker import Asker
 from courtroom.engine.batcher import Batcher, each
 from courtroom.engine.beside import AskedBeside, Keep, ask_beside, spent_with
+from courtroom.engine.budget import Spent
 from courtroom.engine.errors import RunBusy
 from courtroom.engine.latest import LatestRecords
 from courtroom.engine.lease import LeaseHolder
@@ -191,8 +192,12 @@ class Runner:
         failures: Mapping[str, int],
         keep: Keep,
         keys: Mapping[str, str] = NO_KEYS,
+        spent: Spent | None = None,
     ) -> Future[AskedBeside]:
-        """Ask questions beside a run, driven or not; nothing of it is written into the run. `failures` says how often a question, by its path, failed."""
+        """Ask questions beside a run, driven or not; nothing of it is written into the run. `failures` says how often a question, by its path, failed.
+
+        `spent`: what counts in the questions' budget; what the run has spent, where there is none.
+        """
 
         async def ask() -> AskedBeside:
             KEYS.set(keys)
@@ -204,7 +209,7 @@ class Runner:
                 asker=engine.asker,
                 sight=engine.capabilities,
                 people=engine.people,
-                spent=await asyncio.to_thread(spent_with, self._store.payments, run),
+                spent=await asyncio.to_thread(spent_with, self._store.payments, run) if spent is None else spent,
                 monthly_budgets=self._store.monthly_budgets,
                 payer=await asyncio.to_thread(self._store.monthly_budgets.payer, run),
                 beside=True,

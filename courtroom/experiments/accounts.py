@@ -52,11 +52,8 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
 
 
 def readable(row: Scored, structured: bool = False) -> bool:
-    """Whether a prediction made elsewhere can be read as an answer; what a procedure came to always can.
-
-    Args:
-        structured: whether measures want judgments, choices or amounts; else LawBench's scorers say whether a text is an answer.
-    """
+    """Whether a prediction made elsewhere can be read as an answer; what a procedure came to always can. `structured`: whether
+    measures want judgments, choices or amounts; else LawBench's scorers say whether a text is an answer."""
     if row.outcome.raw is None:
         return True
     if isinstance(row.case, CriminalCase):

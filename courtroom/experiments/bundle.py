@@ -1,7 +1,5 @@
-"""An experiment as a paper needs it: table, figures, methods, checklist, metadata, and what it takes to run it again.
-
-Every number of its texts stands in `facts.json` or `results.json`, which lie beside them.
-"""
+"""An experiment as a paper needs it: table, figures, methods, checklist, metadata, and what it takes to run it again. Every number
+of its texts stands in `facts.json` or `results.json`, which lie beside them."""
 
 from __future__ import annotations
 
@@ -64,11 +62,7 @@ def engine_for(text: str) -> tuple[str, list[str]]:
 
 
 def files_of(found: ExperimentResults, house: Hearings) -> dict[str, bytes]:
-    """The files of a bundle by their paths, but for the crate's metadata.
-
-    Raises:
-        CourtroomError: the experiment has no result yet, or it is a what-if on one case.
-    """
+    """The files of a bundle by their paths, but for the crate's metadata. Raises `CourtroomError`: the experiment has no result yet, or it is a what-if on one case."""
     experiment = found.kept.experiment
     if experiment.dataset.run:
         raise CourtroomError("A what-if rests on one case, so it has no table for a paper.")
@@ -115,11 +109,8 @@ def files_of(found: ExperimentResults, house: Hearings) -> dict[str, bytes]:
 
 
 def write_bundle(found: ExperimentResults, house: Hearings, to: Path) -> None:
-    """Write a bundle as a research object crate (RO-Crate 1.1) into a new folder, or into a file that ends in .zip.
-
-    Raises:
-        CourtroomError: see `files_of`; or the place is taken or can't be written to.
-    """
+    """Write a bundle as a research object crate (RO-Crate 1.1) into a new folder, or into a file that ends in .zip. Raises
+    `CourtroomError`: see `files_of`; or the place is taken or can't be written to."""
     if to.is_dir() and any(to.iterdir()):
         raise CourtroomError(f"{to} is not empty. Name a new folder, or a file that ends in .zip, with --to.")
     crate = _crate(found, files_of(found, house))
@@ -131,7 +122,6 @@ def write_bundle(found: ExperimentResults, house: Hearings, to: Path) -> None:
 
 
 def zipped(found: ExperimentResults, house: Hearings) -> bytes:
-    """A bundle as the content of a ZIP file."""
     with TemporaryDirectory() as folder:
         write_bundle(found, house, path := Path(folder) / "bundle.zip")
         return path.read_bytes()

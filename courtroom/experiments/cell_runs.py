@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from courtroom.cases.case import Case
 from courtroom.datasets import Row
 from courtroom.engine.batcher import Batcher, each
+from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Status
 from courtroom.engine.runner import Runner
@@ -64,18 +65,19 @@ class LocalCells:
             lambda runs: asyncio.to_thread(_ended, house.record, runs), apart_s=APART_S
         )
 
-    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellResult:
-        """Bring a cell to its end; called on the loop. The run of a cell that teaches is on record already.
-
-        Args:
-            keys: what the person typed who has it run; see `Runner.go`.
-
-        Raises:
-            CourtroomError: it can't be brought to its end.
-        """
+    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
+        """Bring the run of a cell to its end; called on the loop. The run of a cell that teaches is on record already. `keys`: what the
+        person typed who has it run; see `Runner.go`. Raises `CourtroomError`: it can't be brought to its end."""
         status = await self._making(cell)
         if status != "done":
             await runner.finish(cell.run, keys, new=status == NEW)
+
+    async def result(self, cell: Cell) -> CellResult:
+        """How the run of a cell stands by its record.
+
+        Raises:
+            CourtroomError: it has none that can be read.
+        """
         return await self._ending(cell.run)
 
     def rows(self, ids: Collection[str], phase: Phase = "test") -> list[Row]:
@@ -128,7 +130,10 @@ def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[CellRes
     """Runs as they stand, each with its outcome where it is done."""
 
     def ended(run: str) -> CellResult:
-        found = record(run)
+        try:
+            found = record(run)
+        except NoSuchRun:  # halted before it was made
+            return CellResult(status="paused")
         took = {"asked": found.asked, "tokens": sum(found.tokens), "cost": found.cost or 0.0}
         if found.run.status == "done":
             return CellResult(status="done", outcome=of_record(found), **took)

@@ -24,10 +24,11 @@ from distributed.comm.core import CommClosedError
 from courtroom.access.acting import acts, by
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError
-from courtroom.experiments.cell_runs import CellPostponed, CellResult, LocalCells
+from courtroom.experiments.cell_runs import CellPostponed, LocalCells
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
 from courtroom.models.errors import ModelError
+from courtroom.models.failures import LONGEST_WAIT_S
 from courtroom.models.limits import (
     CallLimits,
     Limits,
@@ -70,14 +71,12 @@ class TurnsAtScheduler(SchedulerPlugin):
     idempotent = True
 
     async def start(self, scheduler: Scheduler) -> None:
-        """Take what workers say from now on."""
         self._scheduler, self._limits = scheduler, Limits()
         self._calls: dict[tuple[str, str], AwaitedCall] = {}
         self._told_at: dict[tuple[str, tuple[str, ...]], float] = {}
         scheduler.stream_handlers.update({ENTER: self._enter, LEAVE: self._leave})
 
     def remove_worker(self, scheduler: Scheduler, worker: str, *, stimulus_id: str, **given: Any) -> None:
-        """A worker is gone, and its calls with it."""
         for of, call in [key for key in self._calls if key[0] == worker]:
             self._leave(of, call, None, None, None)
         for key in [key for key in self._told_at if key[0] == worker]:
@@ -112,7 +111,7 @@ class TurnsAtScheduler(SchedulerPlugin):
             awaited.entering.cancel()
             return
         slot = awaited.slot
-        slot.pause_s, slot.in_time = pause, in_time
+        slot.pause_s, slot.in_time = pause and min(pause, LONGEST_WAIT_S), in_time
         if used is not None:
             slot.usage = Usage(prompt=used[0], completion=used[1])
             self._tell_others(worker, awaited)
@@ -139,11 +138,7 @@ class TurnsAtWorker:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[Slot]:
-        """See `Turns`.
-
-        Raises:
-            ModelError: the worker is being closed.
-        """
+        """See `Turns`. Raises `ModelError`: the worker is being closed."""
         server, call = server_of(request), secrets.token_hex(8)
         slot = Slot.of(request, self._servers[server])
         turn = self._waiting[call] = asyncio.get_running_loop().create_future()
@@ -207,13 +202,15 @@ ELSEWHERE = "A worker of the Dask cluster has another store. Set its COURTROOM_D
 OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. Install the same one there."
 
 
-def drive(experiment: str, owner: str, version: str, cell: str) -> str:
+def drive(experiment: str, owner: str, version: str, cell: str) -> None:
     """Bring a cell to its end; the task of a cell, in a thread of a worker's.
+
+    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed.
 
     Args:
         owner: who drives the experiment.
         version: theirs of this program.
-        cell: a `Cell` as JSON; what comes back is a `CellResult` as JSON.
+        cell: a `Cell` as JSON.
 
     Raises:
         CellPostponed: this worker can't drive any cell of the experiment.
@@ -222,7 +219,7 @@ def drive(experiment: str, owner: str, version: str, cell: str) -> str:
     if version != __version__:
         raise CellPostponed(OTHER_VERSION)
     with acts(None):
-        return _at(get_worker()).cells.drive(experiment, owner, Cell.model_validate_json(cell)).model_dump_json()
+        _at(get_worker()).cells.drive(experiment, owner, Cell.model_validate_json(cell))
 
 
 async def examine_worker(experiment: str, created: float, dask_worker: Worker) -> str:
@@ -262,11 +259,7 @@ class AtWorker(WorkerPlugin):
 
     @property
     def cells(self) -> WorkerCells:
-        """The cells that this worker drives.
-
-        Raises:
-            CellPostponed: its store can't be opened.
-        """
+        """The cells that this worker drives. Raises `CellPostponed`: its store can't be opened."""
         with self._lock:
             if self._cells is None:
                 try:
@@ -283,13 +276,13 @@ class WorkerCells:
         self.house = house
         self._store = ExperimentStore(house.database)
         self._runs: dict[str, LocalCells] = {}
-        self._under_way: dict[asyncio.Task[CellResult] | None, tuple[str, str]] = {}
+        self._under_way: dict[asyncio.Task[None] | None, tuple[str, str]] = {}
         """The experiment and the run of each task on the loop."""
 
-    def drive(self, experiment: str, owner: str, cell: Cell) -> CellResult:
+    def drive(self, experiment: str, owner: str, cell: Cell) -> None:
         """Bring a cell to its end, and wait for it; see `drive`."""
         runner = self.house.runner
-        return runner.do(self._drive(experiment, owner, cell, runner)).result()
+        runner.do(self._drive(experiment, owner, cell, runner)).result()
 
     def created(self, experiment: str) -> float | None:
         """When an experiment was put on record; None where it is not."""
@@ -299,11 +292,8 @@ class WorkerCells:
             return None
 
     def _runs_of(self, experiment: str, owner: str) -> LocalCells | None:
-        """Who brings cells of an experiment to their ends here; None where it is halted.
-
-        Raises:
-            CellPostponed: whoever drives it has another store, or drives it no longer.
-        """
+        """Who brings cells of an experiment to their ends here; None where it is halted. Raises `CellPostponed`: whoever drives it
+        has another store, or drives it no longer."""
         if self._store.lease.holder(experiment)[0] != owner:
             raise CellPostponed(ELSEWHERE)
         if self._store.status(experiment) != "running":
@@ -312,15 +302,15 @@ class WorkerCells:
             self._runs[experiment] = LocalCells(self._store.experiment(experiment), self.house)
         return self._runs[experiment]
 
-    async def _drive(self, experiment: str, owner: str, cell: Cell, runner: Runner) -> CellResult:
+    async def _drive(self, experiment: str, owner: str, cell: Cell, runner: Runner) -> None:
         if (runs := await asyncio.to_thread(self._runs_of, experiment, owner)) is None:
-            return CellResult(status="paused")
+            return
         if not self._under_way:
             runner.watch(self._watch(runner))
         task = asyncio.current_task()
         self._under_way[task] = (experiment, cell.run)
         try:
-            return await runs.finish(cell, runner, {})
+            await runs.finish(cell, runner, {})
         finally:
             del self._under_way[task]
 
@@ -357,28 +347,21 @@ ANSWER_S = 60
 
 
 class DaskCells:
-    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when its worker dies.
-
-    Keys that persons type stay here: a worker has those of its own environment.
-    """
+    """Has cells of one experiment brought to their ends by workers. Each cell is a task, which goes on elsewhere when its worker
+    dies. Keys that persons type stay here: a worker has those of its own environment."""
 
     def __init__(self, client: Client, address: str, experiment: str) -> None:
         self._client, self._address, self._experiment = client, address, experiment
 
-    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> CellResult:
-        """Bring a cell to its end; see `LocalCells.finish`.
-
-        Raises:
-            CellPostponed: no cell can be driven now.
-            CourtroomError: this one can't.
-        """
+    async def finish(self, cell: Cell, runner: Runner, keys: Mapping[str, str]) -> None:
+        """Bring a cell to its end; see `LocalCells.finish`. Raises `CellPostponed`: no cell can be driven now. Raises `CourtroomError`: this one can't."""
         plain = cell.model_dump_json(include=set(Cell.model_fields))
         key = f"{PACKAGE}-{cell.run}-{secrets.token_hex(4)}"
         future = self._client.submit(
             drive, self._experiment, runner.driver.owner, __version__, plain, key=key, pure=False
         )
         try:
-            return CellResult.model_validate_json(await future)
+            await future
         except (ImportError, AttributeError) as error:
             log.warning("cell %s: %s", cell.run, error)
             raise CellPostponed(OTHER_VERSION) from error
@@ -396,14 +379,8 @@ class DaskCells:
 
 @asynccontextmanager
 async def connected(address: str, kept: StoredExperiment, opens: Opens) -> AsyncIterator[DaskCells]:
-    """A cluster that can be used. Lives on the engine's loop.
-
-    Args:
-        opens: opens the courthouse of a worker.
-
-    Raises:
-        CourtroomError: it can't be reached, has another version, or its workers have another store.
-    """
+    """A cluster that can be used. Lives on the engine's loop. `opens`: opens the courthouse of a worker. Raises `CourtroomError`:
+    it can't be reached, has another version, or its workers have another store."""
     async with AsyncExitStack() as stack:
         try:
             client = Client(address, asynchronous=True, timeout=REACH_S, set_as_default=False)

@@ -19,7 +19,7 @@ from courtroom.engine.loop import wait
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError, log_file
-from courtroom.experiments.cell_runs import CellPostponed, CellResult, LocalCells
+from courtroom.experiments.cell_runs import CellPostponed, LocalCells
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.spec import Experiment
@@ -38,6 +38,7 @@ NOT_SHARED = (
     "A Dask cluster needs a store that its workers share. Set COURTROOM_DATABASE to a PostgreSQL database, here and for the "
     "workers."
 )
+NOT_ENDED = "The run of this cell was left before its end. The logs of the workers say more; try it again."
 GIVEN_UP = 5
 """An arm whose first so many cells all fail is given up: its other cells fail at once, and the other arms go on."""
 
@@ -48,7 +49,7 @@ class DrivenExperiment:
 
     kept: StoredExperiment
     runs: LocalCells
-    finish: Callable[[Cell, Runner, Mapping[str, str]], Awaitable[CellResult]]
+    finish: Callable[[Cell, Runner, Mapping[str, str]], Awaitable[None]]
     """Brings a cell to its end: here, or on a cluster."""
     concluding: Batcher[tuple[int, Outcome], None]
     """Writes what a cell has come to."""
@@ -71,7 +72,6 @@ class DrivenExperiment:
 
     @property
     def experiment(self) -> Experiment:
-        """What it is."""
         return self.kept.experiment
 
     def spend(self, arm: int, took: tuple[float, float, float], cells: int = 1) -> None:
@@ -91,14 +91,8 @@ class ExperimentDriver:
         self._keys: dict[str, Mapping[str, str]] = {}
 
     def go(self, experiment: str, keys: Mapping[str, str] | None = None) -> None:
-        """Start the remaining cells.
-
-        Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
-
-        Raises:
-            CourtroomError: the settings name a cluster that can't be used.
-        """
+        """Start the remaining cells. `keys`: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys
+        of their own. Raises `CourtroomError`: the settings name a cluster that can't be used."""
         self._house.runner.do(self._try_cluster(experiment)).result()
         self._keys[experiment] = dict(keys or {})
         self.store.set_status(experiment, "running")
@@ -294,11 +288,7 @@ class ExperimentDriver:
 
     @asynccontextmanager
     async def _cluster(self, experiment: str) -> AsyncIterator[DaskCells | None]:
-        """The cluster that the settings name, tried; None where they name none.
-
-        Raises:
-            CourtroomError: it can't be used; the sentence says why.
-        """
+        """The cluster that the settings name, tried; None where they name none. Raises `CourtroomError`: it can't be used; the sentence says why."""
         if not (address := self._house.settings.dask):
             yield None
             return
@@ -320,7 +310,8 @@ class ExperimentDriver:
     async def _bring(self, state: DrivenExperiment, cell: StoredCell, runner: Runner) -> None:
         if cell.phase == "train":
             await asyncio.to_thread(self._taught, state, cell)
-        end = await state.finish(cell, runner, self._keys.get(state.kept.id, {}))
+        await state.finish(cell, runner, self._keys.get(state.kept.id, {}))
+        end = await state.runs.result(cell)
         took = (end.asked, end.tokens, end.cost)
         if end.status == "failed":
             state.spend(cell.arm, took)
@@ -334,7 +325,7 @@ class ExperimentDriver:
                 if not state.to_train[cell.arm]:
                     await asyncio.to_thread(state.runs.training.end, cell.arm)
         elif self.store.status(state.kept.id) == "running":  # not halted: its own setup's budget is used up
-            await self._failed(state, cell, end.why)
+            await self._failed(state, cell, end.why or NOT_ENDED)
 
     def _taught(self, state: DrivenExperiment, cell: StoredCell) -> None:
         """Put the run of a cell that teaches on record where it is not, and begin its arm's training with it."""
@@ -385,11 +376,8 @@ def _room(state: DrivenExperiment, cell: StoredCell, under_way: int) -> bool:
 
 
 def used_up(state: DrivenExperiment, arm: int) -> str:
-    """Why the budget has no room for one more cell of an arm; empty where it has.
-
-    A cell is taken to take what the dearest of its arm took. Before any of its arm has ended it goes alone, so that a small
-    budget is not overshot by many at once.
-    """
+    """Why the budget has no room for one more cell of an arm; empty where it has. A cell is taken to take what the dearest of its
+    arm took. Before any of its arm has ended it goes alone, so that a small budget is not overshot by many at once."""
     budget: Budget = state.experiment.budget
     limits = (("calls", budget.calls), ("tokens", budget.tokens), ("US$", budget.money))
     if all(limit is None for _, limit in limits):

@@ -76,7 +76,7 @@ class _Taken:
     asked: int = 0
     shared: int = 0
     tokens: int = 0
-    money: float | None = field(default=0.0)
+    money: float | None = 0.0
     lasted: list[float] = field(default_factory=list)
 
     @property
@@ -121,15 +121,9 @@ def estimate(
             if is_parent(arm, seed, parent):
                 continue
             began = time.perf_counter()
-            found = house.estimate(
-                arm.procedure,
-                row.case.without(*arm.without),
-                of[phase][place],
-                seed,
-                experiment.dataset.run or None,
-                known,
-            )
-            one.lasted.append(_lasts(found, of[phase][place], time.perf_counter() - began, experiment.at_once))
+            case, setup = row.case.without(*arm.without), of[phase][place]
+            found = house.estimate(arm.procedure, case, setup, seed, experiment.dataset.run or None, known)
+            one.lasted.append(_lasts(found, setup, time.perf_counter() - began, experiment.at_once))
             one.asked += found.calls - found.on_record
             one.shared += found.on_record
             one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)

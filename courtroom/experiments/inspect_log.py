@@ -100,14 +100,8 @@ MOST_NAME = 60
 def write_logs(
     found: ExperimentResults, folder: Path, record: Callable[[str], Record], answers: AnswerStore
 ) -> list[Path]:
-    """Write a log for each arm that has done anything; their files. A log that is there already is written anew.
-
-    Args:
-        record: gives a run as it stands.
-
-    Raises:
-        CourtroomError: the extra is not installed, or the folder can't be written to.
-    """
+    """Write a log for each arm that has done anything; their files. A log that is there already is written anew. `record`: gives a
+    run as it stands. Raises `CourtroomError`: the extra is not installed, or the folder can't be written to."""
     try:
         from inspect_ai.log import write_eval_log
     except ModuleNotFoundError as error:
@@ -280,7 +274,6 @@ def _used(one: RecordedCall) -> Any:
 
 
 def _usage(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What each model took in all."""
     found: dict[str, Any] = {}
     for usage in several:
         for model, used in usage.items():

@@ -29,6 +29,8 @@ class Outcome(Strict):
     """In a word; empty where nothing was decided."""
     counts: dict[str, int] = Field(default_factory=dict)
     """Votes by choice."""
+    first: dict[str, int] = Field(default_factory=dict)
+    """Votes by choice in the first ballot; empty where there was none."""
     details: dict[str, JsonValue] = Field(default_factory=dict)
     """As the procedure puts them into its verdict."""
     votes: dict[str, str | None] = Field(default_factory=dict)
@@ -53,7 +55,6 @@ class Outcome(Strict):
 
 
 def of_record(record: Record) -> Outcome:
-    """The outcome of a run that is done."""
     verdict = record.run.verdict
     assert verdict is not None
     last = list(record.ballots.values())[-1] if record.ballots else {}
@@ -61,6 +62,7 @@ def of_record(record: Record) -> Outcome:
     return Outcome(
         outcome=verdict.outcome,
         counts=verdict.counts,
+        first=next((tally.counts for tally in record.tallies.values()), {}),
         details=verdict.details,
         votes={member: vote.choice for member, vote in last.items()},
         looked_up=_looked_up(record),
@@ -84,12 +86,12 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
     Args:
         took: `cost`, `latency_s` and the like, where they are known.
     """
-    given = _json(answer)
+    loaded = _loaded(answer)
+    given = loaded if isinstance(loaded, dict) else {}
     read = Outcome(raw=answer, **took)
     if isinstance(case, Dispute):
-        counts = (
-            {side: given[side] for side in SIDES} if given and all(isinstance(given.get(s), int) for s in SIDES) else {}
-        )
+        counted = all(isinstance(given.get(side), int) for side in SIDES)
+        counts = {side: given[side] for side in SIDES} if counted else {}
         side = max(SIDES, key=counts.__getitem__) if counts else same(answer, SIDES)
         return read.model_copy(update={"outcome": side or "", "counts": counts})
     if isinstance(case, LabelledTask):
@@ -98,7 +100,7 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
         return read.model_copy(update={"outcome": label or "", "details": {"results": results}})
     if isinstance(case, Document):
         return read.model_copy(update={"outcome": "A summary", "details": {"summary": answer}})
-    if isinstance(case, CriminalCase) and (ranked := _ranking(answer, given)) is not None:
+    if isinstance(case, CriminalCase) and (ranked := _ranking(given.get("ranking") if given else loaded)) is not None:
         return read.model_copy(update={"outcome": "A ranking", "looked_up": ranked})
     if isinstance(case, CriminalCase) and given:
         details = given if {"judgment", "choice", "amount"} & given.keys() else {"judgment": given}
@@ -119,17 +121,11 @@ def _looked_up(record: Record) -> tuple[str, ...] | None:
     return None
 
 
-def _ranking(answer: str, given: dict[str, Any] | None) -> tuple[str, ...] | None:
-    """A list of ids, the most relevant first, by itself or as `ranking`; None where the answer is none."""
-    found = given.get("ranking") if given else _loaded(answer)
+def _ranking(found: Any) -> tuple[str, ...] | None:
+    """A list of ids, the most relevant first; None where it is none."""
     if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
         return None
     return tuple(map(str, found))
-
-
-def _json(answer: str) -> dict[str, Any] | None:
-    found = _loaded(answer)
-    return found if isinstance(found, dict) else None
 
 
 def _loaded(answer: str) -> Any:

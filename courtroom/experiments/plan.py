@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -59,31 +60,22 @@ def cells(
         answered: how many answers predictions made elsewhere have to each case, by the arm's place: so many repeats.
         learning: the places of the arms that learn.
     """
-    number = 0
-    given = answered or {}
-    most = max(
-        [
-            *map(experiment.repeats_of, range(len(experiment.arms))),
-            *(many for arm in given.values() for many in arm.values()),
-        ]
-    )
+    given, numbers = answered or {}, count()
+    own = map(experiment.repeats_of, range(len(experiment.arms)))
+    most = max([*own, *(many for arm in given.values() for many in arm.values())])
+
+    def cell(place: int, row: str, repeat: int, phase: Phase) -> Cell:
+        run = "" if experiment.arms[place].predictions else run_id(experiment, place, row, repeat, phase)
+        seed = experiment.seed(place, repeat)
+        return Cell(number=next(numbers), arm=place, row=row, repeat=repeat, seed=seed, run=run, phase=phase)
+
     for place in sorted(learning):
-        for row in trained:
-            run = run_id(experiment, place, row, 0, "train")
-            yield Cell(
-                number=number, arm=place, row=row, repeat=0, seed=experiment.seed(place, 0), run=run, phase="train"
-            )
-            number += 1
+        yield from (cell(place, row, 0, "train") for row in trained)
     for repeat in range(most):
         for row in tested:
             for place, arm in enumerate(experiment.arms):
-                if repeat >= (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats_of(place)):
-                    continue
-                run = "" if arm.predictions else run_id(experiment, place, row, repeat)
-                yield Cell(
-                    number=number, arm=place, row=row, repeat=repeat, seed=experiment.seed(place, repeat), run=run
-                )
-                number += 1
+                if repeat < (given.get(place, {}).get(row, 0) if arm.predictions else experiment.repeats_of(place)):
+                    yield cell(place, row, repeat, "test")
 
 
 def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase = "test") -> str:
@@ -93,26 +85,17 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
 
 
 def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
-    """Cases that are in both."""
     return frozenset(tested) & frozenset(trained)
 
 
 def parent_of(experiment: Experiment, house: Hearings) -> Record | None:
-    """The run whose forks the arms are; None where the cases are a dataset's.
-
-    Raises:
-        CourtroomError: it is not there, or has no verdict yet.
-    """
+    """The run whose forks the arms are; None where the cases are a dataset's. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     run = experiment.dataset.run
     return finished(run, house) if run else None
 
 
 def finished(run: str, house: Hearings) -> Record:
-    """A run that can be forked and compared with its forks.
-
-    Raises:
-        CourtroomError: it is not there, or has no verdict yet.
-    """
+    """A run that can be forked and compared with its forks. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     record = house.record(run)
     if record.run.verdict is None:
         raise CourtroomError("This run has no verdict yet. Run it to its end first, then ask what would change it.")
@@ -169,11 +152,8 @@ def answers(experiment: Experiment) -> dict[int, Answers]:
 
 
 def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
-    """Try what can be tried before a case is read; the setups of the arms, by their places.
-
-    Raises:
-        CourtroomError: a procedure is unknown or takes another kind of case, a setup does not fit, a measure is unknown.
-    """
+    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
+    is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
     if not measures_of(kind) and not experiment.dataset.run:
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
     wanted(kind, experiment.measures)
@@ -188,11 +168,8 @@ def setups_of(experiment: Experiment, kind: str, house: Hearings) -> dict[int, S
 
 
 def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: Record | None = None) -> Setup:
-    """The setup of an arm: the procedure's own, or that of the run whose fork it is, with the arm's changes.
-
-    Raises:
-        CourtroomError: its procedure is unknown or takes another kind of case, or a value does not fit.
-    """
+    """The setup of an arm: the procedure's own, or that of the run whose fork it is, with the arm's changes. Raises
+    `CourtroomError`: its procedure is unknown or takes another kind of case, or a value does not fit."""
     try:
         chosen = procedures[arm.procedure]
     except CourtroomError as error:

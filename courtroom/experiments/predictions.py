@@ -81,11 +81,7 @@ Answers = Mapping[str, Sequence[Prediction]]
 
 
 def answers_of(path: Path, model: str) -> Answers:
-    """One model's answers by case; without a name, of the only model.
-
-    Raises:
-        CourtroomError: the file has no such model, or several where none is named.
-    """
+    """One model's answers by case; without a name, of the only model. Raises `CourtroomError`: the file has no such model, or several where none is named."""
     found: dict[str, dict[str, list[Prediction]]] = {}
     for one in read_predictions(path):
         found.setdefault(one.model, {}).setdefault(one.case, []).append(one)

@@ -81,10 +81,8 @@ def figures_of(found: ExperimentResults) -> Iterator[PrintedFigure]:
 
 
 def axis_of(arms: Sequence[Arm]) -> tuple[str, dict[str, list[tuple[float, str]]]] | None:
-    """The setting in which arms differ by numbers: its path, and for each curve the places with their arms.
-
-    Arms of one curve differ in nothing else. None where no setting has three numbers or more.
-    """
+    """The setting in which arms differ by numbers: its path, and for each curve the places with their arms. Arms of one curve
+    differ in nothing else. None where no setting has three numbers or more."""
     for path in dict.fromkeys(path for arm in arms for path in arm.set):
         curves: dict[str, list[tuple[float, str]]] = {}
         for arm in arms:

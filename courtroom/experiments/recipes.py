@@ -36,11 +36,9 @@ class Recipe:
 
     @property
     def shows(self) -> str:
-        """Which table or figure it is."""
         return self.experiment.source.partition(", ")[2] if self.paper else ""
 
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
-        """The kind of case that its arms hear."""
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)
         return procedures[named].case_kind
 
@@ -62,7 +60,6 @@ def recipes() -> tuple[Recipe, ...]:
 
 
 def recipe(name: str) -> Recipe | None:
-    """One recipe; None where there is none of this name."""
     return next((one for one in recipes() if one.name == name), None)
 
 

@@ -12,29 +12,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.significance import Tested, consistency, krippendorffs_alpha
+from courtroom.experiments import table as tables
 from courtroom.experiments.accounts import Account
 from courtroom.experiments.breakdown import Breakdown, Feature, breakdown, differing, learning_curve
 from courtroom.experiments.chance import guesses
 from courtroom.experiments.hypotheses import Finding, findings
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.table import (
-    ALL,
-    ArmGroup,
-    CellRow,
-    Overall,
-    Pair,
-    ResultTable,
-    grouped,
-    over_repeats,
-    over_runs,
-    overall,
-    pairs,
-    sentence,
-    summary,
-    table,
-    without_interval,
-)
 from courtroom.experiments.written import frame_of
 from courtroom.questions.audit import Audit, Name, shares
 
@@ -58,14 +42,10 @@ class ArmAudits:
 
 
 def arm_audits(
-    rows: Sequence[CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
+    rows: Sequence[tables.CellRow], audited: Collection[str], audits_of: Callable[[str], Sequence[Audit]]
 ) -> list[ArmAudits]:
-    """What was found in each arm, in the order of the arms; arms without an audited vote are left out.
-
-    Args:
-        audited: runs in which something was audited.
-        audits_of: the audits of a run.
-    """
+    """What was found in each arm, in the order of the arms; arms without an audited vote are left out. `audited`: runs in which
+    something was audited. `audits_of`: the audits of a run."""
     found: dict[str, list[tuple[Audit, ...]]] = {}
     for row in rows:
         if row.run in audited and (audits := tuple(audits_of(row.run))):
@@ -73,7 +53,7 @@ def arm_audits(
     return [ArmAudits(arm, len(runs), tuple(one for run in runs for one in run)) for arm, runs in found.items()]
 
 
-def first_runs(rows: Sequence[CellRow], each: int) -> list[str]:
+def first_runs(rows: Sequence[tables.CellRow], each: int) -> list[str]:
     """The first finished runs of each arm, so many each."""
     arms = dict.fromkeys(row.arm for row in rows)
     done = (((row.run for row in rows if row.arm == arm and row.run and row.state == "done")) for arm in arms)
@@ -104,11 +84,11 @@ class ExperimentResults:
     """One experiment as far as it is. Each part is worked out when it is first looked at."""
 
     kept: StoredExperiment
-    rows: Sequence[CellRow]
+    rows: Sequence[tables.CellRow]
     measures: tuple[Measure, ...]
     notes: tuple[str, ...] = ()
     """Which columns are left out, and why."""
-    trained: Sequence[CellRow] = ()
+    trained: Sequence[tables.CellRow] = ()
     """Cells that taught an arm's memory; they count in no table."""
     prompts: str = ""
     """The hash of the prompts as they are now, where hypotheses are locked."""
@@ -119,7 +99,6 @@ class ExperimentResults:
 
     @property
     def arms(self) -> tuple[str, ...]:
-        """The arms' names, in their order."""
         return tuple(arm.name for arm in self.kept.experiment.arms)
 
     @property
@@ -129,20 +108,18 @@ class ExperimentResults:
         return tuple((arm, reason, number) for (arm, reason), number in counted.most_common())
 
     @cached_property
-    def groups(self) -> Mapping[tuple[str, str], ArmGroup]:
+    def groups(self) -> Mapping[tuple[str, str], tables.ArmGroup]:
         """The done cells by arm and group of cases."""
-        return grouped(self.rows, self.kept.experiment.by_category)
+        return tables.grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
-    def table(self) -> ResultTable:
-        """The table."""
-        made = table(self.groups, self.rows, self.arms, self.measures)
+    def table(self) -> tables.ResultTable:
+        made = tables.table(self.groups, self.rows, self.arms, self.measures)
         return replace(made, guesses=tuple(guesses(self.groups, self.measures)))
 
     @cached_property
-    def pairs(self) -> list[Pair]:
-        """Every pair of arms."""
-        return pairs(self.groups, self.arms, self.measures)
+    def pairs(self) -> list[tables.Pair]:
+        return tables.pairs(self.groups, self.arms, self.measures)
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -151,19 +128,19 @@ class ExperimentResults:
         return findings(now.lock, now.hypotheses, self.pairs, now.digest, self.prompts) if now.lock else []
 
     @cached_property
-    def overall(self) -> list[Overall]:
+    def overall(self) -> list[tables.Overall]:
         """Cochran's Q where there are three arms or more."""
-        return overall(self.groups, self.arms, self.measures)
+        return tables.overall(self.groups, self.arms, self.measures)
 
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
         """Consistency and agreement, by arm."""
-        groups = [self.groups.get((arm, ALL)) for arm in self.arms]
+        groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
         found = {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
             rows = [row for row in self.rows if row.arm == arm]
-            one = _steady(rows, over_repeats(group, self.measures) if group else None)
-            runs = over_runs(group, before, self.measures[0]) if group and before and self.measures else None
+            one = _steady(rows, tables.over_repeats(group, self.measures) if group else None)
+            runs = tables.over_runs(group, before, self.measures[0]) if group and before and self.measures else None
             found[arm] = replace(one, before=runs)
         return found
 
@@ -178,25 +155,19 @@ class ExperimentResults:
                 told.append(f"Over repeats, {arm}: {'; '.join(parts)}.")
         return told
 
-    def breakdown(self, feature: str, measure: Measure, group: str = ALL) -> Breakdown:
-        """A measure by a feature, of all cases or of those of one group.
-
-        Raises:
-            CourtroomError: the cells do not differ in this.
-        """
+    def breakdown(self, feature: str, measure: Measure, group: str = tables.ALL) -> Breakdown:
+        """A measure by a feature, of all cases or of those of one group. Raises `CourtroomError`: the cells do not differ in this."""
         return self._once(("breakdown", feature, measure.name, group), lambda: self._breakdown(feature, measure, group))
 
-    def features(self, group: str = ALL) -> list[Feature]:
-        """In what the cells of a group of cases differ."""
+    def features(self, group: str = tables.ALL) -> list[Feature]:
         return self._once(("features", group), lambda: differing(self._of(group)))
 
     @cached_property
     def frame(self) -> pd.DataFrame:
-        """A row for each cell."""
         return frame_of(self.rows, self.measures)
 
-    def _of(self, group: str) -> list[CellRow]:
-        return [row for row in self.rows if group in (ALL, row.category)]
+    def _of(self, group: str) -> list[tables.CellRow]:
+        return [row for row in self.rows if group in (tables.ALL, row.category)]
 
     def _once(self, what: object, work: Callable[[], T]) -> T:
         if what not in self._kept:
@@ -253,10 +224,11 @@ class ExperimentResults:
                 }
                 for arm, one in self.steady.items()
             },
-            "notes": [*without_interval(self.table), *self.notes],
+            "notes": [*tables.without_interval(self.table), *self.notes],
             "hypotheses": [one.model_dump(mode="json") for one in self.findings],
+            "canaries": [one.model_dump(mode="json") for one in experiment.canaries],
             "accounts": [one.model_dump() for one in self.accounts],
-            "summary": summary(self.pairs, self.overall),
+            "summary": tables.summary(self.pairs, self.overall),
             "pairs": [
                 {
                     "measure": pair.measure.name,
@@ -273,7 +245,7 @@ class ExperimentResults:
                     "effect": pair.effect,
                     "needed": pair.needed,
                     "others": [{"test": one.test, "statistic": one.statistic, "p": one.p} for one in pair.others],
-                    "sentence": sentence(pair),
+                    "sentence": tables.sentence(pair),
                 }
                 for pair in self.pairs
             ],
@@ -285,7 +257,7 @@ def _as_list(interval: Interval) -> list[float | None]:
     return [interval.value, *([interval.low, interval.high] if interval.known else [None, None])]
 
 
-def _steady(rows: Sequence[CellRow], repeats: Tested | None) -> Steady:
+def _steady(rows: Sequence[tables.CellRow], repeats: Tested | None) -> Steady:
     by_case: dict[str, list[str]] = {}
     votes = []
     for row in rows:

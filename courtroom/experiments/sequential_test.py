@@ -44,7 +44,6 @@ class SequentialTest(Strict):
 
     @property
     def sentence(self) -> str:
-        """The finding, for a report and a page."""
         of = self.found.of
         came = f"{self.found.same} of {of} repeat{'s' * (of != 1)} with other seeds came to the same outcome"
         if self.found.state == "open":
@@ -72,17 +71,12 @@ class Repeats:
         self._house = house
 
     def found(self, run: str) -> SequentialTest | None:
-        """What is on record of a run's repeats; None where none is done, or the run is not.
-
-        Raises:
-            NoSuchRun: there is no such run.
-        """
+        """What is on record of a run's repeats; None where none is done, or the run is not. Raises `NoSuchRun`: there is no such run."""
         base = self._house.store.run(run)
         done = list(self._done(run))
         return _tested(base, done) if base.verdict and done else None
 
     def sentence(self, run: str) -> str:
-        """The finding in a sentence; empty where there are no repeats."""
         found = self.found(run)
         return found.sentence if found else ""
 
@@ -112,22 +106,18 @@ class Repeats:
             done = list(self._done(run))
             found = _tested(base.run, done)
             progress(found)
-            if (wanted := min(found.found.fewest, most - found.found.of)) < 1:
-                why = (
-                    ""
-                    if found.found.state != "open"
-                    else f"There are {found.found.of} repeats, and {most} are wanted at most."
-                )
-                return found.model_copy(update={"reason": why})
+            if (number := min(found.found.fewest, most - found.found.of)) < 1:
+                enough = f"There are {found.found.of} repeats, and {most} are wanted at most."
+                return found.model_copy(update={"reason": enough if found.found.state == "open" else ""})
             if budget is not None:
                 costs = [self._house.record(row.id).cost or 0.0 for row in done]
                 dearest = max(dearest, *costs, 0.0)
                 if dearest:
-                    wanted = min(wanted, int((budget - sum(costs)) / dearest + 1e-9))
-                if wanted < 1:
+                    number = min(number, int((budget - sum(costs)) / dearest + 1e-9))
+                if number < 1:
                     why = f"The budget of US$ {budget:.4g} has no room for another repeat, which takes about US$ {dearest:.4g}."
                     return found.model_copy(update={"reason": why})
-            if why := self._drive(base, range(len(done) + 1, len(done) + wanted + 1)):
+            if why := self._drive(base, range(len(done) + 1, len(done) + number + 1)):
                 return _tested(base.run, list(self._done(run))).model_copy(update={"reason": why})
 
     def _drive(self, base: Record, numbers: range) -> str:
@@ -146,17 +136,11 @@ class Repeats:
             for one in made:
                 runner.stop(one)
             return "Stopped. Run the command again to go on; nothing is lost."
-        rows = [self._house.store.run(one) for one in made]
-        return next(
-            (
-                f"The repeat {row.id} is {row.status}. {row.reason} Run the command again to go on with it.".replace(
-                    "  ", " "
-                )
-                for row in rows
-                if row.status != "done"
-            ),
-            "",
-        )
+        for row in map(self._house.store.run, made):
+            if row.status != "done":
+                why = f"The repeat {row.id} is {row.status}. {row.reason} Run the command again to go on with it."
+                return why.replace("  ", " ")
+        return ""
 
     def _repeatable(self, run: str) -> Record:
         base = self._house.record(run)
@@ -175,10 +159,8 @@ class Repeats:
     def _price(self, base: Record) -> float:
         """US dollars that the next repeat is estimated to take."""
         number = sum(1 for _ in self._done(base.run.id)) + 1
-        takes = self._house.estimate(
-            base.run.procedure, base.case, base.setup, base.run.seed + number, base.run.id
-        )  # fmt: skip
-        price = self._house.price(takes)
+        run = base.run
+        price = self._house.price(self._house.estimate(run.procedure, base.case, base.setup, run.seed + number, run.id))
         if price is None:
             raise CourtroomError(
                 "What a repeat costs is not known, as the price of a model is not. Leave the budget out."

@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING
 from courtroom.access.account import Access
 from courtroom.access.acting import acts, needs
 from courtroom.datasets.samples import row_id
+from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.accounts import accounts, sentences
+from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
 from courtroom.experiments.driver import ExperimentDriver
 from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Phase
-from courtroom.experiments.printed_results import PrintedResults
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import Experiment
@@ -57,8 +58,8 @@ class Experiments:
         exact, kind = plan.pinned(experiment, self._house)
         learning = Training(exact, plan.check(exact, kind, self._house), self._house).arms
         name = self.store.create(exact, kind, plan.planned(exact, self._house, given, learning))
-        lock = self.store.experiment(name).experiment.lock
-        self.store.replace(exact.model_copy(update={"lock": lock}))
+        there = self.store.experiment(name).experiment
+        self.store.replace(exact.model_copy(update={"lock": there.lock, "canaries": there.canaries}))
         return name
 
     def _prompts(self, experiment: Experiment) -> str:
@@ -66,11 +67,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def lock(self, experiment: Experiment) -> Lock:
-        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one.
-
-        Raises:
-            CourtroomError: there are no hypotheses, other ones are locked already, or a cell is done.
-        """
+        """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one. Raises
+        `CourtroomError`: there are no hypotheses, other ones are locked already, or a cell is done."""
         if not experiment.hypotheses:
             raise CourtroomError("There is no hypothesis to lock. Write a [[hypothesis]] into the experiment's file.")
         name = self.begin(experiment)
@@ -96,11 +94,8 @@ class Experiments:
     def estimate(
         self, experiment: Experiment, progress: Callable[[int, int], None] = lambda done, total: None
     ) -> ExperimentEstimate:
-        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save.
-
-        Args:
-            progress: is called with how many cells are rehearsed, and of how many.
-        """
+        """About what an experiment will take: calls, tokens, money, and how many calls shared answers save. `progress`: is called
+        with how many cells are rehearsed, and of how many."""
         exact, kind = plan.pinned(experiment, self._house)
         return estimate(exact, kind, self._house, progress)
 
@@ -108,14 +103,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
-        """Start the remaining cells; the experiment's id.
-
-        Args:
-            keys: what the person typed who starts it; see `Runner.go`. On a cluster, workers have keys of their own.
-
-        Raises:
-            CourtroomError: the settings name a cluster that can't be used.
-        """
+        """Start the remaining cells; the experiment's id. `keys`: what the person typed who starts it; see `Runner.go`. On a
+        cluster, workers have keys of their own. Raises `CourtroomError`: the settings name a cluster that can't be used."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "start")
         if kept.status != "done" or any(state == "waiting" for _, state in self.store.counts(kept.id)):
@@ -159,11 +148,8 @@ class Experiments:
 
     @needs(Access.RUN)
     def delete_dataset(self, dataset: str, version: str | None = None) -> None:
-        """Forget a dataset, or one version of it. Runs keep the cases that they have.
-
-        Raises:
-            CourtroomError: experiments rest on it; without it they could neither go on nor show their tables.
-        """
+        """Forget a dataset, or one version of it. Runs keep the cases that they have. Raises `CourtroomError`: experiments rest on
+        it; without it they could neither go on nor show their tables."""
         if resting := self.resting_on(dataset, version):
             more = f" and {len(resting) - 3} more" if len(resting) > 3 else ""
             raise CourtroomError(
@@ -180,7 +166,6 @@ class Experiments:
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
-        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
             for memory in Training.kept_by(kept.experiment):
@@ -188,7 +173,6 @@ class Experiments:
                     self._house.knowledge.snapshots.forget(memory)
 
     def take_up_interrupted(self) -> list[str]:
-        """Go on with the experiments whose process has died; their ids."""
         return self._driver.take_up_interrupted()
 
     def wait(self, name: str, timeout: float | None = None) -> None:
@@ -199,14 +183,43 @@ class Experiments:
         """Done when the experiment is done or paused; see `wait`."""
         return self._driver.settled(self.store.experiment(name).id)
 
+    @needs(Access.RUN)
+    def canary(
+        self, name: str, calls: int = CALLS, money: float | None = None, keys: Mapping[str, str] | None = None
+    ) -> Canary:
+        """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`.
+
+        Args:
+            calls: recorded calls, 1 to 1,000.
+            money: US dollars for this alone; the experiment's own budget holds too.
+
+        Raises:
+            CourtroomError: no language model was asked, or no cell is done.
+        """
+        kept = self.store.experiment(name)
+        self.store.changing(kept.id, "ask")
+        if not 1 <= calls <= MOST:
+            raise CourtroomError(f"A canary asks 1 to {MOST:,} calls again, not {calls:,}. Choose another number.")
+        parent, budget = kept.experiment.dataset.run, kept.experiment.budget
+        done = [(cell.arm, cell.row, cell.run or parent) for cell in self.store.cells(kept.id, "done", phase="test")]
+        took = [*self.store.took(kept.id).values()]
+        took += [(one.cost.calls, one.cost.tokens, one.cost.money) for one in kept.experiment.canaries]
+        spent = Spent(sum(one[0] for one in took), sum(one[1] for one in took), sum(one[2] or 0.0 for one in took))
+        if money is not None:
+            limits = [spent.money + money, *([budget.money] if budget.money else [])]
+            budget = budget.model_copy(update={"money": min(limits)})
+        cells = [cell for cell in done if cell[2]]
+        series = len(kept.experiment.canaries)
+        found = ask_again(self._house, cells, calls, spent, budget, datetime.now(UTC), series, keys or {})
+        now = self.store.experiment(kept.id).experiment
+        self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
+        return found
+
     # --- after ----------------------------------------------------------------------------------------------
 
     def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
-        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches.
-
-        Raises:
-            CourtroomError: the dataset's version is not there any more.
-        """
+        """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches. Raises
+        `CourtroomError`: the dataset's version is not there any more."""
         kept = self.store.experiment(name)
         with acts(None):  # who may see an experiment sees the cases that it is on
             return self._rows(kept, phase)
@@ -242,11 +255,7 @@ class Experiments:
         ]
 
     def runs(self, name: str, arm: str = "") -> list[str]:
-        """The runs of all cells that are done, or of those of one arm.
-
-        Raises:
-            CourtroomError: there is no such arm.
-        """
+        """The runs of all cells that are done, or of those of one arm. Raises `CourtroomError`: there is no such arm."""
         kept = self.store.experiment(name)
         arms = [one.name for one in kept.experiment.arms]
         if arm and arm not in arms:
@@ -255,7 +264,6 @@ class Experiments:
         return [run for cell in cells if (run := cell.run or kept.experiment.dataset.run)]
 
     def results(self, name: str) -> ExperimentResults:
-        """Everything that an experiment shows so far."""
         kept = self.store.experiment(name)
         rows = self.rows(kept.id)
         scored = [one for row in rows if (one := row.scored)]

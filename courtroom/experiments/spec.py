@@ -14,6 +14,7 @@ from pydantic import Field, JsonValue, ValidationError, model_validator
 from courtroom.cases.checks import explain
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
+from courtroom.experiments.canary import Canary
 from courtroom.experiments.hypotheses import Hypothesis, Lock
 from courtroom.strict import Strict
 
@@ -113,7 +114,10 @@ class KnowledgeRules(Strict):
     test_on_trained: bool = Field(default=False, description="Allow the tested split to be the one trained on.")
 
 
-PRESENTED = {"title", "source", "measures", "by_category", "gain_over", "at_once", "budget", "hypotheses", "lock"}
+PRESENTED = {
+    *("title", "source", "measures", "by_category", "gain_over", "at_once", "budget", "hypotheses"),
+    *("lock", "canaries"),
+}
 """What decides nothing of what is asked."""
 
 
@@ -144,6 +148,7 @@ class Experiment(Strict):
     arms: tuple[Arm, ...] = Field(min_length=1, max_length=2_000)
     hypotheses: tuple[Hypothesis, ...] = Field(default=(), max_length=200)
     lock: Lock | None = Field(default=None, description="The hypotheses as they were before the first answer.")
+    canaries: tuple[Canary, ...] = Field(default=(), description="What came of asking recorded calls again.")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -193,29 +198,22 @@ class Experiment(Strict):
 
     @property
     def id(self) -> str:
-        """Under which it is kept."""
         return f"{self.name}-{self.digest[:8]}"
 
     def seed(self, arm: int, repeat: int) -> int:
-        """The seed of a repeat under an arm."""
         return self.seeds[repeat] if self.seeds else self.arms[arm].seed + repeat
 
     def repeats_of(self, arm: int) -> int:
-        """How often each case runs under an arm."""
         return self.arms[arm].repeats or self.repeats
 
     @property
     def procedures(self) -> frozenset[str]:
-        """The procedures of its arms."""
         return frozenset(arm.procedure for arm in self.arms if arm.procedure)
 
 
 def read_toml(path: Path) -> Experiment:
-    """An experiment from its file; an `[[arm]]` for each arm. Predictions are found beside the file.
-
-    Raises:
-        CourtroomError: it can't be read, or does not fit; the sentence says where.
-    """
+    """An experiment from its file; an `[[arm]]` for each arm. Predictions are found beside the file. Raises `CourtroomError`: it
+    can't be read, or does not fit; the sentence says where."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -228,11 +226,7 @@ def read_toml(path: Path) -> Experiment:
 
 
 def parsed(values: Any, what: str) -> Experiment:
-    """An experiment from plain data.
-
-    Raises:
-        CourtroomError: it does not fit.
-    """
+    """An experiment from plain data. Raises `CourtroomError`: it does not fit."""
     try:
         return Experiment.model_validate(values)
     except ValidationError as error:
@@ -241,7 +235,7 @@ def parsed(values: Any, what: str) -> Experiment:
 
 def as_toml(experiment: Experiment) -> str:
     """The file of an experiment, without what is only known once it has begun."""
-    values = experiment.model_dump(mode="json", exclude_defaults=True, exclude={"lock"})
+    values = experiment.model_dump(mode="json", exclude_defaults=True, exclude={"lock", "canaries"})
     several = {"hypothesis": values.pop("hypotheses", []), "arm": values.pop("arms")}
     tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
     lines = [f"{name} = {_value(value)}" for name, value in values.items()]
@@ -328,6 +322,7 @@ def adapted(
     names = {arm.name for arm in wanted}
     given |= {
         "lock": None,
+        "canaries": (),
         "hypotheses": [one for one in given["hypotheses"] if {one["arm"], one["than"]} <= {arm.name for arm in wanted}],
     }
     given["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}

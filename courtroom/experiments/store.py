@@ -68,67 +68,37 @@ class ExperimentStore:
         self.lease = Lease(database, "experiments")
 
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
-        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is.
-
-        Args:
-            cells: those of predictions made elsewhere with what they came to.
-        """
+        """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is. `cells`: those
+        of predictions made elsewhere with what they came to."""
+        own, parent, person = _named(experiment.id), experiment.dataset.run, acting()
         with self._database.transaction() as db:
             fresh = db.execute(
                 "INSERT INTO experiments (id, name, parent, body, kind, status, created) VALUES (?, ?, ?, ?, ?, 'paused', ?)"
                 " ON CONFLICT DO NOTHING",
-                (
-                    experiment.id,
-                    experiment.name,
-                    experiment.dataset.run,
-                    experiment.model_dump_json(),
-                    kind,
-                    time.time(),
-                ),
+                (experiment.id, experiment.name, parent, experiment.model_dump_json(), kind, time.time()),
             ).rowcount
             if fresh:
-                if parent := experiment.dataset.run:  # who sees a run sees what would have changed it
-                    person = acting()
-                    follow(
-                        self._database,
-                        _named(experiment.id),
-                        Resource(kind="run", id=parent),
-                        person.id if person else None,
-                    )
+                if parent:  # who sees a run sees what would have changed it
+                    follow(self._database, own, Resource(kind="run", id=parent), person.id if person else None)
                 else:
-                    take(self._database, _named(experiment.id))
-                note(self._database, "make", _named(experiment.id))
+                    take(self._database, own)
+                note(self._database, "make", own)
                 db.executemany(
                     "INSERT INTO experiment_cells (experiment, number, arm, row, repeat, seed, phase, run, state, outcome)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        (
-                            *(
-                                experiment.id,
-                                cell.number,
-                                cell.arm,
-                                cell.row,
-                                cell.repeat,
-                                cell.seed,
-                                cell.phase,
-                                cell.run,
-                            ),
-                            *(("done", outcome.model_dump_json()) if outcome else ("waiting", None)),
-                        )
+                        (experiment.id, cell.number, cell.arm, cell.row, cell.repeat, cell.seed, cell.phase, cell.run)
+                        + (("done", outcome.model_dump_json()) if outcome else ("waiting", None))
                         for cell, outcome in cells
                     ),
                 )
-            elif not may_see(self._database, _named(experiment.id)):
+            elif not may_see(self._database, own):
                 raise CourtroomError("The very same experiment is another person's. Give yours another name.")
         return experiment.id
 
     @needs(Access.RUN)
     def replace(self, experiment: Experiment) -> None:
-        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title.
-
-        Raises:
-            Forbidden: it is somebody else's.
-        """
+        """Change what may change of an experiment that is on record: its budget, how many cells go at once, its title. Raises `Forbidden`: it is somebody else's."""
         body = experiment.model_dump_json()
         with self._database.transaction() as db:
             if db.execute("SELECT 1 FROM experiments WHERE id = ? AND body = ?", (experiment.id, body)).fetchone():
@@ -138,19 +108,11 @@ class ExperimentStore:
 
     @needs(Access.RUN)
     def changing(self, experiment: str, action: Action) -> None:
-        """The person who acts is about to change an experiment.
-
-        Raises:
-            Forbidden: it is somebody else's.
-        """
+        """The person who acts is about to change an experiment. Raises `Forbidden`: it is somebody else's."""
         changing(self._database, action, _named(experiment))
 
     def experiment(self, name: str) -> StoredExperiment:
-        """One experiment by its id, or the newest of a name.
-
-        Raises:
-            NoSuchExperiment: there is none.
-        """
+        """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
         rows = self._database.connection.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         )
@@ -160,17 +122,13 @@ class ExperimentStore:
         return _kept(row)
 
     def experiments(self, what_ifs: bool | None = None) -> list[StoredExperiment]:
-        """All experiments that can be read, newest first."""
         return self.page(0, self.number(what_ifs), what_ifs)[0]
 
     def page(
         self, start: int, count: int, what_ifs: bool | None = None
     ) -> tuple[list[StoredExperiment], list[Unreadable]]:
-        """Some experiments, newest first: those that can be read, and the others.
-
-        Args:
-            what_ifs: only those whose arms are forks of a run, or only the others; None is all.
-        """
+        """Some experiments, newest first: those that can be read, and the others. `what_ifs`: only those whose arms are forks of a
+        run, or only the others; None is all."""
         fits, values = _listed(what_ifs)
         rows = self._database.connection.execute(
             f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
@@ -196,14 +154,6 @@ class ExperimentStore:
         )
         return (_cell(row) for row in rows.fetchall())
 
-    def lines(self, experiment: str) -> Iterator[str]:
-        """Each cell as it stands, in a line: where one differs, results may."""
-        rows = self._database.connection.execute(
-            "SELECT number, state, reason, outcome FROM experiment_cells WHERE experiment = ? ORDER BY number",
-            (experiment,),
-        )
-        return (f"{row['number']} {row['state']} {row['reason']} {row['outcome']}\n" for row in rows)
-
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
         rows = self._database.connection.execute(
@@ -226,11 +176,9 @@ class ExperimentStore:
         return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
 
     def conclude(self, experiment: str, number: int, outcome: Outcome) -> None:
-        """A cell is done."""
         self._set(experiment, number, "done", "", outcome.model_dump_json())
 
     def fail(self, experiment: str, number: int, reason: str) -> None:
-        """A cell came to no outcome."""
         self._set(experiment, number, "failed", reason, None)
 
     def try_again(self, experiment: str) -> int:
@@ -241,12 +189,10 @@ class ExperimentStore:
         ).rowcount
 
     def status(self, experiment: str) -> str:
-        """Where the experiment stands."""
         row = self._database.connection.execute("SELECT status FROM experiments WHERE id = ?", (experiment,)).fetchone()
         return str(row["status"]) if row else "deleted"
 
     def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
-        """Say where the experiment stands."""
         self._database.connection.execute(
             "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
         )
@@ -260,11 +206,7 @@ class ExperimentStore:
 
     @needs(Access.RUN)
     def delete(self, experiment: str, take_out: Callable[[list[str]], None]) -> None:
-        """Forget an experiment and its runs, all or nothing; answers stay.
-
-        Args:
-            take_out: forgets runs, within the transaction.
-        """
+        """Forget an experiment and its runs, all or nothing; answers stay. `take_out`: forgets runs, within the transaction."""
         with self._database.transaction() as db:
             rows = db.execute("SELECT run FROM experiment_cells WHERE experiment = ? AND run <> ''", (experiment,))
             take_out([row["run"] for row in rows])

@@ -138,7 +138,6 @@ class ResultTable:
         return any(one.value < guess if measure.better == "higher" else one.value > guess for guess in known)
 
     def line(self, arm: str, group: str) -> TableRow | None:
-        """One line, where the arm has done any case of the group."""
         return next((line for line in self.lines if (line.arm, line.group) == (arm, group)), None)
 
 
@@ -176,7 +175,6 @@ def bounds_of(measure: Measure, binary: bool, cases: int) -> Bounds | None:
 
 
 def interval_of(measure: Measure, given: CaseSums) -> Interval:
-    """A measure of one arm with its interval."""
     bounds = bounds_of(measure, given.binary, len(given.sums))
     return of_measure(given, measure.finish, bounds, measure.ratio)
 
@@ -202,14 +200,12 @@ def table(
 
 
 def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
-    """The mean of a measure over a case's repeats."""
     assert measure.each is not None
     known = [value for one in several if (value := measure.each(one)) is not None]
     return sum(known) / len(known) if known else None
 
 
 def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:
-    """What an arm took so far."""
     mine = [row for row in rows if row.arm == arm]
     done = [row.outcome for row in mine if row.outcome is not None]
     costs = [one.cost for one in done]
@@ -288,13 +284,11 @@ class Pair:
 
     @property
     def better(self) -> str:
-        """The arm with the better value."""
         ahead = self.difference.value > 0 if self.measure.better == "higher" else self.difference.value < 0
         return self.a if ahead else self.b
 
     @property
     def worse(self) -> str:
-        """The other arm."""
         return self.b if self.better == self.a else self.a
 
 
@@ -329,10 +323,8 @@ def pairs(groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measu
 def overall(
     groups: Mapping[tuple[str, str], ArmGroup], arms: Sequence[str], measures: Sequence[Measure]
 ) -> list[Overall]:
-    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more.
-
-    The test needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong.
-    """
+    """Cochran's Q over the cases that all arms have, where each case is right or wrong and there are three arms or more. The test
+    needs one value of each case under each arm: of its repeats, the majority. A tie counts as wrong."""
     found = []
     for name in sorted({group for _, group in groups}):
         here = [groups[arm, name] for arm in arms if (arm, name) in groups]
@@ -367,10 +359,8 @@ def by_repeat(group: ArmGroup, measure: Measure) -> list[float]:
 
 
 def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | None:
-    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T).
-
-    Each repeat is one pair. None where there are fewer than two repeats, or the cases are not the same.
-    """
+    """Student's t over repeats: whether an arm's value differs from that of the arm before (CyberJurors, table 9: T). Each repeat
+    is one pair. None where there are fewer than two repeats, or the cases are not the same."""
     mine, other = by_repeat(group, measure), by_repeat(before, measure)
     if len(mine) < 2 or len(mine) != len(other) or group.by_case.keys() != before.by_case.keys():
         return None
@@ -378,10 +368,8 @@ def over_runs(group: ArmGroup, before: ArmGroup, measure: Measure) -> Tested | N
 
 
 def over_repeats(group: ArmGroup, measures: Sequence[Measure]) -> Tested | None:
-    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them.
-
-    By the first measure that says right or wrong of each; None where there is none, or no repeats.
-    """
+    """Whether an arm is right more often in one of its repeats: Cochran's Q over the cases that have all of them. By the first
+    measure that says right or wrong of each; None where there is none, or no repeats."""
     most = max(map(len, group.by_case.values()), default=0)
     whole = [several for several in group.by_case.values() if len(several) == most]
     for measure in measures:

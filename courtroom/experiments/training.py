@@ -1,7 +1,5 @@
-"""Training: each arm that learns teaches a memory of its own, which is named when it has; tests see it frozen under that name.
-
-A store has one memory. It is kept under a name before the first arm trains, and brought back after each.
-"""
+"""Training: each arm that learns teaches a memory of its own, which is named when it has; tests see it frozen under that name. A
+store has one memory. It is kept under a name before the first arm trains, and brought back after each."""
 
 from __future__ import annotations
 
@@ -21,11 +19,7 @@ PLACE = "before"
 
 
 class Training:
-    """The training of one experiment.
-
-    Args:
-        setups: of its arms that are procedures, by their places.
-    """
+    """The training of one experiment. `setups`: of its arms that are procedures, by their places."""
 
     def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
@@ -51,11 +45,8 @@ class Training:
         return changed(self._setups[arm], {learns.on: True, learns.sees: ""})
 
     def tests(self, arm: int) -> Setup:
-        """The setup of a run that is tested, with the name of the frozen memory that it sees.
-
-        An arm that does not learn sees the memory of the arm that it names, or the snapshot that it names, else the memory
-        as it was before the training.
-        """
+        """The setup of a run that is tested, with the name of the frozen memory that it sees. An arm that does not learn sees the
+        memory of the arm that it names, or the snapshot that it names, else the memory as it was before the training."""
         setup, learns = self._setups[arm], self._learns[arm]
         if learns is None or not self.arms:
             return setup
@@ -72,10 +63,7 @@ class Training:
         return changed(setup, {learns.on: False}) if learns and arm in self.arms else setup
 
     def begin(self, arm: int) -> None:
-        """Bring the memory to where an arm's training begins: the snapshot that the arm names, else nothing learned yet.
-
-        Within a transaction of the caller's.
-        """
+        """Bring the memory to where an arm's training begins: the snapshot that the arm names, else nothing learned yet. Within a transaction of the caller's."""
         knowledge, learns = self._house.knowledge, self._learns[arm]
         assert learns is not None, "only arms that learn are trained"
         before = self._named(PLACE)
@@ -90,7 +78,6 @@ class Training:
             self._house.knowledge.restore(self._named(PLACE))
 
     def ended(self, arm: int) -> bool:
-        """Whether what an arm has learned is named."""
         return self.snapshot(arm) in self._names()
 
     @staticmethod

@@ -118,11 +118,7 @@ def grid(*axes: Axis) -> Axis:
 
 
 def applied(variant: Variant, setup: Setup, case: Case) -> tuple[Setup, Case]:
-    """The setup and the case of a variant; nothing is drawn yet.
-
-    Raises:
-        CourtroomError: the variant does not fit this setup or this case.
-    """
+    """The setup and the case of a variant; nothing is drawn yet. Raises `CourtroomError`: the variant does not fit this setup or this case."""
     try:
         return changed(setup, variant.set), case.without(*variant.without)
     except ValidationError as error:
@@ -149,11 +145,8 @@ def experiment_of(
         complete, _ = procedure.prepare(heard, new, seeds[0])
         key = f"{complete.model_dump_json()}{heard.content_hash()}"
         if key not in arms:
-            name = (
-                f"{variant.name}, with {too} drawn anew"
-                if (too := redrawn(before, complete, variant))
-                else variant.name
-            )
+            too = redrawn(before, complete, variant)
+            name = f"{variant.name}, with {too} drawn anew" if too else variant.name
             names[name] += 1
             again = f" ({names[name]})" if names[name] > 1 else ""
             given = variant.model_dump(mode="json") | {"name": name[: MOST_LETTERS - len(again)] + again}
@@ -178,10 +171,8 @@ def experiment_of(
 
 
 def redrawn(before: Setup, after: Setup, variant: Variant) -> str:
-    """What a variant draws anew beside what it sets, in words; empty where all else is held.
-
-    A list that only grows or shrinks is held, and what a group of knobs draws belongs to each knob of the group.
-    """
+    """What a variant draws anew beside what it sets, in words; empty where all else is held. A list that only grows or shrinks is
+    held, and what a group of knobs draws belongs to each knob of the group."""
     own = {path.partition(".")[0] for path in variant.set}
     drawn = [path for path, old, new in differences(before, after)
              if path.partition(".")[0] not in own and (isinstance(old, list) or "." in path) and not _held(old, new)]  # fmt: skip
@@ -208,7 +199,6 @@ def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], bud
 
 
 def _together(combination: Sequence[Variant]) -> Variant:
-    """All changes at once."""
     if len(combination) == 1:
         return combination[0]
     changes: dict[str, Any] = {}
@@ -306,7 +296,6 @@ class Result:
 
     @property
     def done(self) -> int:
-        """How many runs have their verdict."""
         return sum(self.outcomes.values())
 
     @property
@@ -386,33 +375,18 @@ class WhatIfs:
     def __init__(self, house: Hearings) -> None:
         self._house = house
 
-    def base(self, run: str) -> Record:
-        """A run that can be asked about.
-
-        Raises:
-            CourtroomError: it has no verdict yet.
-        """
-        return finished(run, self._house)
-
     def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
-        """An experiment with these variants of a run under these seeds.
-
-        Raises:
-            CourtroomError: a variant does not fit.
-        """
-        base, person = self.base(run), acting()
+        """An experiment with these variants of a run under these seeds. Raises `CourtroomError`: a variant does not fit."""
+        base, person = finished(run, self._house), acting()
         procedure = self._house.procedures[base.run.procedure]
         return experiment_of(base, procedure, variants, seeds, person.id if person else "")
 
     def propose(
         self, run: str, budget: int, notify: Callable[[int, int], None] = lambda done, total: None
     ) -> list[tuple[Variant, int]]:
-        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget.
-
-        Args:
-            notify: is called with how far the rehearsals are.
-        """
-        base = self.base(run)
+        """What could change this verdict: single changes with the calls that each asks for, as many as fit a budget. `notify`: is
+        called with how far the rehearsals are."""
+        base = finished(run, self._house)
         offered = proposals(self._house.procedures[base.run.procedure], base.setup, base.case, base.run.seed)
         calls: dict[str, int] = {}
         for number, variant in enumerate(offered):

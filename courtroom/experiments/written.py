@@ -8,22 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from courtroom.errors import CourtroomError
+from courtroom.experiments import table as tables
 from courtroom.experiments.measures import Measure
-from courtroom.experiments.table import (
-    ALL,
-    ALPHA,
-    TESTS,
-    CellRow,
-    Guess,
-    Overall,
-    Pair,
-    ResultTable,
-    number,
-    printed,
-    sentence,
-    summary,
-    without_interval,
-)
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
@@ -35,7 +21,7 @@ _LATEX = {"&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{"
 _ESCAPED = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 
-def marks(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], int]:
+def marks(pairs: Sequence[tables.Pair]) -> Mapping[tuple[str, str, str], int]:
     """By measure, group and arm: how many other arms it is shown to be better than."""
     found: dict[tuple[str, str, str], int] = {}
     for pair in pairs:
@@ -45,30 +31,37 @@ def marks(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], int]:
     return found
 
 
-def cells_of(table: ResultTable, group: str, arm: str) -> list[str]:
+def cells_of(table: tables.ResultTable, group: str, arm: str) -> list[str]:
     """The values of a line as they are printed, one for each measure."""
     line = table.line(arm, group)
     if line is None:
         return ["–"] * len(table.measures)
     counts = [line.counts.get(measure.name, line.cases) for measure in table.measures]
     told = ["" if many == line.cases else f"n = {many:,}" for many in counts]
-    return [printed(line.values.get(one.name), one, n) for one, n in zip(table.measures, told, strict=True)]
+    return [tables.printed(line.values.get(one.name), one, n) for one, n in zip(table.measures, told, strict=True)]
 
 
-def guessed(table: ResultTable, guess: Guess) -> list[str]:
+def guessed(table: tables.ResultTable, guess: tables.Guess) -> list[str]:
     """The values of a guess as they are printed, one for each measure; empty where it has none."""
-    return [number(guess.values[one.name], one) if one.name in guess.values else "" for one in table.measures]
+    return [tables.number(guess.values[one.name], one) if one.name in guess.values else "" for one in table.measures]
 
 
 def markdown(
-    table: ResultTable, pairs: Sequence[Pair] = (), overall: Sequence[Overall] = (), left_out: Sequence[str] = ()
+    table: tables.ResultTable,
+    pairs: Sequence[tables.Pair] = (),
+    overall: Sequence[tables.Overall] = (),
+    left_out: Sequence[str] = (),
 ) -> str:
     """The table with 95 % intervals, and beneath it what holds, in sentences."""
     better = marks(pairs)
     heads = ["Arm", *(f"{measure.title} {_arrow(measure)}" for measure in table.measures), "Cases", "Tokens", "US$"]
     lines: list[str] = []
     for group in table.groups:
-        lines += [*(["", f"**{_inert(group)}**", ""] if group != ALL else []), _row(heads), _row(["---"] * len(heads))]
+        lines += [
+            *(["", f"**{_inert(group)}**", ""] if group != tables.ALL else []),
+            _row(heads),
+            _row(["---"] * len(heads)),
+        ]
         for arm in table.arms:
             if (line := table.line(arm, group)) is None:
                 continue
@@ -87,15 +80,14 @@ def markdown(
     notes = explained(table, pairs, left_out)
     if any(table.below(line, measure) for line in table.lines for measure in table.measures):
         notes.append("A ↓ marks a value below that of a guess on the same cases.")
-    said = [*summary(pairs, overall), *(sentence(pair) for pair in pairs)]
+    said = [*tables.summary(pairs, overall), *(tables.sentence(pair) for pair in pairs)]
     return "\n".join([*lines, "", " ".join(notes), *(["", *(f"- {_inert(one)}" for one in said)] if said else []), ""])
 
 
-def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_out: Sequence[str] = ()) -> str:
-    """A `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold.
-
-    Beneath it stands what its marks mean.
-    """
+def latex(
+    table: tables.ResultTable, pairs: Sequence[tables.Pair] = (), title: str = "", left_out: Sequence[str] = ()
+) -> str:
+    """A `table` (packages booktabs and graphicx) for each group, with 95 % intervals; the best value is bold. Beneath it stands what its marks mean."""
     better = marks(pairs)
     groups = []
     for group in table.groups:
@@ -116,29 +108,29 @@ def latex(table: ResultTable, pairs: Sequence[Pair] = (), title: str = "", left_
             if guess.group == group:
                 cells = [{"text": text, "best": False, "beats": 0} for text in guessed(table, guess)]
                 lines.append({"arm": guess.name, "cells": cells, "cases": ""})
-        groups.append({"name": "" if group == ALL else group, "lines": lines})
+        groups.append({"name": "" if group == tables.ALL else group, "lines": lines})
     notes = [*explained(table, pairs, left_out), "The best value of each column is bold."]
     return rendered("table.tex.j2", groups=groups, measures=table.measures, notes=notes, title=title or "Results")
 
 
-def explained(table: ResultTable, pairs: Sequence[Pair], left_out: Sequence[str]) -> list[str]:
+def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out: Sequence[str]) -> list[str]:
     """What stands beneath a table: what its values and marks are, and what it leaves out."""
     notes = [
         "Values are followed by their 95 % intervals over cases, and by n where not all cases have a value.",
-        *without_interval(table),
+        *tables.without_interval(table),
         *left_out,
     ]
     if any(pair.holds for pair in pairs):
         notes.append(
             "A number after > says than how many other arms this one is shown to be better: p below "
-            f"{ALPHA} by {_listed(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
+            f"{tables.ALPHA} by {_listed(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
         )
     return notes
 
 
-def tests_of(pairs: Sequence[Pair]) -> list[str]:
+def tests_of(pairs: Sequence[tables.Pair]) -> list[str]:
     """The tests by which pairs were compared, each once."""
-    return list(dict.fromkeys(TESTS.get(pair.tested.test, pair.tested.test) for pair in pairs))
+    return list(dict.fromkeys(tables.TESTS.get(pair.tested.test, pair.tested.test) for pair in pairs))
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -158,12 +150,12 @@ def rendered(template: str, **given: object) -> str:
     return made.get_template(template).render(given)
 
 
-def best_of(table: ResultTable, group: str) -> Mapping[str, float | None]:
+def best_of(table: tables.ResultTable, group: str) -> Mapping[str, float | None]:
     """The best value of each measure, by its name; None where no arm has one."""
     return {measure.name: _best(table, group, measure) for measure in table.measures}
 
 
-def _best(table: ResultTable, group: str, measure: Measure) -> float | None:
+def _best(table: tables.ResultTable, group: str, measure: Measure) -> float | None:
     values = [
         line.values[measure.name].value
         for line in table.lines
@@ -193,7 +185,7 @@ TOOK = ("calls", "asked", "prompt_tokens", "completion_tokens", "cost", "latency
 FORMS = (".csv", ".parquet", ".jsonl", ".md", ".tex")
 
 
-def frame_of(rows: Sequence[CellRow], measures: Sequence[Measure]) -> pd.DataFrame:
+def frame_of(rows: Sequence[tables.CellRow], measures: Sequence[Measure]) -> pd.DataFrame:
     """A line a cell: arm, case, repeat, run, how it stands, outcome, gold, each case's own measures, votes by choice, and what it took."""
     import pandas as pd  # slow to import
 
@@ -201,11 +193,7 @@ def frame_of(rows: Sequence[CellRow], measures: Sequence[Measure]) -> pd.DataFra
 
 
 def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """Write a frame as its file's ending says: .csv, .parquet or .jsonl.
-
-    Raises:
-        CourtroomError: the ending is none of these, or the file can't be written.
-    """
+    """Write a frame as its file's ending says: .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these, or the file can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".csv":
@@ -221,11 +209,10 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
 
 
 def csv_of(frame: pd.DataFrame) -> str:
-    """A frame as CSV."""
     return write_csv(frame.columns, frame.itertuples(index=False, name=None))
 
 
-def _line(row: CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
+def _line(row: tables.CellRow, measures: Sequence[Measure]) -> dict[str, Any]:
     outcome, scored = row.outcome, row.scored
     line: dict[str, Any] = {
         "arm": row.arm,

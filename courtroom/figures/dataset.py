@@ -16,12 +16,10 @@ OTHERS = "all others"
 
 
 def draw_categories(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows of each category, a colour a split."""
     return _bars(statistics, "categories", theme)
 
 
 def draw_outcomes(statistics: Statistics, theme: str = "light") -> go.Figure:
-    """Rows of each outcome, a colour a split."""
     return _bars(statistics, "outcomes", theme)
 
 

@@ -166,9 +166,7 @@ MOST_CHARACTERS = 24
 
 def draw_breakdown(found: Breakdown, theme: str = "light") -> go.Figure:
     """A measure of every arm in every class, with 95 % intervals over cases; a line joins classes whose order means something.
-
-    Below the name of a class stands how many cases it has, of the arm that has most.
-    """
+    Below the name of a class stands how many cases it has, of the arm that has most."""
     figure = go.Figure()
     for number, arm in enumerate(dict.fromkeys(point.arm for point in found.points)):
         mine = {point.label: point for point in found.points if point.arm == arm}

@@ -35,7 +35,6 @@ def short(text: str, most: int) -> str:
 
 
 def error_bars(values: Sequence[Interval], colour: str, thickness: float = 1.0) -> dict[str, Any]:
-    """The intervals of values."""
     array, arrayminus = [one.high - one.value for one in values], [one.value - one.low for one in values]
     return {"type": "data", "array": array, "arrayminus": arrayminus, "color": colour, "thickness": thickness}
 

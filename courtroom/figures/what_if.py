@@ -49,10 +49,7 @@ def draw_shares(found: WhatIf, choices: Sequence[Choice], theme: str = "light") 
 
 
 def draw_swings(found: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
-    """A tornado: how far each change moved the support for what the base decided, the farthest on top.
-
-    Changes that moved and turned nothing are left out.
-    """
+    """A tornado: how far each change moved the support for what the base decided, the farthest on top. Changes that moved and turned nothing are left out."""
     moved = [row for row in found.rows[1:] if row.swing or row.flips]
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MOST_SWINGS]
     against = tone(None, theme)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 
 from courtroom.evaluation.yardstick import Yardstick
-from courtroom.figures.layout import NEUTRAL, framed, tone
+from courtroom.figures.layout import NEUTRAL, error_bars, framed, tone
 from courtroom.language import _
 
 
@@ -27,13 +27,7 @@ def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
                 name=f"{whose}, {size}" if len(sizes) > 1 else whose,
                 line={"color": colour, "width": 2, "dash": "dot" if of_people else "solid"},
                 marker={"size": 9, "color": colour, "symbol": "square" if of_people else "circle"},
-                error_y={
-                    "type": "data",
-                    "array": [one.high - one.value for _point, one in points],
-                    "arrayminus": [one.value - one.low for _point, one in points],
-                    "color": colour,
-                    "thickness": 1,
-                },
+                error_y=error_bars([one for _point, one in points], colour),
                 customdata=[
                     [point.votes, size, point.people_n if of_people else point.n, one.low, one.high]
                     for point, one in points

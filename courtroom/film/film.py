@@ -30,7 +30,6 @@ Progress = Callable[[float], object]
 
 
 def scene_to_film(record: Record, procedure: Procedure) -> RoomScene:
-    """A run as a scene in the reader's language."""
     shown = scene(record, procedure.about(record.case))
     return RoomScene.model_validate(read(shown.model_dump(mode="json")))
 

@@ -88,14 +88,8 @@ def standing(scene: RoomScene, at: int) -> Standing:
 
 
 class Painter:
-    """Draws one run, in one shape and theme.
-
-    Args:
-        scene: as its reader reads it.
-
-    Raises:
-        CourtroomError: there are Chinese characters, and no font on this computer has them.
-    """
+    """Draws one run, in one shape and theme. `scene`: as its reader reads it. Raises `CourtroomError`: there are Chinese
+    characters, and no font on this computer has them."""
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
@@ -107,11 +101,7 @@ class Painter:
         self._ink, self._line, self._soft = INK[theme], LINE[theme], NEUTRAL[theme]
 
     def picture(self, shot: Shot, *, before: bool = False) -> Image.Image:
-        """The picture of a shot.
-
-        Args:
-            before: of a change of mind, as it was before the vote.
-        """
+        """The picture of a shot. `before`: of a change of mind, as it was before the vote."""
         across, down = self.size
         image = Image.new("RGB", (across * FINE, down * FINE), PAPER[self.theme])
         self._draw = ImageDraw.Draw(image)
@@ -384,11 +374,7 @@ class Painter:
     def _lines(
         self, text: str, box: Box, size: float, *, weight: int, colour: str = "", top_first: bool = False
     ) -> None:
-        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit.
-
-        Args:
-            top_first: the lines begin at the top of the box.
-        """
+        """A text in as many lines as it needs, in the middle of its box; in smaller type where it would not fit. `top_first`: the lines begin at the top of the box."""
         left, top, right, bottom = box
         chinese = _chinese(text)
         size, rows = fitted(text, right - left, bottom - top, size, weight)
@@ -496,11 +482,7 @@ SYMBOLS: dict[str, Sequence[tuple[float, float]]] = {
 
 @cache
 def _font(chinese: bool, size: int, weight: int) -> ImageFont.FreeTypeFont:
-    """The app's own type; for Chinese one of the computer's fonts.
-
-    Args:
-        weight: from 200 to 900.
-    """
+    """The app's own type; for Chinese one of the computer's fonts. `weight`: from 200 to 900."""
     if not chinese:
         package = find_spec("streamlit")
         folder = Path(next(iter((package and package.submodule_search_locations) or ["."])))

@@ -49,17 +49,12 @@ class Shot(Strict):
 
 
 def reading_time(text: str) -> float:
-    """Seconds to read a text."""
     return (len(text) + len(WIDE.findall(text))) / CHARACTERS_A_SECOND
 
 
 def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
-    """All moments that a film can show, in order; those that are kept take about the time that is asked for.
-
-    Args:
-        scene: of a run, as its reader reads it.
-        seconds: how long the film should be, from `SHORTEST` to `LONGEST`.
-    """
+    """All moments that a film can show, in order; those that are kept take about the time that is asked for. `scene`: of a run, as
+    its reader reads it. `seconds`: how long the film should be, from `SHORTEST` to `LONGEST`."""
     shots = _shots(scene)
     left = min(max(seconds, SHORTEST), LONGEST) - sum(
         shot.seconds for shot in shots if shot.kind in ("title", "verdict")
@@ -88,7 +83,6 @@ def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
 
 
 def length(shots: Sequence[Shot]) -> float:
-    """Seconds of the shots that are kept."""
     return sum(shot.seconds for shot in shots if shot.kept)
 
 

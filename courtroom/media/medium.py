@@ -41,11 +41,8 @@ T = TypeVar("T")
 
 
 def without_media(value: T) -> T:
-    """A record with no picture or video in it, nor any description of one; itself where there was none.
-
-    Args:
-        value: a case, a question, or any record; its media stand in tuples, as everywhere.
-    """
+    """A record with no picture or video in it, nor any description of one; itself where there was none. `value`: a case, a
+    question, or any record; its media stand in tuples, as everywhere."""
     if isinstance(value, tuple):
         kept = tuple(without_media(one) for one in value if not isinstance(one, Medium))
         same = len(kept) == len(value) and all(one is old for one, old in zip(kept, value, strict=True))

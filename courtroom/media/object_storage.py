@@ -11,10 +11,8 @@ from courtroom.errors import MediaError
 
 
 class ObjectStorage:
-    """Files in one place of an object storage, such as `s3://bucket/folder`. Keys and addresses are those that its own library reads.
-
-    Its methods raise `MediaError` where the storage does not answer.
-    """
+    """Files in one place of an object storage, such as `s3://bucket/folder`. Keys and addresses are those that its own library
+    reads. Its methods raise `MediaError` where the storage does not answer."""
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")

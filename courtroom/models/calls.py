@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from courtroom.models.bounds import Bound, Overlong
 from courtroom.models.card import load
@@ -19,12 +19,21 @@ MOST_MONEY = 10**4
 """In US dollars. What a server says beyond these of a single call is not believed."""
 
 
-async def whole(parameters: dict[str, Any], bound: Bound, replies: list[Reply]) -> Reply:
-    """A whole answer. What it used up is added to `replies` as soon as the provider has said it."""
+class Used(NamedTuple):
+    """What one call used up, as far as the provider says and can be believed: tokens and US dollars."""
+
+    prompt: int
+    completion: int
+    cached: int
+    cost: float | None
+
+
+async def whole(parameters: dict[str, Any], bound: Bound, used: list[Used]) -> Reply:
+    """A whole answer. What it used up is added to `used` as soon as the provider has said it."""
     answer = await load().acompletion(**parameters)
     if answer is None:
         raise Unwilling("the request could not be processed")
-    replies.append(_used(parameters["model"], getattr(answer, "usage", None)))
+    used.append(_used(parameters["model"], getattr(answer, "usage", None)))
     if not answer.choices:
         raise NoAnswer("the reply holds no answer")
     choice = answer.choices[0]
@@ -38,8 +47,8 @@ async def whole(parameters: dict[str, Any], bound: Bound, replies: list[Reply]) 
     return _reply(text, choice.finish_reason, _answered_by(answer))
 
 
-async def streamed(parameters: dict[str, Any], bound: Bound, replies: list[Reply], watch: Watch) -> Reply:
-    """An answer that streams in. What it used up is added to `replies`, whatever comes of it."""
+async def streamed(parameters: dict[str, Any], bound: Bound, used: list[Used], watch: Watch) -> Reply:
+    """An answer that streams in. What it used up is added to `used`, whatever comes of it."""
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
     if stream is None:
         raise Unwilling("the request could not be processed")
@@ -58,9 +67,9 @@ async def streamed(parameters: dict[str, Any], bound: Bound, replies: list[Reply
                 raise Overlong(f"more than {bound.characters} characters")
     except BaseException:
         if usage is not None:
-            replies.append(_used(parameters["model"], usage))
+            used.append(_used(parameters["model"], usage))
         raise
-    replies.append(_used(parameters["model"], usage))
+    used.append(_used(parameters["model"], usage))
     # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
     finish = stream.received_finish_reason or stream.intermittent_finish_reason
     if not finish:
@@ -70,15 +79,13 @@ async def streamed(parameters: dict[str, Any], bound: Bound, replies: list[Reply
     return _reply(text, finish, answered_by)
 
 
-def _used(model: str, usage: Any) -> Reply:
-    """What one call used up, as far as the provider says and can be believed."""
-    details = getattr(usage, "prompt_tokens_details", None)
-    counted = Usage(
+def _used(model: str, usage: Any) -> Used:
+    return Used(
         prompt=_count(getattr(usage, "prompt_tokens", 0)),
         completion=_count(getattr(usage, "completion_tokens", 0)),
-        cached=_count(getattr(details, "cached_tokens", 0)),
+        cached=_count(getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)),
+        cost=_cost(model, usage),
     )
-    return Reply(text="", usage=counted, cost=_cost(model, usage))
 
 
 def _count(value: Any) -> int:
@@ -105,15 +112,15 @@ def _money(value: object) -> float | None:
     return float(value)
 
 
-def in_all(replies: list[Reply], reply: Reply, **more: object) -> Reply:
+def in_all(used: list[Used], reply: Reply, **more: object) -> Reply:
     """A reply with what all calls for it used up."""
-    usage = Usage(
-        prompt=sum(each.usage.prompt for each in replies),
-        completion=sum(each.usage.completion for each in replies),
-        cached=sum(each.usage.cached for each in replies),
-    )
-    costs = [each.cost for each in replies]
+    costs = [each.cost for each in used]
     cost = None if None in costs else sum(cost for cost in costs if cost is not None)
+    usage = Usage(
+        prompt=sum(each.prompt for each in used),
+        completion=sum(each.completion for each in used),
+        cached=sum(each.cached for each in used),
+    )
     return reply.model_copy(update={"usage": usage, "cost": cost, **more})
 
 

@@ -6,13 +6,11 @@ import asyncio
 import json
 import logging
 import math
+import random
 import re
 import time
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
-
-from tenacity import RetryCallState, wait_exponential_jitter
-from tenacity.stop import stop_base
 
 from courtroom.models.bounds import Overlong
 from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM
@@ -32,11 +30,12 @@ from courtroom.models.errors import (
 )
 from courtroom.models.keys import key_name, scrubbed
 from courtroom.models.request import Request
+from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
 
 LONGEST_WAIT_S = 60.0
-_backoff = wait_exponential_jitter(multiplier=0.5, max=20, jitter=0.5)
+LONGEST_BACKOFF_S = 20.0
 LONGEST_LOADING_S = 120.0
 """How long a server is waited for that is still loading its model."""
 LOADING_PAUSE_S = 2.0
@@ -151,26 +150,45 @@ def _says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
     return (status in (400, 422) or status >= 500) and any(pattern.search(str(error)) for pattern in patterns)
 
 
-class Enough(stop_base):
-    """Ends the attempts at one call when so many have failed. A server that is loading its model has not failed yet."""
+class Attempts:
+    """The attempts at one call, up to as many as its model may have. A server that is loading its model has not failed yet."""
 
-    def __init__(self, attempts: int) -> None:
-        self._attempts = attempts
+    def __init__(self, spec: ModelSpec) -> None:
+        self._model, self._most = spec.id, spec.attempts
+        self.number = 0
+        """Of the attempt under way."""
         self._loading = 0
         self._loading_since = 0.0
 
-    def __call__(self, state: RetryCallState) -> bool:
-        """See tenacity's `stop`."""
-        if not is_loading(state.outcome.exception() if state.outcome else None):
-            return state.attempt_number - self._loading >= self._attempts
+    @property
+    def is_last(self) -> bool:
+        """Whether there will be no further attempt if this one fails."""
+        return self.number - self._loading >= self._most
+
+    def are_enough(self, error: Exception) -> bool:
+        """Whether there is no further attempt after this one, which failed."""
+        if not is_loading(error):
+            return self.is_last
         self._loading += 1
         if self._loading == 1:
             self._loading_since = time.monotonic()
         return time.monotonic() - self._loading_since > LONGEST_LOADING_S
 
-    def after(self, number: int) -> bool:
-        """Whether there will be no further attempt if the one of this number fails."""
-        return number - self._loading >= self._attempts
+    def pause_s(self, error: Exception) -> float:
+        """Seconds until the next attempt: none to ask in another way, else as the provider says, else ever longer."""
+        if isinstance(error, (Unstreamed, EmptyStream)) or refused(error):
+            pause_s = 0.0
+        elif (seconds := retry_after(error)) is not None:
+            pause_s = seconds
+        else:
+            pause_s = LOADING_PAUSE_S if is_loading(error) else backoff_s(self.number)
+        log.info("%s: attempt %d: %s; again in %.1f s", self._model, self.number, scrubbed(repr(error)), pause_s)
+        return pause_s
+
+
+def backoff_s(number: int) -> float:
+    """Seconds after so many attempts: half a second, twice as long each time, and not the same for all who wait."""
+    return min(LONGEST_BACKOFF_S, 0.5 * 2.0 ** (number - 1) + random.uniform(0, 0.5))
 
 
 def breaks_stream(error: BaseException) -> bool:
@@ -178,17 +196,6 @@ def breaks_stream(error: BaseException) -> bool:
     if isinstance(error, (TimeoutError, asyncio.CancelledError)) or status_of(error) is not None:
         return False
     return not _is(error, *_NO_LINE)
-
-
-def wait(state: RetryCallState) -> float:
-    """Seconds until the next attempt: none to ask in another way, else as the provider says, else ever longer."""
-    error = state.outcome.exception() if state.outcome else None
-    if isinstance(error, (Unstreamed, EmptyStream)) or (error and refused(error)):
-        return 0.0
-    seconds = retry_after(error)
-    if seconds is None and is_loading(error):
-        return LOADING_PAUSE_S
-    return float(_backoff(state)) if seconds is None else seconds
 
 
 def retry_after(error: BaseException | None) -> float | None:
@@ -222,13 +229,6 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
             return
         yield link
         link = link.__cause__ or link.__context__
-
-
-def note(model: str, state: RetryCallState) -> None:
-    """Log an attempt that will be followed by another."""
-    error = state.outcome.exception() if state.outcome else None
-    pause = state.next_action.sleep if state.next_action else 0.0
-    log.info("%s: attempt %d: %s; again in %.1f s", model, state.attempt_number, scrubbed(repr(error)), pause)
 
 
 def sentence(error: Exception, request: Request) -> ModelError:

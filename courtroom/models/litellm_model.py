@@ -9,33 +9,29 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any
-
-from tenacity import AsyncRetrying, retry_if_exception
 
 from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound
-from courtroom.models.calls import in_all, streamed, whole
+from courtroom.models.calls import Used, in_all, streamed, whole
 from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM, VISION, Capabilities, Findings
 from courtroom.models.card import card, load, provider
 from courtroom.models.connections import Connections
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.failures import (
-    Enough,
+    Attempts,
     Unstreamed,
     Unwilling,
     breaks_stream,
     cannot_see,
     is_loading,
     may_pass,
-    note,
     prompt_tokens,
     refused,
     sentence,
-    wait,
 )
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, Slot, Turns
@@ -50,6 +46,8 @@ from courtroom.models.wire import alternating, to_wire
 
 NO_TIMEOUT_S = 86_400.0
 """For LiteLLM, which would else have one of its own: `Slot.time_out` says when a server is silent for too long."""
+ECHOING = ("text", "finish", "model", "fingerprint")
+"""What of a reply a server writes, maybe with a key in it that it was sent."""
 BROKEN_STREAMS = 2
 """After so many in a row a model is asked for whole answers, for as long as the process lives."""
 
@@ -94,46 +92,46 @@ class LiteLLMModel:
 
     async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
         findings, left_out = await self._capabilities.of(spec), set[str]()
-        enough, number, replies = Enough(spec.attempts), 0, list[Reply]()
-        attempts = AsyncRetrying(
-            stop=enough,
-            wait=wait,
-            retry=retry_if_exception(partial(self._worth_another, request, findings, left_out)),
-            before_sleep=partial(note, spec.id),
-            reraise=True,
-        )
+        attempts, used = Attempts(spec), list[Used]()
         try:
             messages = await self._messages(request)
-            async for attempt in attempts:
-                with attempt:
-                    async with self._first_picture_alone(request, findings), self._limits.turn(request) as slot:
-                        if request.has_media and spec.vision == "auto" and findings.lacks(VISION):
+            while True:
+                tries_picture = request.has_media and spec.vision == "auto"
+                alone = self._first_picture_alone(findings) if tries_picture else nullcontext()
+                try:
+                    async with alone, self._limits.turn(request) as slot:
+                        if tries_picture and findings.lacks(VISION):
                             raise CannotSee(f"{spec.id} does not take pictures.")
-                        number, began = attempt.retry_state.attempt_number, time.perf_counter()
+                        attempts.number, began = attempts.number + 1, time.perf_counter()
                         parameters = self._parameters(request, messages, findings, left_out)
                         secrets = secret_forms()
-                        shown = self._shown(spec, watch, is_last=enough.after(number))
-                        async with self._timed(spec, slot, whole=shown is None):
-                            reply = await self._ask(spec, parameters, _careful(shown, secrets), replies, slot)
+                        shown = self._shown(spec, watch, is_last=attempts.is_last)
+                        reply = await self._ask(spec, parameters, _careful(shown, secrets), used, slot)
+                        said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
+                        where = {"connection": spec.connection, "address": request.address}
                         took = round(time.perf_counter() - began, 4)
-                        reply = in_all(replies, reply, latency_s=took, attempts=number)
-                        signed, slot.usage = _signed(reply, request, secrets), reply.usage
+                        reply = in_all(used, reply, latency_s=took, attempts=attempts.number, **said, **where)
+                        slot.usage = reply.usage
                         _remember_what_worked(request, findings, left_out)
-                        return signed
+                        return reply
+                except Exception as error:
+                    if not self._worth_another(request, findings, left_out, error) or attempts.are_enough(error):
+                        raise
+                    pause_s = attempts.pause_s(error)
+                await asyncio.sleep(pause_s)
         except NotAllowed:
             raise
         except ModelError as error:
-            error.paid = in_all(replies, Reply(text=""), attempts=number)
+            error.paid = in_all(used, Reply(text=""), attempts=attempts.number)
             raise
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
             failure = sentence(error, request)
-            failure.paid = in_all(replies, Reply(text=""), attempts=number)
+            failure.paid = in_all(used, Reply(text=""), attempts=attempts.number)
             raise failure from None  # the cause may hold a key, and a log would print it
         finally:
             self.loading.discard(spec.id)
-        raise AssertionError("the last attempt returns or raises")
 
     async def warm(self) -> None:
         """Load LiteLLM, off the loop's thread."""
@@ -149,32 +147,28 @@ class LiteLLMModel:
             return watch or _nobody
         return None if is_last else watch  # not every server that says so can stream
 
-    @asynccontextmanager
-    async def _timed(self, spec: ModelSpec, slot: Slot, *, whole: bool) -> AsyncIterator[None]:
-        """The time-out of a call. A model that is too slow for whole answers is remembered."""
-        try:
-            async with slot.time_out(spec.timeout_s, whole=whole):
-                yield
-        except TimeoutError:
-            if whole:
-                self._slow.add((spec.connection, spec.id))
-            raise
-
     async def _ask(
-        self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, replies: list[Reply], slot: Slot
+        self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, used: list[Used], slot: Slot
     ) -> Reply:
-        """One call. What it used up is added to `replies` as soon as the provider has said it, whatever comes of it."""
+        """One call, within its time-out. What it used up is added to `used` as soon as the provider has said it, whatever
+        comes of it. A model that is too slow for whole answers is remembered.
+        """
         bound = Bound(spec.max_tokens, watch is not None, slot.heard)
         before = BOUND.set(bound)
         try:
+            async with slot.time_out(spec.timeout_s, whole=watch is None):
+                if watch is None:
+                    return await whole(parameters, bound, used)
+                return await self._streamed(spec, parameters, bound, used, watch)
+        except TimeoutError:
             if watch is None:
-                return await whole(parameters, bound, replies)
-            return await self._streamed(spec, parameters, bound, replies, watch)
+                self._slow.add((spec.connection, spec.id))
+            raise
         finally:
             BOUND.reset(before)
 
     async def _streamed(
-        self, spec: ModelSpec, parameters: dict[str, Any], bound: Bound, replies: list[Reply], watch: Watch
+        self, spec: ModelSpec, parameters: dict[str, Any], bound: Bound, used: list[Used], watch: Watch
     ) -> Reply:
         """A streamed call; a model whose streams keep breaking is not asked for one again."""
         began, model = False, (spec.connection, spec.id)
@@ -185,7 +179,7 @@ class LiteLLMModel:
             watch(text)
 
         try:
-            reply = await streamed(parameters, bound, replies, heard)
+            reply = await streamed(parameters, bound, used, heard)
         except Unstreamed:
             self._streamless.add(model)
             raise
@@ -238,7 +232,7 @@ class LiteLLMModel:
             **route(spec, self._connections).parameters(),
         }
         if SCHEMA not in left_out and self._wants_schema(spec, findings):
-            answer = request.task.form
+            answer = request.form
             schema = schema_of(answer, lengths=LENGTHS not in left_out and _takes_lengths(spec, findings))
             form = {"name": answer.__name__, "schema": json.loads(schema), "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -252,9 +246,9 @@ class LiteLLMModel:
         return not findings.lacks(SCHEMA) and (known is None or bool(known.get("supports_response_schema")))
 
     @asynccontextmanager
-    async def _first_picture_alone(self, request: Request, findings: Findings) -> AsyncIterator[None]:
+    async def _first_picture_alone(self, findings: Findings) -> AsyncIterator[None]:
         """Hold other pictures back while the first is sent: that a model can't see is found out by one call."""
-        if request.has_media and request.spec.vision == "auto" and not findings.tried_picture:
+        if not findings.tried_picture:
             async with findings.first_picture:
                 if not findings.tried_picture:
                     try:
@@ -312,11 +306,3 @@ def _remember_what_worked(request: Request, findings: Findings, left_out: set[st
 def _careful(watch: Watch | None, secrets: tuple[str, ...]) -> Watch | None:
     """Is shown what streams in without any key that the server may echo."""
     return None if watch is None else lambda text: watch(without_beginnings(text, secrets))
-
-
-def _signed(reply: Reply, request: Request, secrets: tuple[str, ...]) -> Reply:
-    """A reply with where it was asked for, and without any key that the server may have echoed."""
-    values = {
-        name: without_secrets(getattr(reply, name), secrets) for name in ("text", "finish", "model", "fingerprint")
-    }
-    return reply.model_copy(update={**values, "connection": request.spec.connection, "address": request.address})

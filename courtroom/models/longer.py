@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from courtroom.models.capabilities import CONTEXT, Findings
 from courtroom.models.card import card
+from courtroom.models.errors import ModelRefused
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
@@ -49,11 +50,19 @@ def ollama_context(request: Request, findings: Findings) -> int | None:
 
     By itself it holds a few thousand, and cuts off the beginning of what is longer without an error. It loads a model again
     for each other number, so that most requests have the same one.
+
+    Raises:
+        ModelRefused: the setup names a smaller number than the prompt alone needs.
     """
     if not request.spec.id.startswith(("ollama/", "ollama_chat/")):
         return None
-    needed = estimate_prompt(request.messages) * OLLAMA_MARGIN + request.spec.max_tokens
-    wanted = max(OLLAMA_LEAST, 1 << int(needed).bit_length())
+    prompt, held = estimate_prompt(request.messages), request.spec.extra.get("num_ctx")
+    if isinstance(held, int) and prompt > held:
+        raise ModelRefused(
+            f"What is asked has about {prompt:,} tokens, and num_ctx lets {request.spec.id} hold {held:,}: "
+            "its beginning would be lost. Raise num_ctx, or leave it out."
+        )
+    wanted = max(OLLAMA_LEAST, 1 << int(prompt * OLLAMA_MARGIN + request.spec.max_tokens).bit_length())
     return min(wanted, findings.get(CONTEXT) or wanted)
 
 

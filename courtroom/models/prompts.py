@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -116,10 +116,17 @@ def answer_form(answer: type[BaseModel]) -> str:
     return text + shown_form(answer) + "\n"
 
 
+class _Shipped(Environment):
+    """Has a plain dictionary for the globals of a template: Jinja's own map is walked anew for each prompt and each import."""
+
+    def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
+        return {**self.globals, **(d or {})}
+
+
 @lru_cache(maxsize=16)
 def _shipped(folder: Path, kind: str) -> Environment:
     """Templates of a folder as shipped, compiled once. They are trusted as code is: a sandbox would double their time."""
-    return environment(templates(folder, kind).get, Environment)
+    return environment(templates(folder, kind).get, _Shipped)
 
 
 def templates(folder: Path, kind: str) -> dict[str, str]:

@@ -68,11 +68,12 @@ def blocks(templates: Environment, name: str, inputs: Mapping[str, object]) -> t
         ValueError: it asks nothing.
     """
     template = templates.get_template(name)
+    context = template.new_context(dict(inputs))
 
     def block(wanted: str) -> str:
         if wanted not in template.blocks:
             return ""
-        text = "".join(template.blocks[wanted](template.new_context(dict(inputs)))).strip()
+        text = "".join(template.blocks[wanted](context)).strip()
         return text + "\n" if text else ""
 
     shared, own = block("shared"), block("own")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Literal, Protocol
 
+from pydantic import BaseModel
+
 from courtroom.media.medium import Medium
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import OFFLINE, ModelSpec
@@ -60,6 +62,11 @@ class Request:
         return any(isinstance(part, Medium) for message in self.messages for part in message.parts)
 
     @cached_property
+    def form(self) -> type[BaseModel]:
+        """What the answer must fit; a task may put it together of its inputs each time that it is asked for it."""
+        return self.task.form
+
+    @cached_property
     def key(self) -> str:
         """SHA-256 of all that can change the answer; under it the answer is stored and found again.
 
@@ -71,7 +78,7 @@ class Request:
         asked: object = [message.digest() for message in self.messages]
         if self.spec.id == OFFLINE:
             asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
-        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.task.form)), self.tag]
+        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.form)), self.tag]
         if self.spec.connection or self.address:
             content.append([self.spec.connection, self.address])
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))

@@ -72,11 +72,8 @@ def _loaded(point: EntryPoint) -> Procedure:
 
 
 def in_folder(folder: Path) -> list[Procedure]:
-    """The procedures of a package that need not be installed, by the entry points in its pyproject.toml.
-
-    Raises:
-        CourtroomError: the folder has none, or one can't be loaded.
-    """
+    """The procedures of a package that need not be installed, by the entry points in its pyproject.toml. Raises `CourtroomError`:
+    the folder has none, or one can't be loaded."""
     try:
         project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
     except (OSError, ValueError) as error:

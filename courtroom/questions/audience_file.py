@@ -40,7 +40,6 @@ class ExportedAudience(Strict):
 
 
 def exported(audiences: AudienceStore, run: str) -> ExportedAudience | None:
-    """The audience of a run, if it was given one."""
     audience = audiences.of(run)
     if audience is None:
         return None

@@ -185,10 +185,8 @@ class AuditPlan:
 
 
 def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
-    """The votes of a run that can be audited: changes of sides; where nobody votes twice, all votes.
-
-    A vote that a person put in is left out. Empty where the procedure does not declare `peers`.
-    """
+    """The votes of a run that can be audited: changes of sides; where nobody votes twice, all votes. A vote that a person put in
+    is left out. Empty where the procedure does not declare `peers`."""
     found = (
         (vote, call, peers)
         for vote in record.of(Voted)
@@ -200,7 +198,6 @@ def auditable(procedure: Procedure, record: Record) -> tuple[Audited, ...]:
 
 
 def why_none(procedure: Procedure, record: Record, member: str | None = None) -> str:
-    """Why no vote can be audited, in a sentence."""
     if not procedure.peers:
         return (
             f"{procedure.title} does not declare what in its questions comes from peers: no vote of it can be audited."

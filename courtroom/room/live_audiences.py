@@ -100,12 +100,8 @@ class LiveAudiences:
         self._senders: dict[tuple[str, str], _Sender] = {}
 
     def snapshot(self, token: str, *, now: bool = False) -> AudienceSnapshot:
-        """The audience to which a link leads, at most a second old; with `now` it is read anew.
-
-        Raises:
-            NoSuchAudience: the link leads to none.
-            CourtroomError: its run is not there any more, or can't be read.
-        """
+        """The audience to which a link leads, at most a second old; with `now` it is read anew. Raises `NoSuchAudience`: the link
+        leads to none. Raises `CourtroomError`: its run is not there any more, or can't be read."""
         with self._lock:
             kept = self._kept.get(token)
             if kept and kept.snapshot and not now and time.monotonic() - kept.at < FRESH_S:

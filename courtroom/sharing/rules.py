@@ -1,8 +1,5 @@
-"""Whose each thing is, and who may see and change it: the one place that says so.
-
-Something has a row here from when a person who signed in made it. What has none was made without sign-in, and is seen as what
-is shared.
-"""
+"""Whose each thing is, and who may see and change it: the one place that says so. Something has a row here from when a person who
+signed in made it. What has none was made without sign-in, and is seen as what is shared."""
 
 from __future__ import annotations
 
@@ -34,11 +31,8 @@ def owned(database: Database, resource: Resource) -> Owned:
 
 
 def may_see(database: Database, resource: Resource) -> bool:
-    """Whether the person who acts may see this.
-
-    An owner of the server sees all; everybody sees what is public or was opened by a link; who may look sees what is shared
-    and what is the person's own. The id of a run that was deleted is shared with nobody.
-    """
+    """Whether the person who acts may see this. An owner of the server sees all; everybody sees what is public or was opened by a
+    link; who may look sees what is shared and what is the person's own. The id of a run that was deleted is shared with nobody."""
     person = acting()
     if person is None or person.access >= Access.OWN or resource in person.opened:
         return True
@@ -67,11 +61,7 @@ def demand_change(database: Database, resource: Resource) -> None:
 
 
 def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
-    """SQL, with its values, for what of a kind the person who acts sees in lists: what is public has to be addressed.
-
-    Args:
-        column: what has the ids, such as `runs.id`.
-    """
+    """SQL, with its values, for what of a kind the person who acts sees in lists: what is public has to be addressed. `column`: what has the ids, such as `runs.id`."""
     person = acting()
     if person is None or person.access >= Access.OWN:
         return "1 = 1", {}

@@ -28,12 +28,7 @@ from courtroom.shell.yardstick import yardstick
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import explained
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(cases, name="cases")
 app.add_typer(datasets, name="datasets")
 app.add_typer(experiment, name="experiment")
@@ -46,26 +41,10 @@ app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
 app.command("import")(import_run)
+RUNS = (run, resume, show, runs, export, film, fork, compare, what_if, yardstick, align)
 QUESTIONS = (audit, interview, mark, marks)
-for command in (
-    run,
-    resume,
-    show,
-    runs,
-    export,
-    film,
-    fork,
-    compare,
-    what_if,
-    yardstick,
-    align,
-    *QUESTIONS,
-    doctor,
-    health,
-    actions,
-    backup,
-    migrate,
-):
+UPKEEP = (doctor, health, actions, backup, migrate)
+for command in (*RUNS, *QUESTIONS, *UPKEEP):
     app.command(command.__name__.replace("_", "-"))(command)
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections import Counter
-from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from pydantic_core import to_json
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -84,6 +83,8 @@ def figure(
     else:
         broken = found.breakdown(what, chosen, group or ALL)
         rows, drawn = broken.rows(), draw_breakdown(broken, theme)
+    if not rows:
+        raise CourtroomError(f"{chosen.title} has no value here.")
     if to is None:
         print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
     elif to.suffix == ".html":
@@ -102,7 +103,8 @@ def _measure(found: ExperimentResults, name: str) -> Measure:
     known = {measure.name: measure for measure in found.measures}
     if not known or (name and name not in known):
         raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
-    return known[name] if name else next(iter(known.values()))
+    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
+    return known[name] if name else next(iter(valued or known.values()))
 
 
 def _first(found: ExperimentResults) -> str:
@@ -151,16 +153,14 @@ def run(
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
-        wanted = adapted(
-            read_toml(file),
-            dataset=dataset,
-            split=split,
-            sample=sample,
-            repeats=repeats,
-            model=model,
-            values=pairs(set_),
-        )
-        experiment = _with_budget(wanted, budget)
+        given: dict[str, Any] = {
+            "dataset": dataset,
+            "split": split,
+            "sample": sample,
+            "repeats": repeats,
+            "model": model,
+        }
+        experiment = _with_budget(adapted(read_toml(file), **given, values=pairs(set_)), budget)
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_)
             return
@@ -221,9 +221,7 @@ def predictions(
     from courtroom.experiments.spec import parsed
 
     with opened() as house:
-        arms = [
-            {"name": model or file.stem, "model": model, "predictions": str(file)} for model in models_in(file)
-        ]  # fmt: skip
+        arms = [{"name": model or file.stem, "model": model, "predictions": str(file)} for model in models_in(file)]
         values = {"name": name or file.stem, "dataset": {"name": dataset}, "by_category": by_category, "arms": arms}
         kept = house.experiments.begin(parsed({**values, "measures": tuple(measure or ())}, file.name))
         house.experiments.store.set_status(kept, "done")
@@ -254,25 +252,8 @@ def status(name: Annotated[str | None, typer.Argument(help="One experiment; all 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
-    from courtroom.experiments.printed_results import PrintedResults
-
     with opened() as house:
-        store = house.experiments.store
-        kept = store.experiment(name)
-
-        def make() -> str:
-            return _results_text(house.experiments.results(kept.id), json_)
-
-        if kept.experiment.lock is None:
-            print(PrintedResults(house.settings.home, store).text(kept, "json" if json_ else "md", make))
-        else:  # what a lock says also rests on the prompts as they are now
-            print(make())
-        if not json_:
-            arms = kept.experiment.arms
-            counted = Counter(
-                (arms[cell.arm].name, cell.reason) for cell in store.cells(kept.id, "failed", phase="test")
-            )
-            _tell_failures((*one, number) for one, number in counted.most_common())
+        _print_results(house.experiments.results(name), json_)
 
 
 @app.command("export")
@@ -343,6 +324,21 @@ def certainty(
         print(f"{found.sentence} {found.reason}".strip())
 
 
+@app.command("canary")
+def canary(
+    name: Name,
+    calls: Annotated[int, typer.Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
+    budget: Annotated[float | None, typer.Option(help="US dollars for this; the experiment's own holds too.")] = None,
+    json_: Json = False,
+) -> None:
+    """Would it come out today? Ask a sample of the recorded calls again, and compare. The result is kept with the experiment."""
+    with opened() as house:
+        if budget is not None and budget <= 0:
+            raise CourtroomError("--budget needs an amount above 0.")
+        found = house.experiments.canary(name, calls, budget)
+    print(found.model_dump_json() if json_ else "\n".join(found.lines))
+
+
 def _with_budget(experiment: Experiment, money: float | None) -> Experiment:
     if money is None:
         return experiment
@@ -386,23 +382,15 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
 
 
 def _print_results(found: ExperimentResults, as_json: bool) -> None:
-    print(_results_text(found, as_json))
-    if not as_json:
-        _tell_failures(found.failures)
-
-
-def _tell_failures(failures: Iterable[tuple[str, str, int]]) -> None:
-    for arm, reason, number in failures:
-        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
-
-
-def _results_text(found: ExperimentResults, as_json: bool) -> str:
     from courtroom.experiments.written import markdown
 
     if as_json:
-        return json.dumps(_finite(found.as_data()), ensure_ascii=False)
+        print(to_json(found.as_data(), inf_nan_mode="null").decode())
+        return
     said = [*found.repeats_told, *map(str, found.findings)]
-    return "\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)])
+    print("\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)]))
+    for arm, reason, number in found.failures:
+        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
 def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
@@ -420,14 +408,3 @@ def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:
         f"{max(1, round(takes.seconds)):,} seconds. Answers that cells share, "
         f"or that are on record, save {takes.shared} calls. {takes.rehearsed} cells were rehearsed."
     )
-
-
-def _finite(value: Any) -> Any:
-    """Plain data in which what is no number is null, as JSON has it."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    if isinstance(value, float) and value - value != 0:
-        return None
-    return value

@@ -96,10 +96,11 @@ def _line(row: Result) -> dict[str, Any]:
 def _experiment(
     house: Courthouse, run: str, vary: list[str], drop: list[str], budget: int | None, cross: bool, many: int
 ) -> Experiment:
-    from courtroom.experiments.what_if import grid, left_out, singly, values  # slow to import
+    from courtroom.experiments.plan import finished  # slow to import
+    from courtroom.experiments.what_if import grid, left_out, singly, values
 
     what_ifs = house.experiments.what_ifs
-    base = what_ifs.base(run)
+    base = finished(run, house)
     procedure = house.procedures[base.run.procedure]
     seeds = list(range(base.run.seed, base.run.seed + many))
     axes: list[Axis] = []

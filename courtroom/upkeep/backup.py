@@ -73,12 +73,8 @@ def write(settings: Settings, to: Path, progress: Progress = lambda table, done:
 
 
 def restore(settings: Settings, source: Path) -> int:
-    """Put a backup into a home without a store. The number of its files.
-
-    Raises:
-        StoreError: there is a store already, or the file is no whole backup.
-        MediaError: the object storage of the media does not take them.
-    """
+    """Put a backup into a home without a store. The number of its files. Raises `StoreError`: there is a store already, or the
+    file is no whole backup. Raises `MediaError`: the object storage of the media does not take them."""
     home = settings.home
     if not isinstance(settings.database, Path):
         raise StoreError(

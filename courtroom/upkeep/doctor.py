@@ -251,10 +251,8 @@ def _schema(settings: Settings, current: bool, mend: bool) -> Iterator[CheckResu
 
 
 def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
-    """A lease of a dead process holds nothing up, but shows a run as running that nobody drives.
-
-    A process of another machine counts as living: only its silence over some time would show that it is gone.
-    """
+    """A lease of a dead process holds nothing up, but shows a run as running that nobody drives. A process of another machine
+    counts as living: only its silence over some time would show that it is gone."""
     dead: list[str] = []
     for lease in (house.store.lease, house.experiments.store.lease):
         for name, owner, heartbeat in lease.all_held():

@@ -61,11 +61,7 @@ HEAD = (
 
 
 def tally(house: Courthouse, record: Record, seconds: float = 0.0) -> Tally:
-    """What became of the calls of a run, by its record and the stored replies.
-
-    Args:
-        seconds: that it took.
-    """
+    """What became of the calls of a run, by its record and the stored replies. `seconds`: that it took."""
     series = [(call, [reply for key in call.keys if (reply := house.answers.reply(key))]) for call in record.calls]
     every = [reply for _, replies in series for reply in replies]
     first = [replies[0].text for call, replies in series if call.value is not None and len(replies) == 1]

@@ -276,7 +276,7 @@ ATTACKS: dict[str, Attack] = {
     "600 kB of braces": Attack(say('{"a":' * 120_000), "nested too deeply", max_tokens=50_000),
     "a remark in braces 10,000 times": Attack(say("{a}" * 10_000), NO_JSON, max_tokens=3_000),
     "100 MB in one chunk": Attack(one_chunk, RUNAWAY, told=False),
-    "letter by letter": Attack(either(say(GOOD), trickle), told=False, timeout_s=0.4),
+    "letter by letter": Attack(either(say(GOOD), trickle), told=False, timeout_s=3),
     "drop by drop": Attack(drip, LATE, told=False, timeout_s=0.4),
     "silence": Attack(silence, LATE, told=False, timeout_s=0.4),
     "stalled": Attack(stall, LATE, told=False, timeout_s=0.4),

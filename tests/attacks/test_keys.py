@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from tenacity import wait_none
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
@@ -61,7 +60,7 @@ def canaries_in(found: bytes | str) -> list[bytes]:
 
 @pytest.fixture(autouse=True)
 def every_key_is_a_canary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "_backoff", wait_none())
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     for provider in PROVIDERS.values():
         for name in provider.addresses:
             monkeypatch.delenv(name, raising=False)

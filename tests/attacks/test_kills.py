@@ -11,10 +11,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,8 +29,8 @@ from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
 from tests.test_imports import opened, records
-from tests.test_resilience import asked_by, environment, recorded
-from tests.test_what_ifs import based, shell
+from tests.test_resilience import environment
+from tests.test_what_ifs import based
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -275,56 +273,6 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
     assert len(knowledge.of("charges", "imported")) == len(articles)
     found = asyncio.run(knowledge.of("statutes", "imported").search("thing 301", 1))
     assert found[0].record.number == 301
-
-
-def test_killed_in_a_what_if_it_goes_on_where_it_was_with_no_run_twice(tmp_path: Path) -> None:
-    legs: list[tuple[Counter[str], Counter[str]]] = []
-    """What was on record before each start, and what was asked until it was killed."""
-    with OpenAIServer(delay=0.01, keep_bodies=True) as server:
-        run = based(tmp_path, server.url, "--model", "openai/any")
-        words = (
-            "what-if",
-            run,
-            "--drop",
-            "jurors",
-            "--drop",
-            "evidence",
-            "--vary",
-            "graph.kind=ring,none",
-            "--seeds",
-            "2",
-        )
-        planned: list[list[Any]] = []
-        for wanted in (3, 12):
-            known, before = recorded(tmp_path), len(server.bodies)
-            with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
-                process.until([f"{n} of 22 cells".encode() for n in range(wanted, 22)])
-                process.kill()
-            legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
-            planned.append(cells_of(tmp_path))
-        assert planned[0] == planned[1], "run ids are made once, before any run"
-        known, before = recorded(tmp_path), len(server.bodies)
-        done = shell(tmp_path, server.url, *words, "--json")
-        legs.append((known, Counter(map(asked_by, server.bodies[before:]))))
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["cells"] == {"done": 22}
-    total = recorded(tmp_path)
-    for known, asked in legs:
-        assert all(asked[question] <= total[question] - known[question] for question in asked)
-    assert sum(legs[-1][1].values()) > 0, "it was killed before its end"
-    house = Courthouse(Settings(home=tmp_path))
-    assert Counter(row.status for row in house.store.runs()) == {"done": 22}
-    assert {row.id for row in house.store.runs()} == {cell or run for cell, *_ in planned[0]}
-    house.close()
-
-
-def cells_of(home: Path) -> list[Any]:
-    house = Courthouse(Settings(home=home))
-    (kept,) = house.experiments.store.experiments()
-    found = [(cell.run, cell.arm, cell.seed) for cell in house.experiments.store.cells(kept.id)]
-    house.close()
-    return found
 
 
 @pytest.mark.usefixtures("either_database")

@@ -108,7 +108,7 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "Datasets.draft": (name, "", "job"),
         "Datasets.without": (name, None, ["one"]),
         "DatasetImports.begin": (Order(name=name, source="x.jsonl"),),
-        **{f"Experiments.{one}": (experiment,) for one in ("go", "try_again", "pause", "delete")},
+        **{f"Experiments.{one}": (experiment,) for one in ("go", "try_again", "pause", "canary", "delete")},
         "Experiments.delete_dataset": (name,),
         "Experiments.lock": (kept.model_copy(update={"hypotheses": (expected,)}),),
         "ExperimentStore.replace": (kept.model_copy(update={"title": "Mine"}),),

@@ -20,7 +20,6 @@ from typing import Any, ClassVar
 
 import pytest
 from aiohttp import web
-from tenacity import RetryCallState, wait_none
 
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
@@ -91,7 +90,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
     load()
     gc.freeze()  # as a courthouse does once it is warm: what other tests have left is not walked while it works
     with pytest.MonkeyPatch.context() as patch, HostileServer({slug(n): a.mode for n, a in ATTACKS.items()}) as server:
-        patch.setattr(failures, "_backoff", wait_none())
+        patch.setattr(failures, "backoff_s", lambda number: 0.0)
         patch.setattr(failures, "LONGEST_WAIT_S", 0.05)
         patch.setenv("OPENAI_API_BASE", server.url)
         found = Heard(server)
@@ -200,7 +199,7 @@ def test_a_model_whose_streams_break_is_asked_for_whole_answers_from_then_on(
             assert "buyer" in reply.text
 
     with HostileServer({"cut": cut_streams}) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(failures, "_backoff", wait_none())
+        patch.setattr(failures, "backoff_s", lambda number: 0.0)
         asyncio.run(ask_often(server.url))
     assert server.streamed["cut"] == BROKEN_STREAMS
     assert server.calls["cut"] == 8 + BROKEN_STREAMS
@@ -265,11 +264,9 @@ def test_what_a_server_says_of_when_to_come_again_is_taken_within_reason(
     class Busy(Exception):
         litellm_response_headers: ClassVar = {"retry-after": told}
 
-    monkeypatch.setattr(failures, "_backoff", lambda state: -1)
+    monkeypatch.setattr(failures, "backoff_s", lambda number: -1)
     monkeypatch.setattr(failures, "LONGEST_WAIT_S", 60.0)
-    state = RetryCallState(None, None, (), {})  # type: ignore[arg-type]
-    state.set_exception((Busy, Busy(), None))
-    assert failures.wait(state) == seconds
+    assert failures.Attempts(ModelSpec(id="openai/busy")).pause_s(Busy()) == seconds
 
 
 async def test_money_told_by_calls_that_failed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -15,10 +14,8 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
-from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import ExperimentStore
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
@@ -26,7 +23,6 @@ from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import SINGLE, spec, texts
 from tests.test_resilience import asked_by, environment, recorded
-from tests.test_what_ifs import based
 
 pytestmark = [
     pytest.mark.kills,
@@ -80,53 +76,6 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
         assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
     assert_whole(house.database)
     house.close()
-
-
-def test_two_processes_that_ask_what_if_at_once_one_of_them_killed_leave_every_run_once(tmp_path: Path) -> None:
-    with OpenAIServer(delay=0.01, keep_bodies=True) as server:
-        words = ("--vary", "graph.kind=ring,none", "--vary", "rounds=1", "--seeds", "3", "--json")
-        words = ("what-if", based(tmp_path, server.url, "--model", "openai/any"), *words)
-        theirs = environment(tmp_path, server.url)
-        both = [forks.Fork(forks.shell, *words, environment=theirs) for _ in range(2)]
-        driver, other = both
-        database = Database(Settings(home=tmp_path).database)
-        store = ExperimentStore(database)
-
-        def owner() -> str:
-            return next((store.lease.holder(kept.id)[0] or "" for kept in store.experiments()), "")
-
-        until(
-            lambda: (
-                sum(
-                    many
-                    for kept in store.experiments()
-                    for (_, state), many in store.counts(kept.id).items()
-                    if state == "done"
-                )
-                > 2
-            ),
-            "runs",
-        )
-        if f":{other.pid}:" in owner():
-            driver, other = other, driver
-        assert f":{driver.pid}:" in owner()
-        driver.kill()
-        done = other.finish()
-        for process in both:
-            with process:
-                pass
-        assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout)["cells"] == {"done": 12}
-        (kept,) = store.experiments()
-        assert driver.returncode == -signal.SIGKILL
-        cells = {cell.run or kept.experiment.dataset.run for cell in store.cells(kept.id)}
-        assert {row.id for row in RunStore(database).runs()} == cells
-        asked = Counter(map(asked_by, server.bodies))
-        total = recorded(tmp_path)
-    under_way = sum((asked - total).values())
-    assert under_way <= 2 * 3, "at most what the killed process had under way is asked again: three jurors of two runs"
-    assert_whole(database)
-    database.close()
 
 
 def experimenting(experiment: Experiment) -> None:

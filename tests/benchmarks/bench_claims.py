@@ -34,8 +34,10 @@ CASES = (2, 3, 5, 8, 12, 20, 50, 200)
 def many_of(arms: int, cases: int) -> int:
     """Experiments that are made up for a figure: fewer of large ones, which take long, and of those too small to claim anything."""
     if arms < 3:
-        return max(500, min(2_000, 50_000 // cases))
-    return 20 if cases < fewest_cases(pairs=arms * (arms - 1) // 2) else max(30, min(100, 3_000 // cases))
+        return max(1_000, min(2_000, 50_000 // cases))
+    if cases < fewest_cases(pairs=arms * (arms - 1) // 2):
+        return 20
+    return max(30, min(100, 3_000 // cases)) * (5 if arms < 24 else 1)
 
 
 def _value(row: Scored) -> float:
@@ -226,7 +228,7 @@ def _rows(kinds: Iterable[Kind], figure: Callable[[Kind, int], float | None], ca
 
 def tables() -> Iterator[Table]:
     """Every table."""
-    for arms in (2, 24):
+    for arms in (2, 8, 24):
         yield Table(
             f"False claims among {arms} arms without a difference",
             ("cases", *(kind.title for kind in SAME)),

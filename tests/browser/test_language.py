@@ -28,12 +28,3 @@ def test_a_chinese_browser_reads_chinese_until_another_language_is_chosen(app: s
     again.reload()
     expect(again.get_by_role("heading", name="Runs")).to_be_visible()
     chinese.close()
-
-
-def test_an_english_browser_opens_a_chinese_link_in_chinese(app: str, browser: Browser) -> None:
-    page = browser.new_page(locale="en-GB", viewport={"width": 1280, "height": 900})
-    page.goto(f"{app}/runs?lang=zh")
-    expect(page.get_by_role("heading", name="运行")).to_be_visible()
-    page.get_by_role("link", name="对比", exact=True).click()
-    expect(page.get_by_role("heading", name="对比")).to_be_visible()
-    page.close()

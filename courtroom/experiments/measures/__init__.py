@@ -49,11 +49,7 @@ def fitting(kind: str, rows: Sequence[Scored]) -> tuple[Measure, ...]:
 
 
 def wanted(kind: str, names: Sequence[str]) -> tuple[Measure, ...]:
-    """The measures of these names; without any, the ones that the kind's paper reports.
-
-    Raises:
-        CourtroomError: there is no such measure for this kind of case.
-    """
+    """The measures of these names; without any, the ones that the kind's paper reports. Raises `CourtroomError`: there is no such measure for this kind of case."""
     known = measures_of(kind)
     if unknown := [name for name in names if name not in known]:
         raise CourtroomError(

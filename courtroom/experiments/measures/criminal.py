@@ -22,9 +22,7 @@ def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float], least:
 
 def ndcg_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float]) -> float:
     """Discounted gain of the first k by the best that could be had (Järvelin and Kekäläinen 2002), gain = relevance; 0 to 1.
-
-    Records without a judgment count as not relevant; 0 where nothing is.
-    """
+    Records without a judgment count as not relevant; 0 where nothing is."""
     best = _gain(sorted(relevance.values(), reverse=True)[:k])
     return _gain([relevance.get(record, 0.0) for record in ranked[:k]]) / best if best else 0.0
 

@@ -23,29 +23,20 @@ def _overlap(summary: str, reference: str) -> Overlap:
     return overlap(summary, reference)
 
 
-def _against(field: str) -> Callable[[Scored], float | None]:
-    def value(row: Scored) -> float | None:
-        assert isinstance(row.case, Document)
-        summary = row.outcome.details.get("summary")
-        if not row.case.reference:
-            return None
-        return float(getattr(_overlap(summary, row.case.reference), field)) if isinstance(summary, str) else 0.0
-
-    return value
-
-
 @lru_cache(maxsize=20_000)
 def _semantic(summary: str, reference: str) -> Semantic:
     return bert_score(summary, reference)
 
 
-def _alike(field: str) -> Callable[[Scored], float | None]:
+def _against(
+    field: str, compare: Callable[[str, str], Overlap | Semantic] = _overlap
+) -> Callable[[Scored], float | None]:
     def value(row: Scored) -> float | None:
         assert isinstance(row.case, Document)
         summary = row.outcome.details.get("summary")
         if not row.case.reference:
             return None
-        return float(getattr(_semantic(summary, row.case.reference), field)) if isinstance(summary, str) else 0.0
+        return float(getattr(compare(summary, row.case.reference), field)) if isinstance(summary, str) else 0.0
 
     return value
 
@@ -81,7 +72,6 @@ def _effectiveness(row: Scored) -> float | None:
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
-    """The dimensions and their sum."""
     scored = tuple(
         mean(
             way + name,
@@ -102,9 +92,9 @@ DOCUMENTS: tuple[Measure, ...] = (
     mean("rouge2", "ROUGE-2", PAPER, _against("rouge_2"), usual=True),
     mean("rougeL", "ROUGE-L", PAPER, _against("rouge_l"), usual=True),
     mean("bleu", "BLEU", PAPER, _against("bleu"), usual=True),
-    mean("bertscore", "BERTScore F1", BERTSCORE, _alike("f1"), missing=_why_not),
-    mean("bertscore_precision", "BERTScore precision", BERTSCORE, _alike("precision"), missing=_why_not),
-    mean("bertscore_recall", "BERTScore recall", BERTSCORE, _alike("recall"), missing=_why_not),
+    mean("bertscore", "BERTScore F1", BERTSCORE, _against("f1", _semantic), missing=_why_not),
+    mean("bertscore_precision", "BERTScore precision", BERTSCORE, _against("precision", _semantic), missing=_why_not),
+    mean("bertscore_recall", "BERTScore recall", BERTSCORE, _against("recall", _semantic), missing=_why_not),
     *_by_assessor(""),
     mean("cost_effectiveness", "Quality a second", COMBINED, _effectiveness, percent=False, bounds=None),
     *_by_assessor("holistic_"),

@@ -99,10 +99,8 @@ Average = Literal["macro precision", "macro recall", "macro F1", "weighted F1"]
 def over_labels(
     name: str, title: str, source: str, labels: Labels, average: Average, *, usual: bool = False
 ) -> Measure:
-    """Precision, recall or F1 averaged over labels; equal to scikit-learn's with `zero_division=0`.
-
-    Labels count that are seen in a prediction or in the gold; one that a draw has not drawn counts for nothing in it.
-    """
+    """Precision, recall or F1 averaged over labels; equal to scikit-learn's with `zero_division=0`. Labels count that are seen in
+    a prediction or in the gold; one that a draw has not drawn counts for nothing in it."""
 
     def parts(rows: Sequence[Scored]) -> Sums:
         import numpy as np

@@ -112,6 +112,29 @@ def _squared(row: Scored) -> float | None:
     return None if off is None else off**2
 
 
+FIGURE_5 = "CyberJurors, figure 5 (a)"
+ROUNDS = 3
+"""As many as the paper has at most."""
+
+
+def _first_right(row: Scored) -> float | None:
+    """Whether the first ballot alone was right; a tie goes to the buyer, as in equation 10."""
+    assert isinstance(row.case, Dispute)
+    if not row.outcome.first or row.case.jury is None:
+        return None
+    buyer, seller = (row.outcome.first.get(side, 0) for side in SIDES)
+    return float(("seller" if seller > buyer else "buyer") == row.case.jury.winner)
+
+
+def _ended(number: int) -> Measure:
+    """Share of the cases whose jury voted so many times."""
+
+    def each(row: Scored) -> float | None:
+        return float(row.outcome.rounds == number) if row.outcome.rounds else None
+
+    return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
+
+
 DISPUTES: tuple[Measure, ...] = (
     mean("accuracy", "Accuracy", CYBERJURORS, _winner_right, usual=True),
     over_labels("weighted_f1", "Weighted F1", CYBERJURORS, _sides, "weighted F1", usual=True),
@@ -129,6 +152,8 @@ DISPUTES: tuple[Measure, ...] = (
         percent=False,
         bounds=None,
     ),
+    mean("first_accuracy", "Accuracy after round 1", FIGURE_5, _first_right),
+    *map(_ended, range(1, ROUNDS + 1)),
 )
 
 COURTROOM_LLM, GAIN = "Courtroom-LLM, section 4.2", "Courtroom-LLM, section 4.2.3, figure 6"
@@ -158,6 +183,14 @@ def _share(which: bool | None) -> Callable[[Scored], float | None]:
         return sum(hits) / len(hits) if hits else None
 
     return right
+
+
+def _hearing(row: Scored) -> float | None:
+    """Share of texts whose preliminary hearing named the right label; the first hearing, by which the trial goes."""
+    assert isinstance(row.case, LabelledTask)
+    made = _results(row.outcome)
+    hits = [made[item.id]["first"] == item.label for item in row.case.items if made.get(item.id, {}).get("first")]
+    return sum(hits) / len(hits) if hits else None
 
 
 def _ambiguous(row: Scored) -> float | None:
@@ -209,6 +242,7 @@ LABELLED: tuple[Measure, ...] = (
     over_labels("weighted_f1", "Weighted F1", COURTROOM_LLM, _labels, "weighted F1"),
     mean("ambiguous_accuracy", "Accuracy, ambiguous texts", COURTROOM_LLM, _share(True)),
     mean("clear_accuracy", "Accuracy, clear texts", COURTROOM_LLM, _share(False)),
+    mean("hearing_accuracy", "Accuracy of the hearing", "Courtroom-LLM, figure 3", _hearing),
     mean("ambiguous", "Ambiguous texts", COURTROOM_LLM, _ambiguous, better="lower"),
     _gain("gain", "Gain on a single model", None),
     _gain("ambiguous_gain", "Gain, ambiguous texts", True),

@@ -10,18 +10,7 @@ from functools import lru_cache
 
 from courtroom.models.narrow import folded
 from courtroom.models.offline import Methods
-from courtroom.procedures.courtroom_llm.tasks import (
-    ChooseLabel,
-    ChosenLabel,
-    Classify,
-    Explain,
-    Explanation,
-    Hear,
-    Hearing,
-    Passage,
-    Plead,
-    PleadingAnswer,
-)
+from courtroom.procedures.courtroom_llm import tasks
 from courtroom.text.words import is_chinese, sentences, words
 
 STEMS: dict[str, str] = {
@@ -90,7 +79,7 @@ STEM = 5
 _WORD = re.compile(r"[a-z']+|\d[\d.,]*", re.IGNORECASE)
 
 
-def affinities(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, float]:
+def affinities(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> dict[str, float]:
     """The affinity of each label; all alike where nothing is known about them."""
     if compares(labels, passages):
         return _relation(labels, passages)
@@ -99,12 +88,11 @@ def affinities(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, 
     return {label: weight / total for label, weight in weights.items()}
 
 
-def whole(passages: Sequence[Passage]) -> str:
-    """All passages as one text."""
+def whole(passages: Sequence[tasks.Passage]) -> str:
     return "\n".join(passage.text for passage in passages)
 
 
-def compares(labels: Sequence[str], passages: Sequence[Passage]) -> bool:
+def compares(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> bool:
     """Whether the labels say whether one text of a pair bears out the other."""
     names = {folded(label) for label in labels}
     return len(passages) > 1 and bool(names & FOLLOWS) and names <= FOLLOWS | FOLLOWS_NOT
@@ -127,7 +115,7 @@ def cues(label: str, text: str) -> list[tuple[str, float]]:
     return found
 
 
-def shared(passages: Sequence[Passage]) -> tuple[list[str], list[str]]:
+def shared(passages: Sequence[tasks.Passage]) -> tuple[list[str], list[str]]:
     """Of the shorter text's words, those that the longer one holds, and those that it lacks."""
     short, long = sorted((passage.text for passage in passages), key=len)
     there = {_stem(word) for word in words(long)}
@@ -135,7 +123,7 @@ def shared(passages: Sequence[Passage]) -> tuple[list[str], list[str]]:
     return [word for word in terms if _stem(word) in there], [word for word in terms if _stem(word) not in there]
 
 
-def _relation(labels: Sequence[str], passages: Sequence[Passage]) -> dict[str, float]:
+def _relation(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> dict[str, float]:
     there, lacking = shared(passages)
     share = len(there) / max(1, len(there) + len(lacking))
     odd_number = any(word[0].isdigit() for word in lacking)
@@ -172,43 +160,44 @@ COMPANY = 0.08
 PAIR = 2
 """Labels in a trial."""
 
-AboutText = Hear | Plead | ChooseLabel | Classify | Explain
+AboutText = tasks.Hear | tasks.Plead | tasks.ChooseLabel | tasks.Classify | tasks.Explain
 
 
-def hear(task: Hear, draw: random.Random) -> Hearing:
+def hear(task: tasks.Hear, draw: random.Random) -> tasks.Hearing:
     """The two labels with the highest affinities, each seen with a little doubt."""
     values = affinities(task.labels, task.passages)
     doubt = DOUBT * max(values.values())
     seen = {label: value + draw.gauss(0, doubt) for label, value in values.items()}
     first, second, *_ = sorted(seen, key=lambda label: -seen[label])
     features = tuple(_grounds(task, first)[:6])
-    return Hearing(features=features, reason=_sentence(task, first, draw), first=first, second=second)
+    return tasks.Hearing(features=features, reason=_sentence(task, first, draw), first=first, second=second)
 
 
-def argue(task: Plead, draw: random.Random) -> PleadingAnswer:
+def argue(task: tasks.Plead, draw: random.Random) -> tasks.PleadingAnswer:
     """What in the words speaks for the label, and what is lacking for the other."""
     mine, others = _grounds(task, task.label), _grounds(task, task.other)
     against = f"for “{task.other}” I see only {_quoted(others)}" if others else f"I find nothing for “{task.other}”"
     argument = f"{_sentence(task, task.label, draw).removesuffix('.')}; {against}."
-    return PleadingAnswer(evidence=_passages(task.passages, mine), argument=argument)
+    return tasks.PleadingAnswer(evidence=_passages(task.passages, mine), argument=argument)
 
 
-def judge(task: ChooseLabel, draw: random.Random) -> ChosenLabel:
+def judge(task: tasks.ChooseLabel, draw: random.Random) -> tasks.ChosenLabel:
     """Affinity, the nearest similar cases, what earlier judges held; each judge with a doubt of its own."""
     return _decide(task, task.in_question, [earlier.label for earlier in task.earlier], draw)
 
 
-def classify(task: Classify, draw: random.Random) -> ChosenLabel:
+def classify(task: tasks.Classify, draw: random.Random) -> tasks.ChosenLabel:
     """As a judge decides, among all labels."""
     return _decide(task, task.labels, [], draw)
 
 
-def explain(task: Explain, draw: random.Random) -> Explanation:
-    """The words that speak for the label."""
-    return Explanation(reason=_sentence(task, task.label, draw))
+def explain(task: tasks.Explain, draw: random.Random) -> tasks.Explanation:
+    return tasks.Explanation(reason=_sentence(task, task.label, draw))
 
 
-def _decide(task: ChooseLabel | Classify, labels: tuple[str, ...], held: list[str], draw: random.Random) -> ChosenLabel:
+def _decide(
+    task: tasks.ChooseLabel | tasks.Classify, labels: tuple[str, ...], held: list[str], draw: random.Random
+) -> tasks.ChosenLabel:
     base = affinities(task.labels, task.passages)
     total = sum(base[label] for label in labels) or 1.0
     likeness = dict.fromkeys(labels, 0.0)
@@ -230,11 +219,10 @@ def _decide(task: ChooseLabel | Classify, labels: tuple[str, ...], held: list[st
         said.append(f"The case most like it, at {nearest[label]:.2f}, has this label too, and I give that weight.")
     if company[label] > 0.5:
         said.append("I am with most of the judges before me.")
-    return ChosenLabel(reason=" ".join(said), label=label)
+    return tasks.ChosenLabel(reason=" ".join(said), label=label)
 
 
 def _grounds(task: AboutText, label: str) -> list[str]:
-    """The words that speak for a label."""
     if compares(task.labels, task.passages):
         there, lacking = shared(task.passages)
         return there if folded(label) in FOLLOWS else lacking
@@ -280,16 +268,16 @@ def _quoted(words: list[str]) -> str:
     return ", ".join(f"“{word}”" for word in words[:5]) + more if words else "nothing"
 
 
-def _passages(passages: Sequence[Passage], words: list[str]) -> tuple[str, ...]:
+def _passages(passages: Sequence[tasks.Passage], words: list[str]) -> tuple[str, ...]:
     """The sentences in which the words stand."""
     found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in words)]
     return tuple(dict.fromkeys(found))[:3]
 
 
 METHODS: Methods = {
-    Hear: hear,
-    Plead: argue,
-    ChooseLabel: judge,
-    Classify: classify,
-    Explain: explain,
+    tasks.Hear: hear,
+    tasks.Plead: argue,
+    tasks.ChooseLabel: judge,
+    tasks.Classify: classify,
+    tasks.Explain: explain,
 }

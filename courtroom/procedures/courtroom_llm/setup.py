@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
-from courtroom.engine.knobs import Group, declared
+from courtroom.engine.knobs import Group, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
@@ -27,104 +27,98 @@ class CourtroomLLMSetup(Setup):
     """Which texts are heard, by how many judges, in which order."""
 
     model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0.5), title="Model")
-    texts: tuple[str, ...] = Field(
-        default=(),
-        title="Texts heard",
-        description="Ids of texts, or `all`; none is the first one. Each text has a trial of its own.",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
+    texts: tuple[str, ...] = knob(
+        (),
+        "Texts heard",
+        "Ids of texts, or `all`; none is the first one. Each text has a trial of its own.",
+        Group.LOOK,
+        first=True,
     )
-    structure: Structure = Field(
-        default="sequential",
-        title="Structure",
-        description="`sequential`: each judge sees the earlier judges' opinions; `parallel`: judges decide independently, the "
+    structure: Structure = knob(
+        "sequential",
+        "Structure",
+        "`sequential`: each judge sees the earlier judges' opinions; `parallel`: judges decide independently, the "
         "majority counts; `multiple` and `single` are the baselines without a trial: several models with majority, or one; "
         "`nearest` asks no model: the nearest labelled texts decide.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+        Group.WHO,
+        first=True,
     )
-    judges: int = Field(
-        default=5,
-        title="Judges",
-        ge=1,
-        le=21,
-        description="An odd number: 1, 3, 5 ...",
-        json_schema_extra=declared(group=Group.WHO, first=True),
-    )
-    decided_by: Literal["last", "majority"] = Field(
-        default="last",
-        title="Sequential judges decide by",
-        description="`last`: the last judge, who has seen all others' opinions, as the outcomes in the paper's tables show; or "
+    judges: int = knob(5, "Judges", "An odd number: 1, 3, 5 ...", Group.WHO, first=True, ge=1, le=21)
+    decided_by: Literal["last", "majority"] = knob(
+        "last",
+        "Sequential judges decide by",
+        "`last`: the last judge, who has seen all others' opinions, as the outcomes in the paper's tables show; or "
         "the majority.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
+        Group.TALK,
+        first=True,
     )
-    shots: int = Field(
-        default=1,
-        title="Similar cases",
+    shots: int = knob(
+        1,
+        "Similar cases",
+        "How many for each label that the next knob names; with `any label`, how many in all.",
+        Group.LOOK,
+        first=True,
         ge=0,
         le=3,
-        description="How many for each label that the next knob names; with `any label`, how many in all.",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
     )
-    cases_of: CasesOf = Field(
-        default="both labels",
-        title="Similar cases of",
-        description="`both labels`: of each of the two labels in question, as in the paper's table 11; without a trial every "
+    cases_of: CasesOf = knob(
+        "both labels",
+        "Similar cases of",
+        "`both labels`: of each of the two labels in question, as in the paper's table 11; without a trial every "
         "label is in question. `every label`: of each label of the set, as in table 9. `any label`: the nearest ones overall, as in "
         "section 3.4.",
-        json_schema_extra=declared(group=Group.LOOK),
+        Group.LOOK,
     )
-    cases_by: Literal["similarity", "random"] = Field(
-        default="similarity",
-        title="Similar cases chosen by",
-        description="`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
-        json_schema_extra=declared(group=Group.LOOK),
+    cases_by: Literal["similarity", "random"] = knob(
+        "similarity",
+        "Similar cases chosen by",
+        "`similarity`: the nearest ones; `random`: drawn by the seed, as the paper's table 6 compares.",
+        Group.LOOK,
     )
-    reasons: Literal["judges", "everybody", "nobody"] = Field(
-        default="judges",
-        title="Reasons before labels",
-        description="`judges`: the judges of a trial give a reason before the label, the models of a baseline the label alone, as "
+    reasons: Literal["judges", "everybody", "nobody"] = knob(
+        "judges",
+        "Reasons before labels",
+        "`judges`: the judges of a trial give a reason before the label, the models of a baseline the label alone, as "
         "the paper's; `everybody`: the baselines reason too; `nobody`: the judges give the label alone, as the paper's figure 10 "
         "shows it.",
-        json_schema_extra=declared(group=Group.TALK),
+        Group.TALK,
     )
-    neighbours: int = Field(
-        default=5,
-        title="Nearest texts that decide",
+    neighbours: int = knob(
+        5,
+        "Nearest texts that decide",
+        "In the structure `nearest`: how many labelled texts count, each by its likeness.",
+        Group.LOOK,
         ge=1,
         le=50,
-        description="In the structure `nearest`: how many labelled texts count, each by its likeness.",
-        json_schema_extra=declared(group=Group.LOOK),
     )
-    explain: bool = Field(
-        default=True,
-        title="Reasons for similar cases",
-        description="Where a similar case has no reason on record, a member is asked for one: a call each.",
-        json_schema_extra=declared(group=Group.COST, first=True),
+    explain: bool = knob(
+        True,
+        "Reasons for similar cases",
+        "Where a similar case has no reason on record, a member is asked for one: a call each.",
+        Group.COST,
+        first=True,
     )
-    hearings: int = Field(
-        default=5,
-        title="Preliminary hearings",
+    hearings: int = knob(
+        5,
+        "Preliminary hearings",
+        "The first one counts. A text is ambiguous when they do not all name the same first label; with 1 that "
+        "isn't known.",
+        Group.COST,
+        first=True,
         ge=1,
         le=9,
-        description="The first one counts. A text is ambiguous when they do not all name the same first label; with 1 that "
-        "isn't known.",
-        json_schema_extra=declared(group=Group.COST, first=True),
     )
-    argument_sentences: int = Field(
-        default=1,
-        title="Longest argument (sentences)",
-        ge=1,
-        le=20,
-        description="Each side is asked for at most so many.",
-        json_schema_extra=declared(group=Group.TALK),
+    argument_sentences: int = knob(
+        1, "Longest argument (sentences)", "Each side is asked for at most so many.", Group.TALK, ge=1, le=20
     )
-    argument_words: int = Field(
-        default=60,
-        title="Longest argument (words)",
+    argument_words: int = knob(
+        60,
+        "Longest argument (words)",
+        "What is longer is cut there; Chinese counts two characters as a word. The passages that a side quotes may "
+        "have as many words again.",
+        Group.TALK,
         ge=10,
         le=1000,
-        description="What is longer is cut there; Chinese counts two characters as a word. The passages that a side quotes may "
-        "have as many words again.",
-        json_schema_extra=declared(group=Group.TALK),
     )
 
     @field_validator("judges")
@@ -136,17 +130,14 @@ class CourtroomLLMSetup(Setup):
 
     @property
     def tried(self) -> bool:
-        """Whether there is a trial, with a preliminary hearing and two pleadings."""
         return self.structure in ("sequential", "parallel")
 
     @property
     def reasoned(self) -> bool:
-        """Whether who decides gives a reason."""
         return self.reasons == "everybody" or (self.reasons == "judges" and self.tried)
 
     @property
     def bench(self) -> int:
-        """How many judges decide."""
         return 1 if self.structure in ("single", "nearest") else self.judges
 
     @property
@@ -161,11 +152,7 @@ class CourtroomLLMSetup(Setup):
         return tuple(label for label in labels if self.cases_of == "every label" or label in in_question)
 
     def complete(self, case: Case, seed: int) -> Self:
-        """The setup with the texts written out.
-
-        Raises:
-            UnknownTexts: a text that the task does not have.
-        """
+        """The setup with the texts written out. Raises `UnknownTexts`: a text that the task does not have."""
         assert isinstance(case, LabelledTask)
         known = [item.id for item in case.items]
         wanted = tuple(known) if ALL in self.texts else self.texts or (known[0],)

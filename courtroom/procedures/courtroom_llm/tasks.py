@@ -98,11 +98,9 @@ class Hear(Task[Hearing]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """Both labels are of the set."""
         return narrowed(Hearing, {"first": self.labels, "second": self.labels})
 
     def problem(self, answer: Hearing) -> str | None:
-        """Two different labels of the set."""
         first, second = same(answer.first, self.labels), same(answer.second, self.labels)
         if first not in self.labels or second not in self.labels:
             return f"`first` and `second` must be labels of the set, as they are written: {listed(self.labels)}"
@@ -133,12 +131,10 @@ class Decide(Task[ChosenLabel]):
 
     @property
     def in_question(self) -> tuple[str, ...]:
-        """The labels that can be chosen."""
         return self.labels
 
     @property
     def form(self) -> type[BaseModel]:
-        """One of the labels in question."""
         return narrowed(ChosenLabel if self.reasoned else LabelAlone, {"label": self.in_question})
 
     def declared(self, answer: BaseModel) -> ChosenLabel:
@@ -162,7 +158,6 @@ class ChooseLabel(Decide):
 
     @property
     def in_question(self) -> tuple[str, ...]:
-        """The two labels that were argued for."""
         return tuple(pleading.label for pleading in self.pleadings)
 
 
@@ -177,7 +172,6 @@ class Classify(Decide):
     similarities: tuple[float, ...] = ()
 
     def problem(self, answer: ChosenLabel) -> str | None:
-        """A label of the set."""
         if same(answer.label, self.labels) in self.labels:
             return None
         return f"`label` must be one of the set, as it is written: {listed(self.labels)}"
@@ -201,10 +195,8 @@ def listed(labels: Sequence[str]) -> str:
 
 
 def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
-    """The same question with labels and reasons of the judges before, with one of both, or with neither.
-
-    The pleadings stay: prosecutor and attorney do not vote. A reason may still name the label that it is for.
-    """
+    """The same question with labels and reasons of the judges before, with one of both, or with neither. The pleadings stay:
+    prosecutor and attorney do not vote. A reason may still name the label that it is for."""
     earlier = tuple(
         Earlier(judge=one.judge, reason=one.reason if reasons else "", label=one.label if votes else "")
         for one in task.earlier
@@ -214,7 +206,6 @@ def shown(task: ChooseLabel, votes: bool, reasons: bool) -> ChooseLabel:
 
 
 def choice(task: ChooseLabel, answer: ChosenLabel) -> str:
-    """The label that a judge votes for."""
     return str(same(answer.label, task.in_question))
 
 

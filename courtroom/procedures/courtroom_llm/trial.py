@@ -34,7 +34,6 @@ class LabelTrial:
 
     @property
     def defended(self) -> str:
-        """The label for which the attorney argues."""
         return self.second if self.prosecuted == self.first else self.first
 
 
@@ -52,10 +51,8 @@ def cut(argument: str, words: int) -> str:
 
 
 def pointed_to(evidence: Iterable[str], text: str, words: int) -> Iterator[str]:
-    """The passages that stand in the text, as they stand there, as long as they have no more than so many words together.
-
-    What a side quotes that the text does not say is not shown to the judges.
-    """
+    """The passages that stand in the text, as they stand there, as long as they have no more than so many words together. What a
+    side quotes that the text does not say is not shown to the judges."""
     left = words
     for place in dict.fromkeys(place for quote in evidence if (place := where(quote, text))):
         passage = text[slice(*place)]
@@ -78,10 +75,8 @@ class Precedents:
 
 
 async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> Precedents:
-    """`shots` examples for each label that the setup names, in the order of the label set, so that it reveals nothing.
-
-    The text itself is never among them, nor is another with the same words.
-    """
+    """`shots` examples for each label that the setup names, in the order of the label set, so that it reveals nothing. The text
+    itself is never among them, nor is another with the same words."""
     if not court.setup.shots:
         return Precedents()
     of = court.setup.labels_of_cases(court.case.labels, in_question)
@@ -142,10 +137,8 @@ def cast(
 def decision(
     court: Session, item: Labelled, opinions: Sequence[Earlier], labels: Sequence[str], trial: LabelTrial | None
 ) -> Decision:
-    """By majority, or by the last judge where that is set; with the reason of the last judge who shares it.
-
-    A text for which too few judges voted has no label. That is this text's failure: the others' trials go on.
-    """
+    """By majority, or by the last judge where that is set; with the reason of the last judge who shares it. A text for which too
+    few judges voted has no label. That is this text's failure: the others' trials go on."""
     bench = court.panel("judge")
     if not court.enough(len(opinions), len(bench)):
         return Decision(item, None, f"Only {len(opinions)} of {len(bench)} judges could decide.", {}, trial)
@@ -164,11 +157,7 @@ def majority(opinions: Sequence[Earlier], tie: str) -> str:
 
 
 def verdict(court: Session, items: Sequence[Labelled], decided: Sequence[Decision | None]) -> Verdict:
-    """One text's label with its grounds, or how many texts got which label.
-
-    Raises:
-        QuorumLost: too few texts have a label.
-    """
+    """One text's label with its grounds, or how many texts got which label. Raises `QuorumLost`: too few texts have a label."""
     made = {one.item.id: one for one in decided if one is not None}
     decisions = [made.get(item.id) or Decision(item, None, "It could not be heard.", {}) for item in items]
     court.needs(sum(one.label is not None for one in decisions), len(decisions), "texts could be decided")
@@ -218,10 +207,8 @@ def result(made: Decision) -> dict[str, Any]:
 
 
 async def by_nearest(court: Session, item: Labelled) -> Decision:
-    """The label with the most likeness among the k nearest texts; the one seat on the bench casts the vote.
-
-    A text counts by its cosine, and one that is unlike counts nothing. The text itself, and copies of it, are not among them.
-    """
+    """The label with the most likeness among the k nearest texts; the one seat on the bench casts the vote. A text counts by its
+    cosine, and one that is unlike counts nothing. The text itself, and copies of it, are not among them."""
     case = court.case
     query = Search(
         collection="examples",

@@ -207,7 +207,6 @@ def _label_of(record: Record, item: Labelled, side: str) -> str:
 
 
 def speaks_for(record: Record, call: Called) -> str | None:
-    """The label for which a pleading argues."""
     if call.task != Plead.name:
         return None
     text = call.path.rsplit("/", 1)[1].removeprefix(f"{Plead.name}-")

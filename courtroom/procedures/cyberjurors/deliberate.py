@@ -164,14 +164,8 @@ def majority(tally: Tallied, summary: Summary | None, opinions: Mapping[str, Opi
 
 
 async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
-    """The precedents most similar to the dispute, best first.
-
-    A precedent that was made from this very dispute, and a copy of it under another id, is left out: it would give the
-    verdict on record away.
-
-    Args:
-        only: which precedents may be found.
-    """
+    """The precedents most similar to the dispute, best first. A precedent that was made from this very dispute, and a copy of it
+    under another id, is left out: it would give the verdict on record away. `only`: which precedents may be found."""
     case = court.case
     query = Search(
         collection="precedents",

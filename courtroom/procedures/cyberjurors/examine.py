@@ -12,18 +12,8 @@ from courtroom.engine.setup import Member
 from courtroom.media.medium import Medium
 from courtroom.models.spec import PERSON
 from courtroom.panel.personas import Persona
+from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.cyberjurors.tasks import (
-    AnalyseDispute,
-    Analysis,
-    Clue,
-    Examination,
-    ExtractFocus,
-    Finding,
-    Focus,
-    PerceiveEvidence,
-    SelectEvidence,
-)
 
 _CLOCK = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])")
 _MIDDLE = 0.5
@@ -31,7 +21,7 @@ _MIDDLE = 0.5
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
-def key_media(case: Dispute, clues: tuple[Clue, ...], limit: int | None) -> tuple[Medium, ...]:
+def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -> tuple[Medium, ...]:
     """The pictures, and of each video the frames, that findings name; no video is shown whole again.
 
     Args:
@@ -56,7 +46,7 @@ def seconds(timestamp: str) -> tuple[float, ...]:
     )
 
 
-def _named(case: Dispute, clues: tuple[Clue, ...]) -> Iterator[tuple[Finding, Medium, float | None]]:
+def _named(case: Dispute, clues: tuple[tasks.Clue, ...]) -> Iterator[tuple[tasks.Finding, Medium, float | None]]:
     """Each finding with its picture, or with each of its frames; one that names no medium or no time has none."""
     for clue in clues:
         media = _piece(case, clue)
@@ -70,13 +60,13 @@ def _named(case: Dispute, clues: tuple[Clue, ...]) -> Iterator[tuple[Finding, Me
                 yield from ((finding, medium, moment + _MIDDLE) for moment in seconds(finding.timestamp))
 
 
-def _piece(case: Dispute, clue: Clue) -> tuple[Medium, ...]:
+def _piece(case: Dispute, clue: tasks.Clue) -> tuple[Medium, ...]:
     return next(piece.media for piece in case.evidence if piece.id == clue.evidence_id)
 
 
 Hearing = Court[Dispute, CyberJurorsSetup]
-Clues = tuple[Clue, ...]
-Views = Mapping[str, Examination | None]
+Clues = tuple[tasks.Clue, ...]
+Views = Mapping[str, tasks.Examination | None]
 """The examination of each juror by id; None where one could not be made."""
 
 
@@ -102,13 +92,10 @@ async def examine_newcomers(court: Hearing, views: Views) -> Views:
 
 
 async def examine_apart(
-    court: Hearing, jury: Sequence[Member], made: Mapping[Hashable, Examination | None]
-) -> dict[str, Examination | None]:
-    """An examination of each juror's own; jurors who would be asked the same without sampling share one.
-
-    Args:
-        made: examinations that there are already, by the eyes that made them.
-    """
+    court: Hearing, jury: Sequence[Member], made: Mapping[Hashable, tasks.Examination | None]
+) -> dict[str, tasks.Examination | None]:
+    """An examination of each juror's own; jurors who would be asked the same without sampling share one. `made`: examinations that
+    there are already, by the eyes that made them."""
     eyes = {juror.id: same_eyes(court, juror) for juror in jury}
     first = {eyes[juror.id]: juror for juror in reversed(jury) if eyes[juror.id] not in made}
     found = await court.all(examine(court, eye) for eye in first.values())
@@ -130,49 +117,47 @@ def coloured(court: Hearing, eye: Member) -> Persona | None:
     return eye.persona if court.setup.persona_examines else None
 
 
-async def examine(court: Hearing, eye: Member) -> Examination:
+async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
-    focus = await court.ask(eye, ExtractFocus(case=court.case, persona=coloured(court, eye)))
+    focus = await court.ask(eye, tasks.ExtractFocus(case=court.case, persona=coloured(court, eye)))
     buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
     if buyer is None or seller is None:
         raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
     analysis = await analyse(court, eye, focus, buyer, seller)
-    return Examination(focus=focus, buyer=buyer, seller=seller, analysis=analysis)
+    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, analysis=analysis)
 
 
-async def ground_side(court: Hearing, eye: Member, focus: Focus, side: Side) -> Clues:
-    """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3).
-
-    Where one piece alone is left there is nothing to select, and nobody is asked.
-    """
+async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> Clues:
+    """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
+    alone is left there is nothing to select, and nobody is asked."""
     setup, persona = court.setup, coloured(court, eye)
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
-    clues: list[Clue] = []
+    clues: list[tasks.Clue] = []
     for number in range(1, setup.pieces + 1):
         if not left:
             break
         common = {"language": court.case.language, "focus": focus, "side": side, "persona": persona}
         common["reasons_first"] = setup.reasons_first
         if len(left) > 1:
-            task = SelectEvidence(**common, looked_at=tuple(clues), candidates=tuple(left))
+            task = tasks.SelectEvidence(**common, looked_at=tuple(clues), candidates=tuple(left))
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
         else:
             chosen = left[0]
         left.remove(chosen)
-        look = PerceiveEvidence(**common, evidence=chosen, before=tuple(clues))
+        look = tasks.PerceiveEvidence(**common, evidence=chosen, before=tuple(clues))
         perception = await court.ask(eye, look, f"{side}-{number}")
-        clues.append(Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
+        clues.append(tasks.Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
         if perception.is_sufficient:
             break
     return tuple(clues)
 
 
-async def analyse(court: Hearing, eye: Member, focus: Focus, buyer: Clues, seller: Clues) -> Analysis:
+async def analyse(court: Hearing, eye: Member, focus: tasks.Focus, buyer: Clues, seller: Clues) -> tasks.Analysis:
     """Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already."""
     limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
     shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
-    task = AnalyseDispute(
+    task = tasks.AnalyseDispute(
         case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
     )
     return await court.ask(eye, task)

@@ -23,28 +23,7 @@ from courtroom.judging.dispute_weights import (
 from courtroom.judging.voices import Voice
 from courtroom.models.offline import Methods
 from courtroom.panel.personas import Persona
-from courtroom.procedures.cyberjurors.tasks import (
-    AnalyseDispute,
-    Analysis,
-    BuyerPosition,
-    Clue,
-    ConflictFocus,
-    Degree,
-    ExtractFocus,
-    Finding,
-    Focus,
-    Heard,
-    Judge,
-    JudgeAtOnce,
-    Opinion,
-    PerceiveEvidence,
-    Perception,
-    SelectEvidence,
-    Selection,
-    SellerPosition,
-    Summarise,
-    Summary,
-)
+from courtroom.procedures.cyberjurors import tasks
 from courtroom.text.words import central, words
 
 PHRASES: dict[str, tuple[str, str]] = {
@@ -73,12 +52,10 @@ PHRASES: dict[str, tuple[str, str]] = {
 
 
 def say(language: str, phrase: str, **values: object) -> str:
-    """A phrase in the case's language."""
     return PHRASES[phrase][language.startswith("zh")].format(**values)
 
 
 def side_name(language: str, side: Side) -> str:
-    """What a side is called."""
     return {"buyer": "买家", "seller": "卖家"}[side] if language.startswith("zh") else side
 
 
@@ -135,7 +112,7 @@ BUYS = re.compile(
 SELLER_LEAN, BUYER_LEAN = -0.3, 0.3
 
 
-def balance(case: Dispute, clues: tuple[Clue, ...], persona: Persona | None) -> tuple[Contribution, ...]:
+def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | None) -> tuple[Contribution, ...]:
     """Contributions of the evidence that was looked at, as this juror weighs it."""
     pieces = {piece.id: piece for piece in case.evidence}
     traits = frozenset(persona.traits) if persona else frozenset()
@@ -177,7 +154,6 @@ def attention(persona: Persona | None, kind: str) -> float:
 
 @lru_cache(maxsize=256)
 def case_words(case: Dispute) -> frozenset[str]:
-    """All words of a case."""
     texts = [case.transaction.product, case.transaction.description]
     texts += [line.text for line in case.chat] + [piece.text for piece in case.evidence]
     return frozenset(word for text in texts for word in words(text))
@@ -223,7 +199,9 @@ def susceptibility(persona: Persona | None) -> float:
     return max(0.05, min(0.8, SUSCEPTIBILITY + sum(SUSCEPTIBLE.get(trait, 0.0) for trait in traits)))
 
 
-def discuss(own: float, persona: Persona | None, heard: tuple[Heard, ...], summary: Summary | None) -> float:
+def discuss(
+    own: float, persona: Persona | None, heard: tuple[tasks.Heard, ...], summary: tasks.Summary | None
+) -> float:
     """One step of Friedkin and Johnsen's dynamics; without anybody heard, the stance stays."""
     social: list[tuple[float, float]] = []
     votes = [vote(other.verdict) for other in heard if other.verdict]
@@ -238,7 +216,7 @@ def discuss(own: float, persona: Persona | None, heard: tuple[Heard, ...], summa
     return s * mean + (1 - s) * own
 
 
-def orientation(summary: Summary) -> float:
+def orientation(summary: tasks.Summary) -> float:
     """Which way a collective summary says the jury leans: by its counts, else by which side it names more."""
     text = summary.prevailing_orientation.lower()
     buyers = re.search(r"(?:buyer|买家)\D{0,12}(\d+)", text)
@@ -251,24 +229,23 @@ def orientation(summary: Summary) -> float:
 
 
 def vote(side: Side) -> float:
-    """A vote as a stance."""
     return 1.0 if side == "buyer" else -1.0
 
 
-def extract(task: ExtractFocus, draw: random.Random) -> Focus:
+def extract(task: tasks.ExtractFocus, draw: random.Random) -> tasks.Focus:
     """Each side's most central sentences, and the words that both sides use."""
     case = task.case
     claims = {side: central(_texts(case, side), 2) for side in SIDES}
     shared = _contested(case)
     text = case.language
-    return Focus(
+    return tasks.Focus(
         buyer_core_claim=" ".join(claims["buyer"]) or say(text, "silent", side=side_name(text, "buyer")),
         seller_core_claim=" ".join(claims["seller"]) or say(text, "silent", side=side_name(text, "seller")),
         dispute_focus=say(text, "focus", terms=say(text, "comma").join(shared), product=case.transaction.product),
     )
 
 
-def select(task: SelectEvidence, draw: random.Random) -> Selection:
+def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
     """The piece whose words meet the focus most; media and checkable detail count."""
     wanted = frozenset(
         words(f"{task.focus.dispute_focus} {task.focus.buyer_core_claim} {task.focus.seller_core_claim}")
@@ -281,17 +258,19 @@ def select(task: SelectEvidence, draw: random.Random) -> Selection:
         return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(cues_in(piece.text))
 
     best = max(task.candidates, key=worth)
-    return Selection(selected_evidence_id=best.id, reason=say(task.language, "selected", score=f"{worth(best):.2f}"))
+    return tasks.Selection(
+        selected_evidence_id=best.id, reason=say(task.language, "selected", score=f"{worth(best):.2f}")
+    )
 
 
-def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
+def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Perception:
     """What text and descriptions say. The media themselves are not looked at, and the answer says so."""
     language, piece = task.language, task.evidence
     contributions = weigh(piece)
     own = sum(c.weight for c in contributions) * vote(piece.side)
-    strength: Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
+    strength: tasks.Degree = "strong" if own >= 2.0 else "moderate" if own >= 0.8 else "weak"
     findings = tuple(
-        Finding(
+        tasks.Finding(
             media_type=medium.kind,
             media_index=index,
             description=say(language, "by description", text=medium.description or say(language, "no description")),
@@ -307,7 +286,7 @@ def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     summary = central((piece.text,), 1) or (say(language, "no text"),)
     cues = _named(language, tuple(contributions))
     enough = strength == "strong" and bool(task.before)
-    return Perception(
+    return tasks.Perception(
         visual_findings=findings,
         evidence_summary=f"{summary[0]} {cues}".strip(),
         support_strength=strength,
@@ -316,7 +295,7 @@ def perceive(task: PerceiveEvidence, draw: random.Random) -> Perception:
     )
 
 
-def analyse(task: AnalyseDispute, draw: random.Random) -> Analysis:
+def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
     """Clues sorted by the side they speak for, and the readings in which the two sides differ."""
     case, language = task.case, task.case.language
     weighed = balance(case, (*task.buyer, *task.seller), None)
@@ -324,23 +303,23 @@ def analyse(task: AnalyseDispute, draw: random.Random) -> Analysis:
     for_seller = _strongest(language, [c for c in weighed if c.weight < 0])
     kinds = Counter(c.kind for c in weighed)
     root = CUE_BY_NAME[kinds.most_common(1)[0][0]].words(language) if kinds else say(language, "unclear")
-    return Analysis(
+    return tasks.Analysis(
         dispute_root_cause=say(language, "root", root=root),
-        buyer_position=BuyerPosition(
+        buyer_position=tasks.BuyerPosition(
             main_complaint=task.focus.buyer_core_claim,
             key_evidence=tuple(clue.evidence_id for clue in task.buyer),
             visual_support=say(language, "not seen"),
             strengths=for_buyer,
             weaknesses=for_seller[:2],
         ),
-        seller_position=SellerPosition(
+        seller_position=tasks.SellerPosition(
             main_defense=task.focus.seller_core_claim,
             key_evidence=tuple(clue.evidence_id for clue in task.seller),
             visual_support=say(language, "not seen"),
             strengths=for_seller,
             weaknesses=for_buyer[:2],
         ),
-        conflict_focus=ConflictFocus(
+        conflict_focus=tasks.ConflictFocus(
             core_disagreement=task.focus.dispute_focus,
             evidence_contradictions=_contradictions(case),
             visual_evidence_insights=say(language, "not seen"),
@@ -349,7 +328,7 @@ def analyse(task: AnalyseDispute, draw: random.Random) -> Analysis:
     )
 
 
-def judge(task: Judge, draw: random.Random) -> Opinion:
+def judge(task: tasks.Judge, draw: random.Random) -> tasks.Opinion:
     """Evidence, rules, norms and persona settle a stance; those who were heard move it."""
     case, view = task.case, task.examination
     evidence = balance(case, (*view.buyer, *view.seller), task.persona)
@@ -367,19 +346,19 @@ def judge(task: Judge, draw: random.Random) -> Opinion:
         if task.round > 1
         else _first(voice, final, evidence, others)
     )
-    return Opinion(verdict=side, reasoning=tuple(reasons))
+    return tasks.Opinion(verdict=side, reasoning=tuple(reasons))
 
 
-def judge_at_once(task: JudgeAtOnce, draw: random.Random) -> Opinion:
+def judge_at_once(task: tasks.JudgeAtOnce, draw: random.Random) -> tasks.Opinion:
     """The same weighing over all evidence at once, without a persona and without discussion."""
     evidence = contributions(task.case)
     rules = pull(task.case, task.rules, RULE_WEIGHT, "rule")
     final = settle(evidence, rules, None)
     side: Side = "seller" if final < 0 else "buyer"
-    return Opinion(verdict=side, reasoning=tuple(_first(Voice(task.case, side), final, evidence, rules)))
+    return tasks.Opinion(verdict=side, reasoning=tuple(_first(Voice(task.case, side), final, evidence, rules)))
 
 
-def summarise(task: Summarise, draw: random.Random) -> Summary:
+def summarise(task: tasks.Summarise, draw: random.Random) -> tasks.Summary:
     """Counts, and for each side the reasons that stand most in the middle of all."""
     language = task.language
     counts = Counter(opinion.verdict for opinion in task.opinions)
@@ -395,7 +374,7 @@ def summarise(task: Summarise, draw: random.Random) -> Summary:
     margin = abs(buyer - seller) / max(1, buyer + seller)
     heat = "heated" if margin < 0.2 else "divided" if margin < 0.6 else "calm"
     leading = side_name(language, "buyer" if buyer >= seller else "seller")
-    return Summary(
+    return tasks.Summary(
         key_arguments=" ".join(arguments) or say(language, "nobody spoke"),
         debate_intensity=say(language, heat),
         prevailing_orientation=say(language, "orientation", buyer=buyer, seller=seller, leading=leading),
@@ -407,7 +386,6 @@ def _texts(case: Dispute, side: Side) -> tuple[str, ...]:
 
 
 def _contested(case: Dispute) -> tuple[str, ...]:
-    """The words that both sides use most."""
     counts = [Counter(word for text in _texts(case, side) for word in words(text)) for side in SIDES]
     both = counts[0] & counts[1]
     common = [
@@ -497,7 +475,7 @@ def _further(
     final: float,
     evidence: tuple[Contribution, ...],
     others: tuple[Contribution, ...],
-    task: Judge,
+    task: tasks.Judge,
 ) -> list[str]:
     """After others spoke: what one of them said is taken up, or what moved this juror is named; then another clue each way."""
     alone: Side = "seller" if own < 0 else "buyer"
@@ -531,11 +509,11 @@ def _further(
 
 
 METHODS: Methods = {
-    ExtractFocus: extract,
-    SelectEvidence: select,
-    PerceiveEvidence: perceive,
-    AnalyseDispute: analyse,
-    Judge: judge,
-    JudgeAtOnce: judge_at_once,
-    Summarise: summarise,
+    tasks.ExtractFocus: extract,
+    tasks.SelectEvidence: select,
+    tasks.PerceiveEvidence: perceive,
+    tasks.AnalyseDispute: analyse,
+    tasks.Judge: judge,
+    tasks.JudgeAtOnce: judge_at_once,
+    tasks.Summarise: summarise,
 }

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
-from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.first_ballot import FirstVotes
 from courtroom.knowledge.bases import BUNDLED, BaseName
@@ -28,132 +28,107 @@ CALLED = {
 class CyberJurorsSetup(Setup):
     """Who judges a dispute, and how."""
 
-    variant: Variant = Field(
-        default="cyberjurors",
-        title="Variant",
-        description="The steps of the paper's ablation: `baseline` one model, one question; `rules` with the judgment "
+    variant: Variant = knob(
+        "cyberjurors",
+        "Variant",
+        "The steps of the paper's ablation: `baseline` one model, one question; `rules` with the judgment "
         "rules; `sr-cot` four stages with one piece of evidence a side; `iv-cot` with iterated clue grounding; "
         "`iv-cot-lite` the same without media in the analysis; `jury` with rounds of discussion; `cyberjurors` with "
         "precedents, the whole system. `nearest-precedents` is a baseline of ours that asks no model: the votes on record of the closest "
         "precedents decide.",
-        json_schema_extra=declared(group=Group.WHO, first=True, labels=CALLED),
+        Group.WHO,
+        first=True,
+        labels=CALLED,
     )
-    jury_size: int = Field(
-        default=17,
-        title="Jurors",
-        ge=1,
-        le=51,
-        description="The platform seats 17.",
-        json_schema_extra=declared(widget=Widget.SEATS, group=Group.WHO, first=True),
+    jury_size: int = knob(
+        17, "Jurors", "The platform seats 17.", Group.WHO, widget=Widget.SEATS, first=True, ge=1, le=51
     )
-    rounds: int = Field(
-        default=3,
-        title="Rounds at most (T)",
-        ge=1,
-        le=10,
-        description="Rounds of discussion.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
-    )
-    grounding_rounds: int = Field(
-        default=3,
-        title="Clue grounding rounds at most (T_max)",
+    rounds: int = knob(3, "Rounds at most (T)", "Rounds of discussion.", Group.TALK, first=True, ge=1, le=10)
+    grounding_rounds: int = knob(
+        3,
+        "Clue grounding rounds at most (T_max)",
+        "How many pieces of evidence are looked at on each side, at most.",
+        Group.LOOK,
         ge=1,
         le=10,
-        description="How many pieces of evidence are looked at on each side, at most.",
-        json_schema_extra=declared(group=Group.LOOK),
     )
-    consensus: float = Field(
-        default=0.8,
-        title="Consensus threshold (δ)",
+    consensus: float = knob(
+        0.8,
+        "Consensus threshold (δ)",
+        "Discussion ends early when the majority's share of all seats exceeds this.",
+        Group.TALK,
+        first=True,
         ge=0,
         le=1,
-        description="Discussion ends early when the majority's share of all seats exceeds this.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
     )
-    base: BaseName = Field(
-        default=BUNDLED,
-        title="Knowledge base",
-        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
-        description="Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents.",
+    base: BaseName = knob(
+        BUNDLED,
+        "Knowledge base",
+        "Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents.",
+        Group.LOOK,
+        widget=Widget.KNOWLEDGE_BASE,
+        first=True,
     )
-    precedents: int = Field(
-        default=3,
-        title="Precedents looked up",
-        ge=0,
-        le=20,
-        description="Closest precedents whose norms are considered.",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
+    precedents: int = knob(
+        3, "Precedents looked up", "Closest precedents whose norms are considered.", Group.LOOK, first=True, ge=0, le=20
     )
-    norms: int = Field(
-        default=3,
-        title="Norms a juror is given (K)",
-        ge=0,
-        le=20,
-        description="Those most similar to its persona.",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
+    norms: int = knob(
+        3, "Norms a juror is given (K)", "Those most similar to its persona.", Group.LOOK, first=True, ge=0, le=20
     )
-    examination: Literal["own", "shared"] = Field(
-        default="own",
-        title="Examination of the evidence",
-        description="`own`: each juror examines the evidence for itself, as in the paper. `shared`: the jury is given "
+    examination: Literal["own", "shared"] = knob(
+        "own",
+        "Examination of the evidence",
+        "`own`: each juror examines the evidence for itself, as in the paper. `shared`: the jury is given "
         "one examination, at about a seventeenth of the cost.",
-        json_schema_extra=declared(group=Group.COST, first=True),
+        Group.COST,
+        first=True,
     )
-    persona_examines: bool = Field(
-        default=False,
-        title="Personas colour the examination",
-        description="Each juror reads the evidence as its persona would (prompt E.2 of the paper). Off: the persona counts "
+    persona_examines: bool = knob(
+        False,
+        "Personas colour the examination",
+        "Each juror reads the evidence as its persona would (prompt E.2 of the paper). Off: the persona counts "
         "for the vote alone, and a changed persona asks no examination anew.",
-        json_schema_extra=declared(group=Group.WHO),
+        Group.WHO,
     )
-    clues: Literal["for-and-against", "in-favour"] = Field(
-        default="for-and-against",
-        title="Clues that are sought",
-        description="In a side's evidence: what speaks for or against its claim, as Eq. 3 of the paper has it, or only what is in "
+    clues: Literal["for-and-against", "in-favour"] = knob(
+        "for-and-against",
+        "Clues that are sought",
+        "In a side's evidence: what speaks for or against its claim, as Eq. 3 of the paper has it, or only what is in "
         "its favour, as the paper's prompt E.5 asks.",
-        json_schema_extra=declared(group=Group.LOOK),
+        Group.LOOK,
     )
-    key_media: int | None = Field(
-        default=4,
-        title="Key pictures and frames of a side",
+    key_media: int | None = knob(
+        4,
+        "Key pictures and frames of a side",
+        "How many pictures and video frames of each side the analysis is shown at most, the most important "
+        "first; not set: all in which something was found, as in the paper.",
+        Group.LOOK,
         ge=0,
         le=90,
-        description="How many pictures and video frames of each side the analysis is shown at most, the most important "
-        "first; not set: all in which something was found, as in the paper.",
-        json_schema_extra=declared(group=Group.LOOK),
     )
-    field_order: Literal["paper", "reasons-first"] = Field(
-        default="paper",
-        title="Order of the fields in an answer",
-        description="`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
+    field_order: Literal["paper", "reasons-first"] = knob(
+        "paper",
+        "Order of the fields in an answer",
+        "`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
         "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
-        json_schema_extra=declared(group=Group.TALK),
+        Group.TALK,
     )
-    tie: Side = Field(
-        default="buyer",
-        title="A tie goes to the",
-        description="Eq. 10 of the paper gives a tie to the buyer.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
+    tie: Side = knob(
+        "buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", Group.TALK, first=True
     )
     first_votes: FirstVotes = None
-    rules: tuple[str, ...] = Field(
-        default=RULES, title="Judgment rules", json_schema_extra=declared(widget=Widget.RULES)
-    )
-    jury: tuple[Persona, ...] = Field(
-        default=(),
-        title="Personas",
-        max_length=51,
-        description="In the order of seats; drawn by the seed where missing.",
-        json_schema_extra=declared(widget=Widget.PERSONAS),
+    rules: tuple[str, ...] = knob(RULES, "Judgment rules", widget=Widget.RULES)
+    jury: tuple[Persona, ...] = knob(
+        (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
     )
     graph: FollowGraph = Field(
         default_factory=FollowGraph, title="Follow-graph", json_schema_extra=declared(widget=Widget.GRAPH)
     )
-    empty_seats: tuple[int, ...] = Field(
-        default=(),
-        title="Seats left empty",
-        description="Numbers of jurors who are left out; the others keep their seats, personas and follows.",
-        json_schema_extra=declared(widget=Widget.EMPTY_SEATS),
+    empty_seats: tuple[int, ...] = knob(
+        (),
+        "Seats left empty",
+        "Numbers of jurors who are left out; the others keep their seats, personas and follows.",
+        widget=Widget.EMPTY_SEATS,
     )
 
     @model_validator(mode="after")
@@ -176,17 +151,14 @@ class CyberJurorsSetup(Setup):
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """Numbers of the seats with somebody in them."""
         return (1,) if self.single else tuple(n for n in range(1, self.jury_size + 1) if n not in self.empty_seats)
 
     @property
     def examines(self) -> bool:
-        """Whether there are stages I to III."""
         return self.variant not in ("baseline", "rules", "nearest-precedents")
 
     @property
     def ruled(self) -> bool:
-        """Whether members are given the judgment rules."""
         return self.variant != "baseline"
 
     @property
@@ -201,7 +173,6 @@ class CyberJurorsSetup(Setup):
 
     @property
     def recalls(self) -> bool:
-        """Whether precedents are looked up."""
         return self.variant == "cyberjurors" and self.precedents > 0 and self.norms > 0
 
     def complete(self, case: Case, seed: int) -> Self:

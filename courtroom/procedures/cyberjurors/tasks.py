@@ -41,12 +41,8 @@ MOST_READ = 100
 
 
 def in_order(answer: type[Answer], source: str, *names: str) -> type[BaseModel]:
-    """A form with the fields of an answer in the order in which the paper has them, which is how a model writes them.
-
-    Args:
-        source: where the paper has it.
-        names: all fields of the answer.
-    """
+    """A form with the fields of an answer in the order in which the paper has them, which is how a model writes them. `source`:
+    where the paper has it. `names`: all fields of the answer."""
     fields: dict[str, Any] = {name: (answer.model_fields[name].annotation, answer.model_fields[name]) for name in names}
     form = create_model(answer.__name__, __base__=Answer, **fields)
     form.published_order = source
@@ -274,7 +270,6 @@ class PerceiveEvidence(Task[Perception]):
         return perception_of(answer, tuple(medium.kind for medium in self.evidence.media))
 
     def media(self) -> tuple[Medium, ...]:
-        """The media of the chosen piece."""
         return self.evidence.media
 
 
@@ -294,7 +289,6 @@ class AnalyseDispute(Task[Analysis]):
     persona: Persona | None = None
 
     def media(self) -> tuple[Medium, ...]:
-        """The key pictures and frames, the buyer's first."""
         return self.shown
 
 
@@ -330,7 +324,6 @@ class JudgeAtOnce(Task[Opinion]):
     rules: tuple[str, ...] = ()
 
     def media(self) -> tuple[Medium, ...]:
-        """All media of the case."""
         return tuple(self.case.media())
 
 
@@ -368,7 +361,6 @@ def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None
 
 
 def choice(task: Judge, answer: Opinion) -> str:
-    """The side that a juror votes for."""
     return answer.verdict
 
 

@@ -92,7 +92,6 @@ def precedents(record: Record) -> Shown:
 
 
 def summaries(record: Record) -> Shown:
-    """The clerk's summary after each round."""
     shown: Shown = {}
     for call in record.calls:
         if call.task == "summarise" and call.value:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.engine.knobs import knob
 from courtroom.judging.dispute_weights import CHOICES, stance
 from courtroom.judging.voices import points_for
 from courtroom.models.task import Paragraph, Sentence
@@ -19,7 +20,7 @@ Said = tuple[tuple[Side, str], ...]
 class DebateSetup(Setup):
     """How long they may debate."""
 
-    rounds: int = Field(default=2, title="Rounds at most", ge=1, le=5, description="The judge can end it earlier.")
+    rounds: int = knob(2, "Rounds at most", "The judge can end it earlier.", ge=1, le=5)
 
 
 class Argument(Answer):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from courtroom.cases.dispute import Side
-from courtroom.engine.knobs import Group, declared
+from courtroom.engine.knobs import Group, knob
 from courtroom.engine.setup import Member, Setup
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
@@ -23,33 +21,23 @@ POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
 class DiscussionSetup(Setup):
     """Who discusses a dispute, and how."""
 
-    speakers: int = Field(
-        default=3,
-        title="Speakers",
-        ge=1,
-        le=51,
-        description="Each votes in every turn.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
-    )
-    turns: int = Field(
-        default=2, title="Turns", ge=1, le=5, description="How often each speaks. The last turn decides."
-    )
-    order: Literal["one-by-one", "simultaneous", "summarised"] = Field(
-        default="one-by-one",
-        title="Order",
-        description="`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
+    speakers: int = knob(3, "Speakers", "Each votes in every turn.", Group.WHO, first=True, ge=1, le=51)
+    turns: int = knob(2, "Turns", "How often each speaks. The last turn decides.", ge=1, le=5)
+    order: Literal["one-by-one", "simultaneous", "summarised"] = knob(
+        "one-by-one",
+        "Order",
+        "`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
         "`summarised`: all speak at once and read a summary of the turns before.",
-        json_schema_extra=declared(first=True),
+        first=True,
     )
-    points_of_view: bool = Field(
-        default=True,
-        title="Points of view",
-        description="Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+    points_of_view: bool = knob(
+        True,
+        "Points of view",
+        "Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
+        Group.WHO,
+        first=True,
     )
-    tie: Side = Field(
-        default="buyer", title="A tie goes to the", description="The paper does not say; a setting of ours."
-    )
+    tie: Side = knob("buyer", "A tie goes to the", "The paper does not say; a setting of ours.")
 
 
 def speaker_id(seat: int) -> str:

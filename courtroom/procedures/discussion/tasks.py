@@ -84,7 +84,6 @@ def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
 
 
 def choice(task: Speak, answer: Statement) -> str:
-    """The side that a speaker votes for."""
     return answer.verdict
 
 

@@ -12,7 +12,7 @@ from courtroom.cases.dispute import Precedent, PrecedentBatch, Side
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.knobs import Group, Widget, knob
 from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
@@ -83,19 +83,15 @@ METHODS: Methods = {
 class DistillationSetup(Setup):
     """How norms are distilled."""
 
-    base: BaseName = Field(
-        default=BUNDLED,
-        title="Knowledge base",
-        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
-        description="Whose precedents are given norms: `bundled`, or the name of the dataset whose disputes were made precedents.",
+    base: BaseName = knob(
+        BUNDLED,
+        "Knowledge base",
+        "Whose precedents are given norms: `bundled`, or the name of the dataset whose disputes were made precedents.",
+        Group.LOOK,
+        widget=Widget.KNOWLEDGE_BASE,
+        first=True,
     )
-    closest: int = Field(
-        default=3,
-        title="Earlier precedents in view",
-        ge=0,
-        le=10,
-        json_schema_extra=declared(group=Group.LOOK, first=True),
-    )
+    closest: int = knob(3, "Earlier precedents in view", group=Group.LOOK, first=True, ge=0, le=10)
 
 
 async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:

@@ -114,12 +114,10 @@ class CheckFacts(Task[FactCheck]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """As many checks as there are sentences."""
         last = len(self.sentences)
         return bounded(FactCheck, "checks", last, last, bounded(Checked, "sentence", 1, last))
 
     def problem(self, answer: FactCheck) -> str | None:
-        """Each sentence once."""
         return _each_once((one.sentence for one in answer.checks), len(self.sentences), "checks", "sentence")
 
 
@@ -134,12 +132,10 @@ class AlignKeyFacts(Task[Alignment]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """As many entries as there are key facts."""
         last, lines = len(self.key_facts), len(self.sentences)
         return bounded(Alignment, "alignments", last, last, aligned(last, lines))
 
     def problem(self, answer: Alignment) -> str | None:
-        """Each key fact once, and only sentences that are there."""
         last = len(self.sentences)
         if any(not 1 <= line <= last for one in answer.alignments for line in one.line_numbers):
             return f"`line_numbers` must be from 1 to {last}"
@@ -187,11 +183,8 @@ async def holistic(court: Court[Document, JurisSetup], text: str) -> Scores | No
 
 
 async def fine_grained(court: Court[Document, JurisSetup], text: tuple[str, ...]) -> Scores:
-    """Errors sentence by sentence, and which key facts are stated where (section 4.1, as UniSumEval does it).
-
-    Returns:
-        The scores with what they are made of; a score is None where its answer is missing.
-    """
+    """Errors sentence by sentence, and which key facts are stated where (section 4.1, as UniSumEval does it). Gives the scores
+    with what they are made of; a score is None where its answer is missing."""
     missing = dict.fromkeys(("faithfulness", "completeness", "conciseness"))
     parts = await court.all((_fact_check(court, text), _key_facts(court, text)))
     return {**missing, "sentences": [], "key_facts": [], **(parts[0] or {}), **(parts[1] or {})}

@@ -71,7 +71,6 @@ class WriteAlone(Task[Written]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """As many sentences as are wanted at most."""
         return asked_at_most(Written, "sentences", self.longest or MOST_SENTENCES)
 
 
@@ -100,7 +99,6 @@ class RefineSummary(Task[Edited]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """About as many sentences as before."""
         return asked_at_most(Edited, "sentences", len(self.sentences) + MORE)
 
 
@@ -118,7 +116,6 @@ class AnswerAndWrite(Task[Answered]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """An answer to each question, and as many sentences as are wanted at most."""
         form = bounded(Answered, "answers", len(self.questions), len(self.questions))
         return asked_at_most(form, "sentences", self.longest or MOST_SENTENCES)
 

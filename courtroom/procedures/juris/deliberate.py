@@ -23,7 +23,6 @@ Hearing = Court[Document, JurisSetup]
 
 
 async def deliberate(court: Hearing) -> Verdict:
-    """From the document to its summary."""
     if court.setup.writer:
         written = await without_jury(court)
         return verdict(court.case, (), written, await assess(court, written))
@@ -156,7 +155,6 @@ def seated(court: Hearing, step: int) -> tuple[Member, ...]:
 
 
 def seat(juror: Member) -> int:
-    """A juror's seat, from 1."""
     return int(juror.id.removeprefix("juror-"))
 
 
@@ -168,11 +166,8 @@ def viewpoint(court: Hearing, member: Member) -> str:
 def verdict(
     document: Document, accepted: tuple[str, ...], final: tuple[str, ...], assessment: Mapping[str, Any]
 ) -> Verdict:
-    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document.
-
-    Args:
-        assessment: the scores, by the way in which they were given.
-    """
+    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document. `assessment`:
+    the scores, by the way in which they were given."""
     text = joined(final)
     said = sentences(text)
     if accepted:

@@ -15,50 +15,16 @@ from functools import lru_cache
 from courtroom.cases.document import Document
 from courtroom.evaluation.grounding import SUPPORTED, grounding
 from courtroom.models.offline import Methods
-from courtroom.procedures.juris.assessment import (
-    Aligned,
-    AlignKeyFacts,
-    Alignment,
-    Assess,
-    Assessment,
-    Checked,
-    CheckFacts,
-    FactCheck,
-    FindKeyFacts,
-    KeyFacts,
-)
-from courtroom.procedures.juris.baselines import (
-    Advise,
-    Advised,
-    AnswerAndWrite,
-    Answered,
-    RefineSummary,
-    WriteAlone,
-    Written,
-)
-from courtroom.procedures.juris.tasks import (
-    Ballot,
-    Candidate,
-    CastBallot,
-    Edit,
-    Edited,
-    Length,
-    Letter,
-    NextSentence,
-    ProposeLength,
-)
+from courtroom.procedures.juris import assessment, baselines, tasks
 from courtroom.text.words import centrality, sentences, words
 
 SHORT, LONG = 6, 45
 """Words of a sentence that can stand in a summary; others only where there is nothing else."""
 
 
-def best_first(document: Document, accepted: Sequence[str], letter: Letter) -> list[str]:
-    """The document's sentences that are not accepted, best first; at least one.
-
-    Args:
-        letter: A goes by what stands most in the middle, B by what is said early in words that recur often.
-    """
+def best_first(document: Document, accepted: Sequence[str], letter: tasks.Letter) -> list[str]:
+    """The document's sentences that are not accepted, best first; at least one. `letter`: A goes by what stands most in the
+    middle, B by what is said early in words that recur often."""
     found = sentences(document.text)
     central, often = weights(document.text), _often(document.text)
     scored: list[tuple[float, int]] = []
@@ -153,7 +119,7 @@ PER_STEP = 11.0
 """Sentences of a document for each of its summary, at a document of some forty sentences."""
 
 
-def propose_length(task: ProposeLength, draw: random.Random) -> Length:
+def propose_length(task: tasks.ProposeLength, draw: random.Random) -> tasks.Length:
     """A sentence for each few of the document, fewer where words recur; seats differ by one either way."""
     found = sentences(task.document.text)
     terms = words(task.document.text)
@@ -162,22 +128,22 @@ def propose_length(task: ProposeLength, draw: random.Random) -> Length:
     lean = (-1, 0, 0, 1, 0)[own_standard(task.seat, task.viewpoint)]
     wanted = max(1, round(ideal) + lean)
     reason = _mine(LENGTHS, task.seat).format(count=len(found), density=f"{density:.0%}", wanted=wanted)
-    return Length(reason=reason, sentences=wanted)
+    return tasks.Length(reason=reason, sentences=wanted)
 
 
-def next_sentence(task: NextSentence, draw: random.Random) -> Candidate:
+def next_sentence(task: tasks.NextSentence, draw: random.Random) -> tasks.Candidate:
     """The best sentence that is not accepted yet, by this generator's own measure."""
     best = best_first(task.document, task.accepted, task.letter)[0]
-    return Candidate(evidence=(best,), sentence=best)
+    return tasks.Candidate(evidence=(best,), sentence=best)
 
 
-def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
+def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
     """Both candidates by five standards; the higher sum gets the vote."""
     scores = {letter: _standards(task.document, task.accepted, one) for letter, one in _offered(task).items()}
     own = own_standard(task.seat, task.viewpoint)
     sums = {letter: sum(_weighted(values, own)) for letter, values in scores.items()}
-    vote: Letter = "B" if sums["B"] > sums["A"] else "A"
-    lost: Letter = "A" if vote == "B" else "B"
+    vote: tasks.Letter = "B" if sums["B"] > sums["A"] else "A"
+    lost: tasks.Letter = "A" if vote == "B" else "B"
     gain = [a - b for a, b in zip(_weighted(scores[vote], own), _weighted(scores[lost], own), strict=True)]
     ahead, behind = gain.index(max(gain)), gain.index(min(gain))
     quotes = {letter: f"“{_beginning(text)}”" for letter, text in _offered(task).items()}
@@ -189,7 +155,7 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     }
     chosen = _offered(task)[vote]
     spans = grounding(chosen, task.document.text).spans
-    return Ballot(
+    return tasks.Ballot(
         evidence=tuple(task.document.text[start:end] for start, end in spans),
         critique_a=told["A"],
         critique_b=told["B"],
@@ -197,11 +163,11 @@ def cast_ballot(task: CastBallot, draw: random.Random) -> Ballot:
     )
 
 
-def edit(task: Edit, draw: random.Random) -> Edited:
+def edit(task: tasks.Edit, draw: random.Random) -> tasks.Edited:
     """The accepted sentences in the document's order; nothing else is changed."""
     ordered = in_order(task.document, list(task.accepted))
     changes = () if ordered == task.accepted else ("I put it into the order in which the document tells it.",)
-    return Edited(changes=changes, sentences=ordered)
+    return tasks.Edited(changes=changes, sentences=ordered)
 
 
 def _mine(patterns: tuple[str, ...], seat: int) -> str:
@@ -224,7 +190,7 @@ def own_standard(seat: int, viewpoint: str) -> int:
     return -place if score else seat % len(STANDARDS)
 
 
-def _offered(task: CastBallot) -> dict[Letter, str]:
+def _offered(task: tasks.CastBallot) -> dict[tasks.Letter, str]:
     return {"A": task.candidate_a, "B": task.candidate_b}
 
 
@@ -251,34 +217,34 @@ def _standards(document: Document, accepted: tuple[str, ...], sentence: str) -> 
 
 
 KEY_FACTS = 8
-COUNTED = "Counted by words; no reader has judged."
+COUNTED = "I count words; no reader has judged."
 
 
-def key_facts(task: FindKeyFacts, draw: random.Random) -> KeyFacts:
+def key_facts(task: assessment.FindKeyFacts, draw: random.Random) -> assessment.KeyFacts:
     """The sentences of the reference summary, else those of the document that weigh most."""
     found = sentences(task.reference)
     taken: list[str] = []
     while not found and len(taken) < min(KEY_FACTS, len(sentences(task.document.text))):
         taken.append(best_first(task.document, taken, "A")[0])
-    return KeyFacts(key_facts=found[:KEY_FACTS] or tuple(taken))
+    return assessment.KeyFacts(key_facts=found[:KEY_FACTS] or tuple(taken))
 
 
-def check_facts(task: CheckFacts, draw: random.Random) -> FactCheck:
+def check_facts(task: assessment.CheckFacts, draw: random.Random) -> assessment.FactCheck:
     """An error where less than half of a sentence's words stand in two sentences of the document."""
     shares = [grounding(sentence, task.document.text).share for sentence in task.sentences]
-    return FactCheck(
+    return assessment.FactCheck(
         checks=tuple(
-            Checked(
+            assessment.Checked(
                 sentence=number,
-                reason=f"{share:.0%} of its words are in the document. {COUNTED}",
+                reason=f"Of “{_beginning(sentence)}” I find {share:.0%} of the words in the document. {COUNTED}",
                 category="no error" if share >= SUPPORTED else "out-of-context error",
             )
-            for number, share in enumerate(shares, start=1)
+            for number, (sentence, share) in enumerate(zip(task.sentences, shares, strict=True), start=1)
         )
     )
 
 
-def align(task: AlignKeyFacts, draw: random.Random) -> Alignment:
+def align(task: assessment.AlignKeyFacts, draw: random.Random) -> assessment.Alignment:
     """A sentence says a key fact where at least half of the fact's words are in it."""
 
     def lines(fact: str) -> tuple[int, ...]:
@@ -286,10 +252,12 @@ def align(task: AlignKeyFacts, draw: random.Random) -> Alignment:
         return tuple(number for number, found in enumerate(said, start=1) if found)
 
     facts = enumerate(task.key_facts, start=1)
-    return Alignment(alignments=tuple(Aligned(key_fact=number, line_numbers=lines(fact)) for number, fact in facts))
+    return assessment.Alignment(
+        alignments=tuple(assessment.Aligned(key_fact=number, line_numbers=lines(fact)) for number, fact in facts)
+    )
 
 
-def assess(task: Assess, draw: random.Random) -> Assessment:
+def assess(task: assessment.Assess, draw: random.Random) -> assessment.Assessment:
     """Counts of words: supported sentences, share of the document's weight, sentences that repeat nothing."""
     lines = sentences(task.summary)
     support = sum(grounding(one, task.document.text).share for one in lines) / max(1, len(lines))
@@ -298,8 +266,11 @@ def assess(task: Assess, draw: random.Random) -> Assessment:
     often = {word: count for word, count in counts.items() if count > 1} or counts
     covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
     repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
-    return Assessment(
-        reason=f"Words found in the document, recurring words that are told, words told before. {COUNTED}",
+    return assessment.Assessment(
+        reason=(
+            f"Of the words in these {len(lines)} sentences I find {support:.0%} in the document, of the words that recur there "
+            f"{covered:.0%} in the summary, and {repeated:.0%} are told twice. {COUNTED}"
+        ),
         faithfulness=round(100 * support, 1),
         completeness=round(100 * covered, 1),
         conciseness=round(100 * (1 - repeated), 1),
@@ -310,46 +281,50 @@ MIDDLING = 2
 """The seat whose length a writer takes that is alone."""
 
 
-def write_alone(task: WriteAlone, draw: random.Random) -> Written:
+def write_alone(task: baselines.WriteAlone, draw: random.Random) -> baselines.Written:
     """As many sentences as a middling juror would propose, in the document's order."""
-    return Written(sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw))
+    return baselines.Written(sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw))
 
 
-def advise(task: Advise, draw: random.Random) -> Advised:
+def advise(task: baselines.Advise, draw: random.Random) -> baselines.Advised:
     """To put the best sentence that is missing in the place of the weakest, where it weighs more."""
     if (swap := _swap(task.document, task.sentences)) is None:
-        return Advised(rationale="I find no missing sentence that weighs more than one that is there.", stop=True)
+        return baselines.Advised(
+            rationale="I find no missing sentence that weighs more than one that is there.", stop=True
+        )
     gone, new = swap
     advice = (f"Remove: {gone}", f"Add: {new}")
-    return Advised(
+    return baselines.Advised(
         rationale=f"I miss “{_beginning(new)}”: it weighs more than “{_beginning(gone)}”, which is there.",
         advice=advice,
         stop=False,
     )
 
 
-def refine(task: RefineSummary, draw: random.Random) -> Edited:
+def refine(task: baselines.RefineSummary, draw: random.Random) -> tasks.Edited:
     """The exchange that was advised."""
     swap = _swap(task.document, task.sentences)
     if swap is None or f"Add: {swap[1]}" not in task.advice:
-        return Edited(sentences=task.sentences)
+        return tasks.Edited(sentences=task.sentences)
     kept = [sentence for sentence in task.sentences if sentence != swap[0]]
-    return Edited(
+    return tasks.Edited(
         changes=("I exchanged one sentence, as I was advised.",), sentences=in_order(task.document, [*kept, swap[1]])
     )
 
 
-def answer_and_write(task: AnswerAndWrite, draw: random.Random) -> Answered:
+def answer_and_write(task: baselines.AnswerAndWrite, draw: random.Random) -> baselines.Answered:
     """To each question the sentence that shares most words with it; then a summary like that of one writer alone."""
     found = sentences(task.document.text)
     answers = tuple(max(found, key=lambda one: len(set(words(one)) & set(words(asked)))) for asked in task.questions)
-    return Answered(answers=answers, sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw))
+    return baselines.Answered(
+        answers=answers, sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw)
+    )
 
 
 def _summary(
-    document: Document, shortest: int | None, longest: int | None, letter: Letter, draw: random.Random
+    document: Document, shortest: int | None, longest: int | None, letter: tasks.Letter, draw: random.Random
 ) -> tuple[str, ...]:
-    wanted = propose_length(ProposeLength(document=document, viewpoint="", seat=MIDDLING), draw).sentences
+    wanted = propose_length(tasks.ProposeLength(document=document, viewpoint="", seat=MIDDLING), draw).sentences
     wanted = min(max(wanted, shortest or 1), longest or len(sentences(document.text)))
     taken: list[str] = []
     while len(taken) < wanted:
@@ -370,16 +345,16 @@ def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
 
 
 METHODS: Methods = {
-    ProposeLength: propose_length,
-    NextSentence: next_sentence,
-    CastBallot: cast_ballot,
-    Edit: edit,
-    FindKeyFacts: key_facts,
-    CheckFacts: check_facts,
-    AlignKeyFacts: align,
-    Assess: assess,
-    WriteAlone: write_alone,
-    Advise: advise,
-    RefineSummary: refine,
-    AnswerAndWrite: answer_and_write,
+    tasks.ProposeLength: propose_length,
+    tasks.NextSentence: next_sentence,
+    tasks.CastBallot: cast_ballot,
+    tasks.Edit: edit,
+    assessment.FindKeyFacts: key_facts,
+    assessment.CheckFacts: check_facts,
+    assessment.AlignKeyFacts: align,
+    assessment.Assess: assess,
+    baselines.WriteAlone: write_alone,
+    baselines.Advise: advise,
+    baselines.RefineSummary: refine,
+    baselines.AnswerAndWrite: answer_and_write,
 }

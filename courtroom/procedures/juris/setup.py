@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.cases.document import Document
-from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.points_of_view import LONGEST
@@ -22,11 +22,7 @@ WHAT_TO_DO = (
 
 
 def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Iterator[str]:
-    """A warning for the jurors, and one for the generators, that are one model with one prompt.
-
-    Args:
-        points_of_view: as they are stated, by member.
-    """
+    """A warning for the jurors, and one for the generators, that are one model with one prompt. `points_of_view`: as they are stated, by member."""
     for role, plural in (("juror", "jurors"), ("generator", "generators")):
         of_role = [member for member in members if member.role == role]
         for model, same in _same(of_role, points_of_view):
@@ -38,11 +34,7 @@ def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Itera
 
 
 def assessor(members: Sequence[Member], *, chosen: bool) -> Iterator[str]:
-    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning.
-
-    Args:
-        chosen: whether a model was named for the assessor.
-    """
+    """A warning where nobody may assess, where the assessor judges its own text, and where it reads no meaning. `chosen`: whether a model was named for the assessor."""
     if not chosen:
         yield (
             "The final text is not assessed: the assessor has no model of its own, and the run's model would judge its own "
@@ -79,46 +71,31 @@ def _ways(value: Any) -> Any:
 class JurisSetup(Setup):
     """Who writes, who votes, how long it gets."""
 
-    variant: Variant = Field(
-        default="juris",
-        title="Variant",
-        description="`juris` is the whole system; `no-editor` joins the accepted sentences as they are. Baselines in which one "
+    variant: Variant = knob(
+        "juris",
+        "Variant",
+        "`juris` is the whole system; `no-editor` joins the accepted sentences as they are. Baselines in which one "
         "model writes: `generator-a`, `generator-b`; `summit` refines its summary by an evaluator's advice; `qa-prompt` answers "
         "questions first. The last two write with the model of generator A.",
-        json_schema_extra=declared(
-            group=Group.WHO,
-            first=True,
-            labels={
-                "juris": "the whole system",
-                "generator-a": "generator A alone",
-                "generator-b": "generator B alone",
-                "summit": "SummIt",
-                "qa-prompt": "QA-prompted",
-            },
-        ),
+        Group.WHO,
+        first=True,
+        labels={
+            "juris": "the whole system",
+            "generator-a": "generator A alone",
+            "generator-b": "generator B alone",
+            "summit": "SummIt",
+            "qa-prompt": "QA-prompted",
+        },
     )
-    jury_size: int = Field(
-        default=5,
-        title="Jury size",
-        ge=1,
-        le=31,
-        description="Seats at each ballot.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+    jury_size: int = knob(5, "Jury size", "Seats at each ballot.", Group.WHO, first=True, ge=1, le=31)
+    jury: Literal["fixed", "dynamic"] = knob(
+        "fixed",
+        "Composition",
+        "`dynamic` draws the jurors anew from the pool for each sentence.",
+        Group.WHO,
+        first=True,
     )
-    jury: Literal["fixed", "dynamic"] = Field(
-        default="fixed",
-        title="Composition",
-        description="`dynamic` draws the jurors anew from the pool for each sentence.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
-    )
-    pool: int = Field(
-        default=9,
-        title="Pool",
-        ge=1,
-        le=60,
-        description="Jurors to draw from, where the jury is dynamic.",
-        json_schema_extra=declared(group=Group.WHO),
-    )
+    pool: int = knob(9, "Pool", "Jurors to draw from, where the jury is dynamic.", Group.WHO, ge=1, le=60)
     points_of_view: dict[str, str] = Field(
         default_factory=dict,
         title="Points of view",
@@ -126,65 +103,58 @@ class JurisSetup(Setup):
         "differ by their models.",
         json_schema_extra=declared(widget=Widget.POINTS_OF_VIEW, varied=False),
     )
-    shortest: int | None = Field(
-        default=3,
-        title="Fewest sentences",
+    shortest: int | None = knob(
+        3,
+        "Fewest sentences",
+        "A shorter length that the jury decides on is raised to this; not set: it is not.",
+        Group.TALK,
+        first=True,
         ge=1,
         le=60,
-        description="A shorter length that the jury decides on is raised to this; not set: it is not.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
     )
-    longest: int | None = Field(
-        default=10,
-        title="Most sentences",
+    longest: int | None = knob(
+        10,
+        "Most sentences",
+        "A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
+        Group.TALK,
+        first=True,
         ge=1,
         le=60,
-        description="A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
     )
-    tell_target: bool = Field(
-        default=True,
-        title="Generators are told the length",
-        description="How many sentences the summary will have, so that it can be planned. Off: a generator is given the document and "
+    tell_target: bool = knob(
+        True,
+        "Generators are told the length",
+        "How many sentences the summary will have, so that it can be planned. Off: a generator is given the document and "
         "the accepted sentences alone, as in Eq. 1 of the paper.",
-        json_schema_extra=declared(group=Group.TALK),
+        Group.TALK,
     )
-    refinements: int = Field(
-        default=3,
-        title="Refinements",
-        ge=1,
-        le=10,
-        description="At most, in the variant `summit`. The number is ours.",
-        json_schema_extra=declared(group=Group.TALK),
+    refinements: int = knob(
+        3, "Refinements", "At most, in the variant `summit`. The number is ours.", Group.TALK, ge=1, le=10
     )
-    question_count: int = Field(
-        default=5,
-        title="Questions",
-        ge=1,
-        le=10,
-        description="Answered before the summary, in the variant `qa-prompt`.",
-        json_schema_extra=declared(group=Group.TALK),
+    question_count: int = knob(
+        5, "Questions", "Answered before the summary, in the variant `qa-prompt`.", Group.TALK, ge=1, le=10
     )
-    check_edit: bool = Field(
-        default=True,
-        title="Check the chief editor's text by words",
-        description="A number, a name or another matter that the accepted sentences do not have is refused, and so is a text that "
+    check_edit: bool = knob(
+        True,
+        "Check the chief editor's text by words",
+        "A number, a name or another matter that the accepted sentences do not have is refused, and so is a text that "
         "leaves one of them out; if asking again does not help, the accepted sentences stand. Off: the text is taken as it is, as "
         "in the paper, and what goes beyond is marked.",
-        json_schema_extra=declared(group=Group.TALK),
+        Group.TALK,
     )
-    assess: Annotated[Ways, BeforeValidator(_ways)] = Field(
-        default="both",
-        title="Assessment",
-        description="An assessor with a model of its own scores the final text for faithfulness, completeness and conciseness: "
+    assess: Annotated[Ways, BeforeValidator(_ways)] = knob(
+        "both",
+        "Assessment",
+        "An assessor with a model of its own scores the final text for faithfulness, completeness and conciseness: "
         "`fine-grained` by key facts and sentence by sentence (3 calls), `holistic` by one score each (1 call).",
-        json_schema_extra=declared(group=Group.COST, first=True),
+        Group.COST,
+        first=True,
     )
-    key_facts: Literal["document", "reference"] = Field(
-        default="document",
-        title="Key facts from",
-        description="What the fine-grained assessment takes the key facts from; the document, where there is no reference summary.",
-        json_schema_extra=declared(group=Group.LOOK),
+    key_facts: Literal["document", "reference"] = knob(
+        "document",
+        "Key facts from",
+        "What the fine-grained assessment takes the key facts from; the document, where there is no reference summary.",
+        Group.LOOK,
     )
 
     @field_validator("points_of_view")
@@ -214,7 +184,6 @@ class JurisSetup(Setup):
 
     @property
     def seats(self) -> int:
-        """How many jurors there are."""
         return self.pool if self.jury == "dynamic" else self.jury_size
 
     @property
@@ -224,7 +193,6 @@ class JurisSetup(Setup):
 
     @property
     def ways(self) -> frozenset[str]:
-        """The ways in which the final text is assessed."""
         if self.assess == "none" or not self.assessor_chosen:
             return frozenset()
         return frozenset(("fine-grained", "holistic")) if self.assess == "both" else frozenset((self.assess,))

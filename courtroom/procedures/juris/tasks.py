@@ -117,7 +117,6 @@ class Edit(Task[Edited]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """About as many sentences as were accepted."""
         return asked_at_most(Edited, "sentences", len(self.accepted) + MORE)
 
     def problem(self, answer: Edited) -> str | None:

@@ -13,29 +13,7 @@ from courtroom.judging.referred import CaseInformation
 from courtroom.judging.weighing import judged, mitigating, reduced, term_for
 from courtroom.law.judgment import Judgment, defendants_in
 from courtroom.models.offline import Methods
-from courtroom.procedures.jurisagents.tasks import (
-    Act,
-    AddUp,
-    Amount,
-    AnalyseQuestion,
-    CaseSummary,
-    ChooseOption,
-    ChosenOption,
-    Decide,
-    DecideAlone,
-    DefendantInformation,
-    DraftPetition,
-    ExtractInformation,
-    Issue,
-    Petition,
-    QuestionAnalysis,
-    ReasonedJudgment,
-    ReasonedResponse,
-    Respond,
-    Response,
-    StateIssue,
-    SummariseCase,
-)
+from courtroom.procedures.jurisagents import tasks
 from courtroom.text.words import central, sentences, words
 
 UNNAMED = {"en": "unnamed", "zh": "姓名不详"}
@@ -77,24 +55,26 @@ def language_of(task_language: str) -> str:
     return "zh" if task_language.startswith("zh") else "en"
 
 
-def extract(task: ExtractInformation, draw: random.Random) -> DefendantInformation:
+def extract(task: tasks.ExtractInformation, draw: random.Random) -> tasks.DefendantInformation:
     """The named defendant, and the sentences that state acts, with those that state results beside them."""
     case = task.case
     named = case.defendants or defendants_in(case.facts)
     found_acts = acts_of(case)
     intent = "negligence" if NEGLIGENT.search(case.facts) else "intent"
-    acts = [Act(act=sentence, consequence="", intent=intent) for sentence in found_acts if not RESULT.search(sentence)]
+    acts = [
+        tasks.Act(act=sentence, consequence="", intent=intent) for sentence in found_acts if not RESULT.search(sentence)
+    ]
     results = [sentence for sentence in found_acts if RESULT.search(sentence)]
     if not acts:
-        acts = [Act(act=sentence, intent=intent) for sentence in results[:1]]
+        acts = [tasks.Act(act=sentence, intent=intent) for sentence in results[:1]]
         results = results[1:]
     acts[-1] = acts[-1].model_copy(update={"consequence": " ".join(results)})
-    return DefendantInformation(
+    return tasks.DefendantInformation(
         defendant=named[0] if named else UNNAMED[language_of(case.language)], acts=tuple(acts[:20])
     )
 
 
-def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
+def summarise(task: tasks.SummariseCase, draw: random.Random) -> tasks.CaseSummary:
     """The sentences that state the acts, in order; of very long facts the most central ones."""
     acts = acts_of(task.case)
     text = " ".join(acts)
@@ -104,7 +84,7 @@ def summarise(task: SummariseCase, draw: random.Random) -> CaseSummary:
             if sum(map(len, kept)) + len(sentence) <= LONGEST_SUMMARY:
                 kept.append(sentence)
         text = " ".join(sentence for sentence in acts if sentence in kept) or text[:LONGEST_SUMMARY]
-    return CaseSummary(summary=text)
+    return tasks.CaseSummary(summary=text)
 
 
 def acts_of(case: CriminalCase) -> tuple[str, ...]:
@@ -115,7 +95,7 @@ def acts_of(case: CriminalCase) -> tuple[str, ...]:
     return own or acts
 
 
-def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
+def decide(task: tasks.Decide, draw: random.Random) -> JudgmentAnswer:
     """Nearest neighbours over what was looked up, then the article's penalty bands; an appeal can lower the term."""
     judgment = under(task.given, task.summary, task.language, task.found)
     if task.appeal is not None:
@@ -125,7 +105,7 @@ def decide(task: Decide, draw: random.Random) -> JudgmentAnswer:
     return answered(judgment, task.language, task.reasons)
 
 
-def decide_alone(task: DecideAlone, draw: random.Random) -> JudgmentAnswer:
+def decide_alone(task: tasks.DecideAlone, draw: random.Random) -> JudgmentAnswer:
     """The same from the facts themselves."""
     judgment = under(task.case.given, " ".join(acts_of(task.case)), task.case.language, task.found)
     return answered(judgment, task.case.language, task.reasons)
@@ -145,7 +125,7 @@ def under(given: Given | None, facts: str, language: str, found: CaseInformation
     )
 
 
-def respond(task: Respond, draw: random.Random) -> Response:
+def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
     """Objects where the facts name mitigating circumstances and there is something left to lower."""
     light = mitigating(task.case.facts)
     months = task.judgment.term_of_imprisonment.imprisonment
@@ -153,10 +133,10 @@ def respond(task: Respond, draw: random.Random) -> Response:
     accepts = not light or months <= 6
     objection = "" if accepts else say["objection"].format(months=months, light=_quoted(light, task.case))
     if task.reasons:
-        return ReasonedResponse(
+        return tasks.ReasonedResponse(
             reasons=say["accepts"] if accepts else _quoted(light, task.case), accepts=accepts, objection=objection
         )
-    return Response(accepts=accepts, objection=objection)
+    return tasks.Response(accepts=accepts, objection=objection)
 
 
 def _quoted(found: Sequence[str], case: CriminalCase) -> str:
@@ -166,13 +146,13 @@ def _quoted(found: Sequence[str], case: CriminalCase) -> str:
     return ("、" if language_of(case.language) == "zh" else ", ").join(told)
 
 
-def petition(task: DraftPetition, draw: random.Random) -> Petition:
+def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
     """The five parts, from the sentences with mitigating circumstances and the objection."""
     say = SAY[language_of(task.case.language)]
     named = task.case.defendants or defendants_in(task.case.facts)
     acts = [sentence for sentence in acts_of(task.case) if mitigating(sentence)][:4]
     articles = ", ".join(map(str, task.judgment.relevant_articles))
-    return Petition(
+    return tasks.Petition(
         appellant=named[0] if named else UNNAMED[language_of(task.case.language)],
         request=say["request"].format(term=task.judgment.term_of_imprisonment),
         facts_and_reasons=say["facts"].format(acts=" ".join([*acts, ""]), objection=task.objection),
@@ -181,18 +161,18 @@ def petition(task: DraftPetition, draw: random.Random) -> Petition:
     )
 
 
-def analyse(task: AnalyseQuestion, draw: random.Random) -> QuestionAnalysis:
+def analyse(task: tasks.AnalyseQuestion, draw: random.Random) -> tasks.QuestionAnalysis:
     """The sentences of the question; a word for wrong in them says what is looked for."""
     text, wrong = sentences(task.case.facts), WRONG.search(task.case.facts)
-    return QuestionAnalysis(points=text[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
+    return tasks.QuestionAnalysis(points=text[:20] or (task.case.facts,), wanted="incorrect" if wrong else "correct")
 
 
-def state_issue(task: StateIssue, draw: random.Random) -> Issue:
+def state_issue(task: tasks.StateIssue, draw: random.Random) -> tasks.Issue:
     """What the question says; offline there is no other word for its issue."""
-    return Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
+    return tasks.Issue(issue=" ".join(acts_in(task.case.facts))[:LONGEST_SUMMARY])
 
 
-def choose(task: ChooseOption, draw: random.Random) -> ChosenOption:
+def choose(task: tasks.ChooseOption, draw: random.Random) -> tasks.ChosenOption:
     """The option whose words the articles and precedents bear out most; the least where the wrong one is asked for."""
     law = set(words(" ".join(f"{s.text.zh} {s.text.en}" for s in task.found.statutes)))
     asked = set(words(task.case.facts))
@@ -202,17 +182,17 @@ def choose(task: ChooseOption, draw: random.Random) -> ChosenOption:
         support[letter] = (len(said & law) + 0.5 * len(said & asked)) / (len(said) or 1)
     ordered = sorted(LETTERS, key=lambda letter: (support[letter], letter))
     wrong = task.analysis.wanted == "incorrect" if task.analysis else WRONG.search(task.case.facts)
-    return ChosenOption(choice=ordered[0] if wrong else ordered[-1])
+    return tasks.ChosenOption(choice=ordered[0] if wrong else ordered[-1])
 
 
-def add_up(task: AddUp, draw: random.Random) -> Amount:
+def add_up(task: tasks.AddUp, draw: random.Random) -> tasks.Amount:
     """The sums in the sentences that state acts, each once a sentence; a stated total counts instead of its parts."""
     lines = [sentence for sentence in acts_in(task.case.facts) if not SHARES.search(sentence)]
     totals = [sums_in(sentence)[-1] for sentence in lines if TOTAL.search(sentence) and sums_in(sentence)]
     if totals:
-        return Amount(amount=max(totals), parts=(max(totals),))
+        return tasks.Amount(amount=max(totals), parts=(max(totals),))
     parts = tuple(max(sums_in(sentence)) for sentence in lines if sums_in(sentence))
-    return Amount(amount=round(sum(parts), 2), parts=parts)
+    return tasks.Amount(amount=round(sum(parts), 2), parts=parts)
 
 
 def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer:
@@ -223,19 +203,19 @@ def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer
         "term_of_imprisonment": judgment.term_of_imprisonment,
     }
     if reasons:
-        return ReasonedJudgment.model_validate({"reasons": SAY[language_of(language)]["reasons"], **fields})
+        return tasks.ReasonedJudgment.model_validate({"reasons": SAY[language_of(language)]["reasons"], **fields})
     return JudgmentAnswer.model_validate(fields)
 
 
 METHODS: Methods = {
-    ExtractInformation: extract,
-    SummariseCase: summarise,
-    Decide: decide,
-    DecideAlone: decide_alone,
-    Respond: respond,
-    DraftPetition: petition,
-    AnalyseQuestion: analyse,
-    StateIssue: state_issue,
-    ChooseOption: choose,
-    AddUp: add_up,
+    tasks.ExtractInformation: extract,
+    tasks.SummariseCase: summarise,
+    tasks.Decide: decide,
+    tasks.DecideAlone: decide_alone,
+    tasks.Respond: respond,
+    tasks.DraftPetition: petition,
+    tasks.AnalyseQuestion: analyse,
+    tasks.StateIssue: state_issue,
+    tasks.ChooseOption: choose,
+    tasks.AddUp: add_up,
 }

@@ -8,21 +8,10 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.engine import paper
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind
+from courtroom.procedures.jurisagents import tasks
 from courtroom.procedures.jurisagents.deliberate import deliberate
 from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
-from courtroom.procedures.jurisagents.tasks import (
-    AddUp,
-    AnalyseQuestion,
-    ChooseOption,
-    Decide,
-    DecideAlone,
-    DraftPetition,
-    ExtractInformation,
-    Respond,
-    StateIssue,
-    SummariseCase,
-)
 from courtroom.procedures.jurisagents.views import VIEWS
 
 PAPER: tuple[PaperSetting, ...] = (
@@ -88,8 +77,15 @@ JURISAGENTS = Procedure(
     ),
     choices=(),
     tasks=(
-        *(ExtractInformation, SummariseCase, Decide, DecideAlone, Respond, DraftPetition),
-        *(AnalyseQuestion, StateIssue, ChooseOption, AddUp),
+        *(
+            tasks.ExtractInformation,
+            tasks.SummariseCase,
+            tasks.Decide,
+            tasks.DecideAlone,
+            tasks.Respond,
+            tasks.DraftPetition,
+        ),
+        *(tasks.AnalyseQuestion, tasks.StateIssue, tasks.ChooseOption, tasks.AddUp),
     ),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",

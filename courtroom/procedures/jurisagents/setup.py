@@ -6,7 +6,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.knobs import Group, Widget, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.knowledge.collection import Weights
@@ -29,116 +29,100 @@ class JurisAgentsSetup(Setup):
     """Who hears a criminal case, and what is looked up."""
 
     model: ModelSpec = Field(default_factory=lambda: ModelSpec(temperature=0), title="Model")
-    variant: Variant = Field(
-        default="jurisagents",
-        title="Variant",
-        description="`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has one judge alone, with "
+    variant: Variant = knob(
+        "jurisagents",
+        "Variant",
+        "`jurisagents` is the whole system; `no-knowledge` looks nothing up; `no-agents` has one judge alone, with "
         "the facts and what is looked up for them, and no second instance; `single-model` is one judge with the facts alone; "
         "`nearest-precedents` is a baseline of ours that asks no model: what was decided in the nearest precedents stands.",
-        json_schema_extra=declared(group=Group.WHO, first=True, labels={"jurisagents": "the whole system"}),
+        Group.WHO,
+        first=True,
+        labels={"jurisagents": "the whole system"},
     )
-    base: BaseName = Field(
-        default=BUNDLED,
-        title="Knowledge base",
-        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
-        description="In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported.",
+    base: BaseName = knob(
+        BUNDLED,
+        "Knowledge base",
+        "In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported.",
+        Group.LOOK,
+        widget=Widget.KNOWLEDGE_BASE,
+        first=True,
     )
-    statutes: int = Field(
-        default=10,
-        title="Statutes looked up",
-        ge=0,
-        le=50,
-        description="Dense retrieval.",
-        json_schema_extra=declared(group=Group.LOOK),
+    statutes: int = knob(10, "Statutes looked up", "Dense retrieval.", Group.LOOK, ge=0, le=50)
+    charges: int = knob(10, "Charges looked up", "Dense retrieval.", Group.LOOK, ge=0, le=50)
+    ranking: Literal["dense", "hybrid"] = knob(
+        "hybrid",
+        "Statutes and charges ranked",
+        "`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.",
+        Group.LOOK,
     )
-    charges: int = Field(
-        default=10,
-        title="Charges looked up",
-        ge=0,
-        le=50,
-        description="Dense retrieval.",
-        json_schema_extra=declared(group=Group.LOOK),
+    precedents: int = knob(
+        5, "Precedents looked up", "Hybrid retrieval: dense and BM25, fused.", Group.LOOK, first=True, ge=0, le=20
     )
-    ranking: Literal["dense", "hybrid"] = Field(
-        default="hybrid",
-        title="Statutes and charges ranked",
-        description="`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
-    precedents: int = Field(
-        default=5,
-        title="Precedents looked up",
-        ge=0,
-        le=20,
-        description="Hybrid retrieval: dense and BM25, fused.",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
-    )
-    dense_weight: float = Field(
-        default=0.5,
-        title="Weight of the dense ranking",
-        ge=0,
-        le=10,
-        description="Where both rankings are fused. The paper calls the dense one primary and gives no number. The default embedding "
+    dense_weight: float = knob(
+        0.5,
+        "Weight of the dense ranking",
+        "Where both rankings are fused. The paper calls the dense one primary and gives no number. The default embedding "
         "compares words, so by default BM25 leads.",
-        json_schema_extra=declared(set_for=DEFAULT, group=Group.LOOK),
-    )
-    words_weight: float = Field(
-        default=1.0,
-        title="Weight of the BM25 ranking",
+        Group.LOOK,
+        set_for=DEFAULT,
         ge=0,
         le=10,
-        description="Where both rankings are fused. The paper calls this one supplementary and gives no number; 0 leaves it out.",
-        json_schema_extra=declared(group=Group.LOOK),
     )
-    appeal: bool = Field(
-        default=True,
-        title="Second instance",
-        description="Whether a defendant who objects may appeal.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
+    words_weight: float = knob(
+        1.0,
+        "Weight of the BM25 ranking",
+        "Where both rankings are fused. The paper calls this one supplementary and gives no number; 0 leaves it out.",
+        Group.LOOK,
+        ge=0,
+        le=10,
     )
-    second_look_up: bool = Field(
-        default=True,
-        title="Second instance looks things up",
-        description="With its own summary; otherwise it uses what the first instance found.",
-        json_schema_extra=declared(group=Group.COST),
+    appeal: bool = knob(True, "Second instance", "Whether a defendant who objects may appeal.", Group.TALK, first=True)
+    second_look_up: bool = knob(
+        True,
+        "Second instance looks things up",
+        "With its own summary; otherwise it uses what the first instance found.",
+        Group.COST,
     )
-    first_judgment: Literal["none", "chief", "all"] = Field(
-        default="none",
-        title="Who is shown the first judgment",
-        description="In the second instance: `none` as in the paper's prompts, the `chief` judge alone, or `all` three judges.",
-        json_schema_extra=declared(group=Group.TALK),
+    first_judgment: Literal["none", "chief", "all"] = knob(
+        "none",
+        "Who is shown the first judgment",
+        "In the second instance: `none` as in the paper's prompts, the `chief` judge alone, or `all` three judges.",
+        Group.TALK,
     )
-    first_reading: bool = Field(
-        default=False,
-        title="Show the first extraction and summary",
-        description="In the second instance, to junior and senior judge. The paper's text says so, its prompts show neither.",
-        json_schema_extra=declared(group=Group.TALK),
+    first_reading: bool = knob(
+        False,
+        "Show the first extraction and summary",
+        "In the second instance, to junior and senior judge. The paper's text says so, its prompts show neither.",
+        Group.TALK,
     )
-    pictures: bool = Field(
-        default=True,
-        title="Key frames",
-        description="Off: neither the key frames nor their descriptions are shown to anybody.",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
+    pictures: bool = knob(
+        True,
+        "Key frames",
+        "Off: neither the key frames nor their descriptions are shown to anybody.",
+        Group.LOOK,
+        first=True,
     )
-    given: bool = Field(
-        default=True,
-        title="Show what is given",
-        description="Some records give the charge or the article beside the facts (LawBench 3-1, 3-4, 3-5). Off: all of it is to "
+    given: bool = knob(
+        True,
+        "Show what is given",
+        "Some records give the charge or the article beside the facts (LawBench 3-1, 3-4, 3-5). Off: all of it is to "
         "be predicted from the facts.",
-        json_schema_extra=declared(group=Group.LOOK),
+        Group.LOOK,
     )
-    defendants: Literal["primary", "each", "refuse"] = Field(
-        default="primary",
-        title="Several defendants",
-        description="`primary` judges the first one alone, as in the paper; `each` judges every one; `refuse` hears no case that "
+    defendants: Literal["primary", "each", "refuse"] = knob(
+        "primary",
+        "Several defendants",
+        "`primary` judges the first one alone, as in the paper; `each` judges every one; `refuse` hears no case that "
         "names several.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
+        Group.WHO,
+        first=True,
     )
-    reasons: bool = Field(
-        default=False,
-        title="Reasons first",
-        description="Judge and defendant write their reasons before they decide. Off, as in the paper: they write no thoughts.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
+    reasons: bool = knob(
+        False,
+        "Reasons first",
+        "Judge and defendant write their reasons before they decide. Off, as in the paper: they write no thoughts.",
+        Group.TALK,
+        first=True,
     )
 
     @model_validator(mode="after")
@@ -149,12 +133,10 @@ class JurisAgentsSetup(Setup):
 
     @property
     def recalls(self) -> bool:
-        """Whether anything is looked up."""
         return self.variant in ("jurisagents", "no-agents", "nearest-precedents")
 
     @property
     def alone(self) -> bool:
-        """Whether one judge decides without the other roles."""
         return self.variant in ("no-agents", "single-model", "nearest-precedents")
 
     @property
@@ -164,6 +146,5 @@ class JurisAgentsSetup(Setup):
 
 
 def members(setup: JurisAgentsSetup) -> tuple[Member, ...]:
-    """One member a role."""
     roles = ("chief",) if setup.alone else tuple(TITLES)
     return tuple(Member(id=role, role=role, name=TITLES[role], spec=setup.spec(role, role)) for role in roles)

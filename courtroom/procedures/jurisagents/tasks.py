@@ -1,7 +1,5 @@
-"""What the six roles are asked, and what their answers look like (tables 6 to 13).
-
-Charges and articles stay free: the chief judge is to prefer the candidates and may go beyond them (table 8).
-"""
+"""What the six roles are asked, and what their answers look like (tables 6 to 13). Charges and articles stay free: the chief judge
+is to prefer the candidates and may go beyond them (table 8)."""
 
 from __future__ import annotations
 
@@ -130,7 +128,6 @@ class Decides(BaseModel):
 
     @property
     def form(self) -> type[BaseModel]:
-        """The judgment, with or without reasons."""
         return ReasonedJudgment if self.reasons else JudgmentAnswer
 
 
@@ -169,7 +166,6 @@ class Respond(OfFacts, Task[Response]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """The response, with or without what was weighed."""
         return ReasonedResponse if self.reasons else Response
 
 

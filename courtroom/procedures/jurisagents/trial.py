@@ -58,16 +58,11 @@ class Trial:
 
     @property
     def judgment(self) -> Judgment:
-        """The judgment that stands."""
         return self.final or self.first
 
 
 def trials(court: Hearing) -> list[Trial]:
-    """Whom the hearing is about: the primary defendant, or each.
-
-    Raises:
-        CourtroomError: there are several, and the setup refuses such cases.
-    """
+    """Whom the hearing is about: the primary defendant, or each. Raises `CourtroomError`: there are several, and the setup refuses such cases."""
     names = court.case.defendants or ("",)
     if len(names) > 1 and court.setup.defendants == "refuse":
         raise CourtroomError(
@@ -79,12 +74,7 @@ def trials(court: Hearing) -> list[Trial]:
 
 
 async def each(court: Hearing, of: Sequence[Trial], work: Callable[[Trial], Awaitable[None]]) -> list[Trial]:
-    """Do the work of one stage for all trials at once; those that can go on.
-
-    Raises:
-        Abstained: the only trial can't go on.
-        QuorumLost: too few can.
-    """
+    """Do the work of one stage for all trials at once; those that can go on. Raises `Abstained`: the only trial can't go on. Raises `QuorumLost`: too few can."""
     if len(of) == 1:
         await work(of[0])
         return list(of)
@@ -244,12 +234,8 @@ def _judgments(court: Hearing, trial: Trial) -> dict[str, Any]:
 
 
 async def by_precedents(court: Hearing) -> Verdict:
-    """What was decided in the precedents nearest to the facts, for every defendant alike.
-
-    Raises:
-        CourtroomError: the case is a question; no precedent answers one.
-        QuorumLost: there is no precedent.
-    """
+    """What was decided in the precedents nearest to the facts, for every defendant alike. Raises `CourtroomError`: the case is a
+    question; no precedent answers one. Raises `QuorumLost`: there is no precedent."""
     if court.case.asked != "judgment":
         raise CourtroomError("Precedents answer no question. Choose cases in which a judgment is asked for.")
     everyone = trials(court)

@@ -16,10 +16,7 @@ HUNG = "Hung jury"
 
 
 async def deliberate(court: JuryRoom) -> Verdict:
-    """Ballots until as many agree as the rule asks for, or the rounds are over.
-
-    A first ballot that was set decides nothing: at least one free ballot follows.
-    """
+    """Ballots until as many agree as the rule asks for, or the rounds are over. A first ballot that was set decides nothing: at least one free ballot follows."""
     said: dict[str, Said] = {}
     counts: dict[str, int] = {}
     begins = seeded(court, court.panel("juror"), court.setup.first_votes, court.case.sides)
@@ -55,12 +52,8 @@ async def deliberate(court: JuryRoom) -> Verdict:
 async def speak(
     court: JuryRoom, juror: Member, number: int, said: Mapping[str, Said], counts: Mapping[str, int], begins: str = ""
 ) -> dict[str, Said]:
-    """A juror's statement and vote, by its id; without an answer it abstains, and what it said before stands.
-
-    Args:
-        number: of the round; 0 is the first ballot.
-        begins: the side on which it begins; empty where it is free.
-    """
+    """A juror's statement and vote, by its id; without an answer it abstains, and what it said before stands. `number`: of the
+    round; 0 is the first ballot. `begins`: the side on which it begins; empty where it is free."""
     assert juror.persona is not None
     assert court.setup.standard != "by-matter"
     if begins:

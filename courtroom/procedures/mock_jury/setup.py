@@ -8,7 +8,7 @@ from pydantic import Field
 
 from courtroom.cases.case import Case
 from courtroom.cases.trial import Trial
-from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.first_ballot import FirstVotes
 from courtroom.panel.follow_graph import FollowGraph, build
@@ -20,53 +20,38 @@ Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 class MockJurySetup(Setup):
     """Who sits in a mock jury, and by which rules it decides."""
 
-    jury_size: Literal[6, 12] = Field(
-        default=12,
-        title="Jurors",
-        description="Juries of people have 12 or 6.",
-        json_schema_extra=declared(group=Group.WHO, first=True),
-    )
-    standard: Literal["by-matter", "reasonable-doubt", "clear-and-convincing", "preponderance"] = Field(
-        default="by-matter",
-        title="Standard of proof",
-        description="How sure a juror must be to find for the side that has to prove its case. `by-matter`: reasonable doubt in a criminal case, "
+    jury_size: Literal[6, 12] = knob(12, "Jurors", "Juries of people have 12 or 6.", Group.WHO, first=True)
+    standard: Literal["by-matter", "reasonable-doubt", "clear-and-convincing", "preponderance"] = knob(
+        "by-matter",
+        "Standard of proof",
+        "How sure a juror must be to find for the side that has to prove its case. `by-matter`: reasonable doubt in a criminal case, "
         "preponderance of the evidence in a civil one.",
-        json_schema_extra=declared(first=True),
+        first=True,
     )
-    rule: Literal["unanimous", "five-sixths", "majority"] = Field(
-        default="unanimous",
-        title="Decision rule",
-        description="How many votes decide: all, 10 of 12 (5 of 6), or more than half.",
-        json_schema_extra=declared(first=True),
+    rule: Literal["unanimous", "five-sixths", "majority"] = knob(
+        "unanimous", "Decision rule", "How many votes decide: all, 10 of 12 (5 of 6), or more than half.", first=True
     )
-    secret_ballots: bool = Field(
-        default=False,
-        title="Secret ballots",
-        description="Jurors see the count alone. Off: they see how each other voted.",
-        json_schema_extra=declared(first=True),
+    secret_ballots: bool = knob(
+        False, "Secret ballots", "Jurors see the count alone. Off: they see how each other voted.", first=True
     )
-    talk: Literal["round-table", "follow-graph"] = Field(
-        default="round-table",
-        title="Talk",
-        description="`round-table`: one after the other, each hears what everybody said last; `follow-graph`: all at once, each hears "
+    talk: Literal["round-table", "follow-graph"] = knob(
+        "round-table",
+        "Talk",
+        "`round-table`: one after the other, each hears what everybody said last; `follow-graph`: all at once, each hears "
         "what those said in the round before whom it follows.",
-        json_schema_extra=declared(first=True),
+        first=True,
     )
-    rounds: int = Field(
-        default=6,
-        title="Rounds of talk at most",
+    rounds: int = knob(
+        6,
+        "Rounds of talk at most",
+        "After the first ballot. A jury that has not decided by then is hung.",
+        first=True,
         ge=1,
         le=20,
-        description="After the first ballot. A jury that has not decided by then is hung.",
-        json_schema_extra=declared(first=True),
     )
     first_votes: FirstVotes = None
-    jury: tuple[Persona, ...] = Field(
-        default=(),
-        title="Personas",
-        max_length=51,
-        description="In the order of seats; drawn by the seed where missing.",
-        json_schema_extra=declared(widget=Widget.PERSONAS),
+    jury: tuple[Persona, ...] = knob(
+        (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
     )
     graph: FollowGraph = Field(
         default_factory=FollowGraph, title="Follow-graph", json_schema_extra=declared(widget=Widget.GRAPH)
@@ -74,7 +59,6 @@ class MockJurySetup(Setup):
 
     @property
     def needed(self) -> int:
-        """How many votes decide."""
         size = self.jury_size
         return {"unanimous": size, "five-sixths": 5 * size // 6, "majority": size // 2 + 1}[self.rule]
 
@@ -92,7 +76,6 @@ class MockJurySetup(Setup):
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
-    """The jurors, in the order of their seats."""
     ids = [f"juror-{seat:02d}" for seat in range(1, setup.jury_size + 1)]
     return tuple(
         Member(id=name, role="juror", name=persona.name, spec=setup.spec(name, "juror"), persona=persona)

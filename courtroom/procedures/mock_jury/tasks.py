@@ -53,7 +53,6 @@ class Vote(Task[Ballot]):
 
     @property
     def form(self) -> type[BaseModel]:
-        """A vote for one of the two sides of the case."""
         return narrowed(Ballot, {"vote": self.case.sides})
 
 

@@ -15,7 +15,7 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.knobs import declared
+from courtroom.engine.knobs import declared, knob
 from courtroom.engine.procedure import Ending, Export, Preset, Procedure, Role, Source, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
@@ -35,35 +35,25 @@ FILE = "adapter.json"
 class Adapter(Strict):
     """LoRA, supervised tuning (SFT) and preference tuning (DPO). Where no source is named, the value is ours."""
 
-    base_model: str = Field(
-        default="Qwen/Qwen2.5-7B-Instruct",
-        title="Base model",
+    base_model: str = knob(
+        "Qwen/Qwen2.5-7B-Instruct",
+        "Base model",
+        "A model of Hugging Face, or a folder (section 4.1.2).",
         min_length=1,
         max_length=200,
-        description="A model of Hugging Face, or a folder (section 4.1.2).",
     )
-    rank: int = Field(default=64, title="LoRA rank", ge=1, le=1024, description="Appendix C.")
-    alpha: int = Field(default=32, title="LoRA alpha", ge=1, le=1024, description="Appendix C.")
-    dropout: float = Field(default=0.05, title="LoRA dropout", ge=0, lt=1, description="Appendix C.")
-    target_modules: str = Field(
-        default="all-linear", title="Layers with an adapter", max_length=200, description="The paper names none."
-    )
-    epochs: int = Field(default=2, title="Epochs", ge=1, le=100, description="Appendix C, for SFT.")
-    batch_size: int = Field(default=64, title="Batch size", ge=1, le=4096, description="Appendix C.")
-    sft_learning_rate: float = Field(default=1e-5, title="Learning rate, SFT", gt=0, le=1, description="Appendix C.")
-    dpo_learning_rate: float = Field(default=5e-5, title="Learning rate, DPO", gt=0, le=1, description="Appendix C.")
-    dpo_beta: float = Field(
-        default=0.1, title="DPO beta", gt=0, le=10, description="The paper names none; TRL's default."
-    )
-    max_length: int = Field(
-        default=4096, title="Longest sequence (tokens)", ge=16, le=1_000_000, description="Appendix C."
-    )
-    optimizer: Literal["adamw_torch", "adamw_torch_fused"] = Field(
-        default="adamw_torch", title="Optimizer", description="AdamW (appendix C)."
-    )
-    scheduler: Literal["cosine", "linear", "constant"] = Field(
-        default="cosine", title="Scheduler", description="Appendix C."
-    )
+    rank: int = knob(64, "LoRA rank", "Appendix C.", ge=1, le=1024)
+    alpha: int = knob(32, "LoRA alpha", "Appendix C.", ge=1, le=1024)
+    dropout: float = knob(0.05, "LoRA dropout", "Appendix C.", ge=0, lt=1)
+    target_modules: str = knob("all-linear", "Layers with an adapter", "The paper names none.", max_length=200)
+    epochs: int = knob(2, "Epochs", "Appendix C, for SFT.", ge=1, le=100)
+    batch_size: int = knob(64, "Batch size", "Appendix C.", ge=1, le=4096)
+    sft_learning_rate: float = knob(1e-5, "Learning rate, SFT", "Appendix C.", gt=0, le=1)
+    dpo_learning_rate: float = knob(5e-5, "Learning rate, DPO", "Appendix C.", gt=0, le=1)
+    dpo_beta: float = knob(0.1, "DPO beta", "The paper names none; TRL's default.", gt=0, le=10)
+    max_length: int = knob(4096, "Longest sequence (tokens)", "Appendix C.", ge=16, le=1_000_000)
+    optimizer: Literal["adamw_torch", "adamw_torch_fused"] = knob("adamw_torch", "Optimizer", "AdamW (appendix C).")
+    scheduler: Literal["cosine", "linear", "constant"] = knob("cosine", "Scheduler", "Appendix C.")
 
 
 Alignment = Court[DraftBatch, "AlignmentSetup"]
@@ -73,12 +63,12 @@ class AlignmentSetup(Setup):
     """Which models reflect and correct, set by role `reflector` and `expert`; and how the adapter is to be trained."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
-    rounds: int = Field(
-        default=3,
-        title="Corrections at most",
+    rounds: int = knob(
+        3,
+        "Corrections at most",
+        "Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number.",
         ge=1,
         le=10,
-        description="Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number.",
     )
     adapter: Adapter = Field(
         default_factory=Adapter, title="Training the adapter", json_schema_extra=declared(varied=False)
@@ -131,7 +121,6 @@ async def correct(court: Alignment, blind: FirstDraft, known: FirstDraft) -> boo
 
 
 def real_articles(draft: FirstDraft) -> tuple[int, ...]:
-    """The articles of the real judgment."""
     return (draft.case.gold.relevant_articles or ()) if draft.case.gold else ()
 
 
@@ -141,11 +130,7 @@ def valid(article: int, draft: FirstDraft) -> bool:
 
 
 def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[FirstDraft]:
-    """The first drafts of hearings whose real judgment is known; of several on one case the last.
-
-    Args:
-        teacher: the model whose drafts are read; empty: any.
-    """
+    """The first drafts of hearings whose real judgment is known; of several on one case the last. `teacher`: the model whose drafts are read; empty: any."""
     return {draft.case.id: draft for draft in _first_drafts(records, teacher)}.values()
 
 
@@ -178,7 +163,6 @@ def _first_drafts(records: Iterable[Record], teacher: str) -> Iterator[FirstDraf
 
 
 def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
-    """First drafts as one case."""
     return DraftBatch(id="drafts", title=f"Training data from {len(drafts)} first drafts", drafts=tuple(drafts))
 
 
@@ -213,12 +197,10 @@ def pairs(record: Record) -> Iterator[tuple[FirstDraft, dict[str, Any]]]:
 
 
 def drafts_of(record: Record) -> tuple[FirstDraft, ...]:
-    """The batch's drafts."""
     return record.case.drafts if isinstance(record.case, DraftBatch) else ()
 
 
 def adapter(record: Record, answers: AnswerStore) -> str:
-    """The settings of the training, as JSON."""
     settings = record.setup.adapter if isinstance(record.setup, AlignmentSetup) else Adapter()
     return settings.model_dump_json(indent=1) + "\n"
 
@@ -240,12 +222,10 @@ def answered(draft: FirstDraft, article: int, explanation: str) -> dict[str, str
 
 
 def lines(rows: Iterable[dict[str, Any]]) -> str:
-    """As JSONL."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
 def overview(record: Record) -> dict[str, list[Block]]:
-    """Every first draft, and what became of it."""
     corrected = {draft.run: better for draft, better in pairs(record)}
     rows: list[tuple[str | int, ...]] = []
     diffs: list[Block] = []

@@ -8,18 +8,9 @@ from courtroom.engine.events import Verdict
 from courtroom.judging.referred import candidates
 from courtroom.knowledge.search import Fetch, Search
 from courtroom.law.statute import Statute
+from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.learning import Trajectory, known, learn
 from courtroom.procedures.verdict.recall import Hearing, Recollection, recall
-from courtroom.procedures.verdict.tasks import (
-    DraftOpinion,
-    ExtractPoints,
-    FinalJudgment,
-    JudgeAlone,
-    Preside,
-    Rerank,
-    Turn,
-    Verify,
-)
 
 Statutes = tuple[Statute, ...]
 
@@ -30,17 +21,17 @@ async def deliberate(court: Hearing) -> Verdict:
         return await alone(court)
 
     await court.stage("Pre-adjudication", "analysis")
-    points = (await court.ask(court.member("clerk"), ExtractPoints(case=court.case))).points
+    points = (await court.ask(court.member("clerk"), tasks.ExtractPoints(case=court.case))).points
     statutes = await shortlist(court, points)
     memory = await recall(court, statutes)
 
-    turns: list[Turn] = []
+    turns: list[tasks.Turn] = []
     while not (turns and turns[-1].passed) and len(turns) < court.setup.turns:
         await court.stage(f"Turn {len(turns) + 1}", "turn")
         turns.append(await draft_and_review(court, points, statutes, memory, turns))
 
     await court.stage("Final adjudication", "final")
-    task = Preside(case=court.case, points=points, statutes=statutes, turns=tuple(turns), **memory.shown())
+    task = tasks.Preside(case=court.case, points=points, statutes=statutes, turns=tuple(turns), **memory.shown())
     final = await court.ask(court.member("presiding"), task)
 
     if court.panel("meta") and known(court.unsealed.gold):
@@ -51,15 +42,17 @@ async def deliberate(court: Hearing) -> Verdict:
 
 
 async def draft_and_review(
-    court: Hearing, points: tuple[str, ...], statutes: Statutes, memory: Recollection, turns: list[Turn]
-) -> Turn:
+    court: Hearing, points: tuple[str, ...], statutes: Statutes, memory: Recollection, turns: list[tasks.Turn]
+) -> tasks.Turn:
     """The judge drafts without the memory (Eq. 3), the supervisor checks the draft with it."""
     first = court.setup.reasons_first
-    opinion = DraftOpinion(case=court.case, points=points, statutes=statutes, turns=tuple(turns), reasons_first=first)
+    opinion = tasks.DraftOpinion(
+        case=court.case, points=points, statutes=statutes, turns=tuple(turns), reasons_first=first
+    )
     draft = await court.ask(court.member("judge"), opinion)
-    check = Verify(case=court.case, draft=draft, statutes=statutes, reasons_first=first, **memory.shown())
+    check = tasks.Verify(case=court.case, draft=draft, statutes=statutes, reasons_first=first, **memory.shown())
     verification = await court.ask(court.member("supervisor"), check)
-    return Turn(draft=draft, passed=not verification.need_rejudge, feedback=verification.suggestions)
+    return tasks.Turn(draft=draft, passed=not verification.need_rejudge, feedback=verification.suggestions)
 
 
 async def alone(court: Hearing) -> Verdict:
@@ -68,7 +61,7 @@ async def alone(court: Hearing) -> Verdict:
     statutes = await coarse(court, court.case.facts)
     memory = await recall(court, statutes)
     await court.stage("Final adjudication", "final")
-    task = JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
+    task = tasks.JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
     return verdict(court, await court.ask(court.member("presiding"), task), "One judge alone.", statutes)
 
 
@@ -90,7 +83,7 @@ async def coarse(court: Hearing, text: str) -> Statutes:
 async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     """S_statute: the assistant's shortlist, with the text of articles that it added itself (Eq. 2)."""
     candidates = await coarse(court, "\n".join(points))
-    task = Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
+    task = tasks.Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
     missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
     added = (
@@ -104,7 +97,7 @@ async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
 
 
 def verdict(
-    court: Hearing, final: FinalJudgment, note: str, statutes: Statutes, drafted: tuple[int, ...] = ()
+    court: Hearing, final: tasks.FinalJudgment, note: str, statutes: Statutes, drafted: tuple[int, ...] = ()
 ) -> Verdict:
     """The run's verdict, with what came into question for Hit@2."""
     judgment = final.judgment()
@@ -117,7 +110,7 @@ def verdict(
     )
 
 
-def how_it_passed(turns: Sequence[Turn]) -> str:
+def how_it_passed(turns: Sequence[tasks.Turn]) -> str:
     """How the loop of drafts went, in a sentence."""
     rejections = sum(not turn.passed for turn in turns)
     if not rejections:

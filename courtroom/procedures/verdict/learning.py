@@ -29,12 +29,10 @@ class Trajectory:
 
     @property
     def verified(self) -> bool:
-        """Whether the supervisor passed the last draft."""
         return self.turns[-1].passed
 
     @property
     def rejected(self) -> set[int]:
-        """The articles of the rejected drafts."""
         return {turn.draft.predicted_article for turn in self.turns if not turn.passed}
 
     @property
@@ -212,7 +210,6 @@ async def prune(court: Hearing) -> None:
 
 
 def units(kind: type[U], hits: Iterable[Hit]) -> list[U]:
-    """What was looked up, as units of the memory."""
     return [kind.model_validate(hit.record) for hit in hits]
 
 

@@ -14,27 +14,7 @@ from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law.judgment import Judgment
 from courtroom.law.statute import Statute
 from courtroom.models.offline import Methods
-from courtroom.procedures.verdict.tasks import (
-    Advice,
-    Consolidate,
-    DirectiveText,
-    DraftJudgment,
-    DraftOpinion,
-    EventPoints,
-    ExtractPoints,
-    FinalJudgment,
-    Induce,
-    JudgeAlone,
-    OfMemory,
-    Preside,
-    RefineDirective,
-    ReflectOnDraft,
-    Rerank,
-    SharpenedDirective,
-    Shortlist,
-    Verification,
-    Verify,
-)
+from courtroom.procedures.verdict import tasks
 from courtroom.text.words import sentences, words
 
 NEAR = 0.2
@@ -79,47 +59,49 @@ SAY = {
 }
 
 
-def extract(task: ExtractPoints, draw: random.Random) -> EventPoints:
+def extract(task: tasks.ExtractPoints, draw: random.Random) -> tasks.EventPoints:
     """The sentences that state what was done."""
-    return EventPoints(points=acts_in(task.case.facts)[:12])
+    return tasks.EventPoints(points=acts_in(task.case.facts)[:12])
 
 
-def rerank(task: Rerank, draw: random.Random) -> Shortlist:
+def rerank(task: tasks.Rerank, draw: random.Random) -> tasks.Shortlist:
     """The coarse order, in which articles rise by the words of theirs that the points hold."""
     terms = set(words("\n".join(task.points)))
     scores: dict[int, float] = {}
     for rank, statute in enumerate(task.candidates, start=1):
         score = 1 / (3 + rank) + 0.02 * len(_own(statute) & terms)
         scores[statute.number] = max(scores.get(statute.number, 0.0), score)
-    return Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[: task.about]))
+    return tasks.Shortlist(articles=tuple(sorted(scores, key=lambda number: (-scores[number], number))[: task.about]))
 
 
-def draft(task: DraftOpinion, draw: random.Random) -> DraftJudgment:
+def draft(task: tasks.DraftOpinion, draw: random.Random) -> tasks.DraftJudgment:
     """The first article of the shortlist that was not rejected; one that the feedback names comes first."""
     rejected = {turn.draft.predicted_article for turn in task.turns}
     named = [int(n) for turn in task.turns for n in re.findall(r"(?:[Aa]rticle |第)(\d+)", turn.feedback)]
     order = [*reversed(named), *(statute.number for statute in task.statutes)]
     number = next((n for n in order if n not in rejected), order[0])
     statute = next((s for s in task.statutes if s.number == number), task.statutes[0])
-    return DraftJudgment(predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points))
+    return tasks.DraftJudgment(
+        predicted_article=number, explanation=_fits(task.case.language, number, statute, task.points)
+    )
 
 
-def verify(task: Verify, draw: random.Random) -> Verification:
+def verify(task: tasks.Verify, draw: random.Random) -> tasks.Verification:
     """Rejects where directives and precedents together clearly prefer another article."""
     say, support = SAY[_language(task.case.language)], _support(task)
     best = max(support, key=lambda number: (support[number], -number), default=task.draft.predicted_article)
     if support.get(best, 0.0) - support.get(task.draft.predicted_article, 0.0) <= MARGIN:
-        return Verification(need_rejudge=False)
+        return tasks.Verification(need_rejudge=False)
     directive = next((d for d in task.directives if d.anchor == best), None)
     why = (
         say["directive"].format(confidence=directive.confidence, text=directive.text)
         if directive
         else say["precedents"]
     )
-    return Verification(need_rejudge=True, suggestions=say["reject"].format(number=best, why=why))
+    return tasks.Verification(need_rejudge=True, suggestions=say["reject"].format(number=best, why=why))
 
 
-def preside(task: Preside, draw: random.Random) -> FinalJudgment:
+def preside(task: tasks.Preside, draw: random.Random) -> tasks.FinalJudgment:
     """The last draft's article, its nearest charge, and a term."""
     language, facts, found = task.case.language, " ".join(acts_in(task.case.facts)), _found(task, task.statutes)
     last = task.turns[-1]
@@ -129,21 +111,21 @@ def preside(task: Preside, draw: random.Random) -> FinalJudgment:
     return _final(judgment, say["final"].format(number=judgment.relevant_articles[0], passed=passed))
 
 
-def alone(task: JudgeAlone, draw: random.Random) -> FinalJudgment:
+def alone(task: tasks.JudgeAlone, draw: random.Random) -> tasks.FinalJudgment:
     """Nearest neighbours among statutes and standards decide."""
     language, facts = task.case.language, " ".join(acts_in(task.case.facts))
     judgment = judged(facts, language, _found(task, task.statutes))
     return _final(judgment, SAY[_language(language)]["alone"].format(number=judgment.relevant_articles[0]))
 
 
-def induce(task: Induce, draw: random.Random) -> DirectiveText:
+def induce(task: tasks.Induce, draw: random.Random) -> tasks.DirectiveText:
     """The words that most of the cases share, as conditions."""
     shared = _shared([one.facts for one in task.standards])
     rule = _rule(task.language, "rule", shared, number=task.anchor, charges="; ".join(task.charges))
-    return DirectiveText(directive=rule)
+    return tasks.DirectiveText(directive=rule)
 
 
-def refine(task: RefineDirective, draw: random.Random) -> SharpenedDirective:
+def refine(task: tasks.RefineDirective, draw: random.Random) -> tasks.SharpenedDirective:
     """The directive, with the words that only the wrong trajectory rests on as what does not suffice."""
     mine, theirs = Counter(words(task.positive.reasoning)), Counter(words(task.negative.reasoning))
     only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
@@ -151,15 +133,17 @@ def refine(task: RefineDirective, draw: random.Random) -> SharpenedDirective:
     limit = _rule(task.language, "except", only) if only else ""
     feature = _rule(task.language, "parted", only) if only else SAY[_language(task.language)]["same"]
     text = " ".join(dict.fromkeys((*kept, *filter(None, (limit,)))))
-    return SharpenedDirective(branching_feature=feature, directive=text)
+    return tasks.SharpenedDirective(branching_feature=feature, directive=text)
 
 
-def consolidate(task: Consolidate, draw: random.Random) -> DirectiveText:
+def consolidate(task: tasks.Consolidate, draw: random.Random) -> tasks.DirectiveText:
     """Every sentence of theirs once."""
-    return DirectiveText(directive=" ".join(dict.fromkeys(s for text in task.directives for s in sentences(text))))
+    return tasks.DirectiveText(
+        directive=" ".join(dict.fromkeys(s for text in task.directives for s in sentences(text)))
+    )
 
 
-def _found(task: OfMemory, statutes: tuple[Statute, ...]) -> CaseInformation:
+def _found(task: tasks.OfMemory, statutes: tuple[Statute, ...]) -> CaseInformation:
     pairs = zip(task.precedents, task.precedent_similarity, strict=True)
     near = (
         Referred(id=str(number), facts=one.facts, judgment=one.verdict, similarity=similarity)
@@ -168,8 +152,8 @@ def _found(task: OfMemory, statutes: tuple[Statute, ...]) -> CaseInformation:
     return CaseInformation(statutes=statutes, precedents=tuple(near))
 
 
-def _final(judgment: Judgment, thought: str) -> FinalJudgment:
-    return FinalJudgment(
+def _final(judgment: Judgment, thought: str) -> tasks.FinalJudgment:
+    return tasks.FinalJudgment(
         thought=thought,
         relevant_articles=judgment.relevant_articles,
         accusation=judgment.charges,
@@ -208,7 +192,7 @@ def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -
     return say["fits"].format(number=number, title=title, words=joined)
 
 
-def _support(task: Verify) -> Mapping[int, float]:
+def _support(task: tasks.Verify) -> Mapping[int, float]:
     """Likeness of what the memory recalls, by article; only near units count, and only for articles on the shortlist."""
     listed = {statute.number for statute in task.statutes}
     support: dict[int, float] = {}
@@ -239,7 +223,7 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
     )
 
 
-def reflect(task: ReflectOnDraft, draw: random.Random) -> Advice:
+def reflect(task: tasks.ReflectOnDraft, draw: random.Random) -> tasks.Advice:
     """The words of the facts that belong to the real articles and not to the drafted one."""
     terms = list(dict.fromkeys(words(task.case.facts)))
     real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
@@ -247,18 +231,18 @@ def reflect(task: ReflectOnDraft, draw: random.Random) -> Advice:
     telling = [word for word in terms if word in real - drafted][:8]
     language = _language(task.case.language)
     joined = ("、" if language == "zh" else ", ").join(f"“{word}”" for word in telling) or SAY[language]["nothing"]
-    return Advice(advice=SAY[language]["advice"].format(words=joined))
+    return tasks.Advice(advice=SAY[language]["advice"].format(words=joined))
 
 
 METHODS: Methods = {
-    ExtractPoints: extract,
-    Rerank: rerank,
-    DraftOpinion: draft,
-    Verify: verify,
-    Preside: preside,
-    JudgeAlone: alone,
-    Induce: induce,
-    RefineDirective: refine,
-    Consolidate: consolidate,
-    ReflectOnDraft: reflect,
+    tasks.ExtractPoints: extract,
+    tasks.Rerank: rerank,
+    tasks.DraftOpinion: draft,
+    tasks.Verify: verify,
+    tasks.Preside: preside,
+    tasks.JudgeAlone: alone,
+    tasks.Induce: induce,
+    tasks.RefineDirective: refine,
+    tasks.Consolidate: consolidate,
+    tasks.ReflectOnDraft: reflect,
 }

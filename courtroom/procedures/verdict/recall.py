@@ -72,7 +72,6 @@ def _query(court: Hearing, statutes: tuple[Statute, ...], collection: str, k: in
 
 
 def standard_of(case: CriminalCase) -> str:
-    """The id that a case's trajectory has in the memory."""
     return f"standard-{case.id}"
 
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import Group, Widget, declared
+from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BUNDLED, BaseName
@@ -30,65 +30,51 @@ TITLES = {
 class Learning(Strict):
     """When the memory learns, and how fast (section 3.4.2). Where no source is named, the paper gives no value."""
 
-    on: bool = Field(
-        default=False,
-        title="Training run",
-        description="A training run teaches the memory, where the real judgment is known. Other runs and all forks leave it "
+    on: bool = knob(
+        False,
+        "Training run",
+        "A training run teaches the memory, where the real judgment is known. Other runs and all forks leave it "
         "as it is.",
     )
-    terms: bool = Field(
-        default=True,
-        title="The term must be right too",
-        description="A case is archived only where its term falls into the real one's class (equation 7). Off: articles and "
+    terms: bool = knob(
+        True,
+        "The term must be right too",
+        "A case is archived only where its term falls into the real one's class (equation 7). Off: articles and "
         "charges alone must be right, and the real term is kept.",
     )
-    batch: int = Field(
-        default=3, title="New standards for a directive (B)", ge=2, le=50, description="Of one label, for phase A."
-    )
-    divergence: float = Field(
-        default=0.7,
-        json_schema_extra=declared(set_for=DEFAULT),
-        title="Divergence",
-        ge=0,
-        le=1,
-        description="Phase B contrasts a correct and an incorrect trajectory of one label when the cosine of their reasoning "
+    batch: int = knob(3, "New standards for a directive (B)", "Of one label, for phase A.", ge=2, le=50)
+    divergence: float = knob(
+        0.7,
+        "Divergence",
+        "Phase B contrasts a correct and an incorrect trajectory of one label when the cosine of their reasoning "
         "is below this.",
-    )
-    start: float = Field(
-        default=0.5, title="First confidence", ge=0, le=1, description="Of a directive that was just induced."
-    )
-    reward: float = Field(
-        default=0.1,
-        title="Confidence up by",
+        set_for=DEFAULT,
         ge=0,
         le=1,
-        description="When a verified and right judgment has the directive's article.",
     )
-    decay: float = Field(
-        default=0.1,
-        title="Confidence down by",
+    start: float = knob(0.5, "First confidence", "Of a directive that was just induced.", ge=0, le=1)
+    reward: float = knob(
+        0.1, "Confidence up by", "When a verified and right judgment has the directive's article.", ge=0, le=1
+    )
+    decay: float = knob(
+        0.1,
+        "Confidence down by",
+        "When a rejected draft or a wrong judgment has the directive's article, and the real one has not.",
         ge=0,
         le=1,
-        description="When a rejected draft or a wrong judgment has the directive's article, and the real one has not.",
     )
-    alike: float = Field(
-        default=0.6,
-        json_schema_extra=declared(set_for=DEFAULT),
-        title="Merge from a cosine of",
+    alike: float = knob(
+        0.6,
+        "Merge from a cosine of",
+        "Of two directives with one anchor and the same charges.",
+        set_for=DEFAULT,
         ge=0,
         le=1,
-        description="Of two directives with one anchor and the same charges.",
     )
-    most: float = Field(
-        default=1.0,
-        title="Highest confidence (τ_max)",
-        gt=0,
-        le=1,
-        description="Of every directive; merged ones are clipped here (equation 8).",
+    most: float = knob(
+        1.0, "Highest confidence (τ_max)", "Of every directive; merged ones are clipped here (equation 8).", gt=0, le=1
     )
-    prune: float = Field(
-        default=0.3, title="Prune below", ge=0, le=1, description="The paper's threshold (appendix C)."
-    )
+    prune: float = knob(0.3, "Prune below", "The paper's threshold (appendix C).", ge=0, le=1)
 
 
 def as_in_the_paper() -> ModelSpec:
@@ -100,151 +86,97 @@ class VerdictSetup(Setup):
     """Who sits on the panel, what it looks up and remembers, and how it learns."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
-    variant: Variant = Field(
-        default="verdict",
-        title="Variant",
-        description="`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
+    variant: Variant = knob(
+        "verdict",
+        "Variant",
+        "`verdict` is the whole system; `no-memory` has no standards and directives; `no-directives` has "
         "standards alone; `no-agents` has one judge, with statutes and memory. Another expert is set as the model of the "
         "role “judge”.",
-        json_schema_extra=declared(group=Group.WHO, first=True, labels={"verdict": "the whole system"}),
+        Group.WHO,
+        first=True,
+        labels={"verdict": "the whole system"},
     )
-    base: BaseName = Field(
-        default=BUNDLED,
-        title="Knowledge base",
-        json_schema_extra=declared(widget=Widget.KNOWLEDGE_BASE, group=Group.LOOK, first=True),
-        description="In which statutes are looked up: `bundled`, or the name of one that was imported.",
+    base: BaseName = knob(
+        BUNDLED,
+        "Knowledge base",
+        "In which statutes are looked up: `bundled`, or the name of one that was imported.",
+        Group.LOOK,
+        widget=Widget.KNOWLEDGE_BASE,
+        first=True,
     )
-    statutes: int = Field(
-        default=20,
-        title="Statutes in the coarse set (K)",
-        ge=1,
-        le=100,
-        description="The paper gives no value.",
-        json_schema_extra=declared(group=Group.LOOK),
+    statutes: int = knob(20, "Statutes in the coarse set (K)", "The paper gives no value.", Group.LOOK, ge=1, le=100)
+    ranking: Literal["dense", "hybrid"] = knob(
+        "hybrid", "Statutes ranked", "`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.", Group.LOOK
     )
-    ranking: Literal["dense", "hybrid"] = Field(
-        default="hybrid",
-        title="Statutes ranked",
-        description="`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
-    shortlist: int = Field(
-        default=5,
-        title="Statutes on the shortlist, about",
-        ge=1,
-        le=12,
-        description="The paper's prompt 2.",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
-    turns: int = Field(
-        default=3,
-        title="Turns at most (T_max)",
+    shortlist: int = knob(5, "Statutes on the shortlist, about", "The paper's prompt 2.", Group.LOOK, ge=1, le=12)
+    turns: int = knob(
+        3,
+        "Turns at most (T_max)",
+        "A turn is a draft and its verification. Three in the paper (appendix C).",
+        Group.TALK,
+        first=True,
         ge=1,
         le=10,
-        description="A turn is a draft and its verification. Three in the paper (appendix C).",
-        json_schema_extra=declared(group=Group.TALK, first=True),
     )
-    reasons_first: bool = Field(
-        default=False,
-        title="Reasons before decisions",
-        description="The paper's judge and supervisor name the article, or pass and reject, before they give a reason. Turn "
+    reasons_first: bool = knob(
+        False,
+        "Reasons before decisions",
+        "The paper's judge and supervisor name the article, or pass and reject, before they give a reason. Turn "
         "on to ask for the reason first.",
-        json_schema_extra=declared(group=Group.TALK, first=True),
+        Group.TALK,
+        first=True,
     )
-    memory: str = Field(
-        default="",
-        title="Memory snapshot",
-        max_length=60,
-        description="The snapshot of the memory that the run sees, by its name; empty: the memory as it is when the run "
+    memory: str = knob(
+        "",
+        "Memory snapshot",
+        "The snapshot of the memory that the run sees, by its name; empty: the memory as it is when the run "
         "first looks, frozen. `empty` is the one in which nothing was learned.",
-        json_schema_extra=declared(varied=False, group=Group.LOOK, first=True),
+        Group.LOOK,
+        varied=False,
+        first=True,
+        max_length=60,
     )
-    precedents: int = Field(
-        default=3,
-        title="Standards recalled",
-        ge=0,
-        le=20,
-        description="Three in the paper (appendix C).",
-        json_schema_extra=declared(group=Group.LOOK, first=True),
+    precedents: int = knob(
+        3, "Standards recalled", "Three in the paper (appendix C).", Group.LOOK, first=True, ge=0, le=20
     )
-    directives: int = Field(
-        default=3,
-        title="Directives recalled",
-        ge=0,
-        le=20,
-        description="Three in the paper (appendix C).",
-        json_schema_extra=declared(group=Group.LOOK),
+    directives: int = knob(3, "Directives recalled", "Three in the paper (appendix C).", Group.LOOK, ge=0, le=20)
+    alpha: float = knob(
+        0.4, "Weight of the overlap (α)", "Of statutes and charges (appendix C).", Group.LOOK, ge=0, le=1
     )
-    alpha: float = Field(
-        default=0.4,
-        title="Weight of the overlap (α)",
-        ge=0,
-        le=1,
-        description="Of statutes and charges (appendix C).",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
-    beta: float = Field(
-        default=0.3,
-        title="Weight of the graph (β)",
-        ge=0,
-        le=1,
-        description="Of what is activated (appendix C).",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
-    gamma: float = Field(
-        default=0.3,
-        title="Weight of the facts (γ)",
-        ge=0,
-        le=1,
-        description="Of semantic similarity (appendix C).",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
-    tau: float = Field(
-        default=0.4,
-        json_schema_extra=declared(set_for=DEFAULT, group=Group.LOOK),
-        title="Link standards from a cosine of (τ)",
+    beta: float = knob(0.3, "Weight of the graph (β)", "Of what is activated (appendix C).", Group.LOOK, ge=0, le=1)
+    gamma: float = knob(0.3, "Weight of the facts (γ)", "Of semantic similarity (appendix C).", Group.LOOK, ge=0, le=1)
+    tau: float = knob(
+        0.4,
+        "Link standards from a cosine of (τ)",
+        "With identical labels. The paper gives no value; −1 links by labels alone, as its appendix D says.",
+        Group.LOOK,
+        set_for=DEFAULT,
         ge=-1,
         le=1,
-        description="With identical labels. The paper gives no value; −1 links by labels alone, as its appendix D says.",
     )
-    topo: Literal["share", "count"] = Field(
-        default="share",
-        title="Activated neighbours",
-        description="`count` as in the paper (equation 10), or their `share` of all that is activated: 0 to 1, as the other parts "
+    topo: Literal["share", "count"] = knob(
+        "share",
+        "Activated neighbours",
+        "`count` as in the paper (equation 10), or their `share` of all that is activated: 0 to 1, as the other parts "
         "of the score.",
-        json_schema_extra=declared(group=Group.LOOK),
+        Group.LOOK,
     )
-    seeds: int = Field(
-        default=5,
-        title="Seeds (K)",
-        ge=1,
-        le=50,
-        description="Closest standards, where activation starts. The paper gives no value.",
-        json_schema_extra=declared(group=Group.LOOK),
+    seeds: int = knob(
+        5, "Seeds (K)", "Closest standards, where activation starts. The paper gives no value.", Group.LOOK, ge=1, le=50
     )
-    hops: int = Field(
-        default=2,
-        title="Hops (k)",
-        ge=0,
-        le=5,
-        description="How far activation spreads. The paper gives no value.",
-        json_schema_extra=declared(group=Group.LOOK),
-    )
+    hops: int = knob(2, "Hops (k)", "How far activation spreads. The paper gives no value.", Group.LOOK, ge=0, le=5)
     learning: Learning = Field(default_factory=Learning, title="Learning", json_schema_extra=declared(varied=False))
 
     @property
     def alone(self) -> bool:
-        """Whether one judge decides without the others."""
         return self.variant == "no-agents"
 
     @property
     def remembers(self) -> bool:
-        """Whether there is a memory."""
         return self.variant != "no-memory"
 
     @property
     def directs(self) -> bool:
-        """Whether there are micro-directives."""
         return self.variant in ("verdict", "no-agents")
 
     @property
@@ -254,17 +186,14 @@ class VerdictSetup(Setup):
 
     @property
     def can_learn(self) -> bool:
-        """Whether a training run would teach the memory."""
         return self.remembers and not self.alone
 
     @property
     def weights(self) -> Weights:
-        """Alpha, beta and gamma."""
         return self.alpha, self.beta, self.gamma
 
 
 def members(setup: VerdictSetup) -> tuple[Member, ...]:
-    """One member a role; the meta-model in a training run."""
     roles = ["presiding"] if setup.alone else [role for role in TITLES if role != "meta"]
     if setup.learns:
         roles.append("meta")

@@ -100,7 +100,6 @@ class FinalJudgment(Answer):
     term_of_imprisonment: OneTerm = Field(description=TERM)
 
     def judgment(self) -> Judgment:
-        """As a judgment, names and numbers made uniform."""
         return Judgment(
             relevant_articles=self.relevant_articles,
             charges=self.accusation,
@@ -177,7 +176,6 @@ class DraftOpinion(OfFacts, Task[DraftJudgment]):
 
     @property
     def form(self) -> type[DraftJudgment]:
-        """A draft, its basis before or after the article."""
         return ReasonedDraft if self.reasons_first else DraftJudgment
 
 
@@ -194,7 +192,6 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
 
     @property
     def form(self) -> type[Verification]:
-        """A verification, its advice before or after the flag."""
         return ReasonedVerification if self.reasons_first else Verification
 
 

@@ -134,7 +134,6 @@ def _text(path: Path) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command line takes."""
     made = argparse.ArgumentParser(description="Train an expert on the data that `courtroom align` has written.")
     made.add_argument("folder", type=Path, help="with sft.jsonl, dpo.jsonl and adapter.json")
     made.add_argument("--to", type=Path, required=True, help="a folder for the adapters and the expert")
@@ -144,7 +143,6 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Read the command line, and train."""
     given = parser().parse_args(arguments)
     try:
         print(f"The expert is in {train(given.folder, given.to, given.base, given.only)}.")

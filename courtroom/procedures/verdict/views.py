@@ -84,7 +84,6 @@ def memory(record: Record) -> Shown:
 
 
 def learned(record: Record) -> Shown:
-    """The steps of learning, in order."""
     cards = []
     for event in record.of(Learned):
         lesson = event.lesson
@@ -102,7 +101,6 @@ def learned(record: Record) -> Shown:
 
 
 def judgment(record: Record) -> Shown:
-    """The judgment beside the real one."""
     return {"": compared(record)}
 
 

@@ -25,6 +25,7 @@ from courtroom.questions.audience import Liked
 from courtroom.room.live_audiences import AudienceSnapshot, Poll
 from pages.parts.audience.phone import live_audiences
 from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.house import server_address
 from pages.parts.shared.inert import escaped, inert, literal
 from pages.parts.shared.offered import offered
 from pages.parts.shared.table import many, money
@@ -35,7 +36,7 @@ HERE_ONLY = ("localhost", "127.0.0.1", "::1", "[::1]")
 
 def link_of(token: str) -> str:
     """The link, under the address by which phones reach this server; the person can say another than the browser's own."""
-    base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
+    base = server_address()
     typed = st.text_input(
         _("Address by which phones reach this server"),
         st.session_state.get("audience-address", base),
@@ -125,6 +126,8 @@ LOOK_S = 1.5
 WAIT_S = 8.0
 """How long the page waits for the fork before it shows it as it goes on."""
 WHO = "The audience"
+PANEL = "audience"
+"""The anchor of the panel: it stands below the room, and who has just invited people has to find it."""
 TROUBLE = "why-no-fork"
 
 
@@ -134,7 +137,10 @@ def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> No
     if st.session_state.pop("invited", None):
         st.rerun()  # these controls are drawn apart from the page, on which the audience's panel is to stand now
     audience = house.audiences.of(record.run.id)
-    if not can_have_one(procedure) or (audience and audience.closed is None):
+    if not can_have_one(procedure):
+        return
+    if audience and audience.closed is None:
+        st.markdown(f":material/qr_code: [{_('The audience')}](#{PANEL})", width="content")
         return
     st.button(
         _("Invite an audience"),
@@ -162,7 +168,7 @@ def audience_view(house: Courthouse, record: Record) -> None:
     arguments = house.audiences.arguments(record.run.id)
     st.session_state[f"arguments-{record.run.id}"] = _standing(arguments)
     with st.container(border=True, key="audience"):
-        st.subheader(_("The audience"))
+        st.subheader(_("The audience"), anchor=PANEL)
         left, right = st.columns([1, 2], gap="large")
         if audience.closed is None:
             with left:

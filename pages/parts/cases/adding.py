@@ -19,8 +19,9 @@ from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _, ngettext, translated
-from courtroom.media.medium import Medium
+from courtroom.media.medium import Medium, MediumKind
 from courtroom.media.pictures import sniff
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import inert, literal
 
 MOST_LISTED = 100
@@ -52,15 +53,12 @@ def upload(house: Courthouse) -> None:
     taken: list[str] = []
     refused: list[str] = []
     remarks: Counter[str] = Counter()
-    try:
+    with errors_shown():
         labels = names_from(names) or None
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return
-    with st.spinner(_("Reading and checking ...")):
-        for file in files or []:
-            _import(house, file.name, file.getvalue(), labels, taken, refused, remarks)
-    _report(taken, refused, remarks)
+        with st.spinner(_("Reading and checking ...")):
+            for file in files or []:
+                _import(house, file.name, file.getvalue(), labels, taken, refused, remarks)
+        _report(taken, refused, remarks)
 
 
 def _import(
@@ -89,11 +87,9 @@ def _import(
 
 def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
     """One sentence on all; where there is more to say, it is folded below."""
-    sentence = (
-        _("Imported: {taken}.", taken=literal(taken[0]))
-        if len(taken) == 1
-        else _("{taken} cases imported.", taken=len(taken))
-    )
+    sentence = _("{taken} cases imported.", taken=len(taken))
+    if len(taken) == 1:
+        sentence = _("Imported: {taken}.", taken=literal(taken[0]))
     if refused:
         sentence = ngettext(
             "{number} case imported, {refused} refused: {why}",
@@ -108,13 +104,9 @@ def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None
     if len(taken) + len(refused) + len(remarks) > 1:
         with st.expander(_("Details")):
             _list(_("Refused"), [translated(one) for one in refused])
-            _list(
-                _("Remarks"),
-                [
-                    _("{text} ({times} times)", text=translated(text), times=times) if times > 1 else translated(text)
-                    for text, times in remarks.items()
-                ],
-            )
+            counted = ((translated(text), times) for text, times in remarks.items())
+            lines = [_("{text} ({times} times)", text=text, times=n) if n > 1 else text for text, n in counted]
+            _list(_("Remarks"), lines)
             _list(_("Imported"), taken)
 
 
@@ -125,6 +117,7 @@ def _list(title: str, lines: list[str]) -> None:
         inert("\n".join((*lines[:MOST_LISTED], *rest)), small=True)
 
 
+LANGUAGES = ["en", "zh", "de", "fr", "es", "ja"]
 TYPES = ["png", "jpg", "jpeg", "webp", "gif", "mp4", "webm", "mov", "avi", "mkv"]
 
 
@@ -136,9 +129,7 @@ def case_form(house: Courthouse) -> None:
         title = st.text_input(_("Title"), key="form_title")
         top = st.columns(3)
         category = top[0].selectbox(_("Category"), CATEGORIES, key="form_category", format_func=translated)
-        language = top[1].selectbox(
-            _("Language"), ["en", "zh", "de", "fr", "es", "ja"], key="form_language", format_func=translated
-        )
+        language = top[1].selectbox(_("Language"), LANGUAGES, key="form_language", format_func=translated)
         condition = top[2].text_input(_("Condition"), key="form_condition", placeholder=_("like new"))
         product = st.text_input(_("Product"), key="form_product")
         middle = st.columns(4)
@@ -177,7 +168,6 @@ def case_form(house: Courthouse) -> None:
     for side in SIDES:
         for number, piece in enumerate([p for p in evidence if p["side"] == side], start=1):
             piece["id"] = f"{side}-{number}"
-    known = buyer is not None and seller is not None
     data: dict[str, Any] = {
         "kind": "dispute",
         "id": _id(title),
@@ -193,7 +183,7 @@ def case_form(house: Courthouse) -> None:
         },
         "chat": [line for line in map(_line, chat.splitlines()) if line],
         "evidence": evidence,
-        "jury": {"buyer": buyer, "seller": seller} if known else None,
+        "jury": {"buyer": buyer, "seller": seller} if None not in (buyer, seller) else None,
     }  # fmt: skip
     _save(house, lambda: Package(Dispute.model_validate(data), files))
 
@@ -211,14 +201,8 @@ def _piece(number: int) -> dict[str, Any]:
     words = below[1].text_area(
         _("What they show, a line each"), key=f"form_words_{number}", height=80, help=_("For members that can't see.")
     )
-    return {
-        "side": side,
-        "round": turn,
-        "text": text,
-        "media": media or [],
-        "words": words.splitlines(),
-        "number": number,
-    }
+    given = {"side": side, "round": turn, "text": text, "number": number}
+    return {**given, "media": media or [], "words": words.splitlines()}
 
 
 def _as_data(piece: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any] | None:
@@ -228,18 +212,13 @@ def _as_data(piece: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any] |
     for index, file in enumerate(piece["media"]):
         name = f"media/{piece['number'] + 1}-{index + 1}-{Path(file.name).name}"
         files[name] = file.getvalue()
-        media.append(
-            {
-                "id": f"piece-{piece['number'] + 1}-{index + 1}",
-                "kind": _kind(file.getvalue()),
-                "file": name,
-                "description": piece["words"][index] if index < len(piece["words"]) else "",
-            }
-        )
+        said = piece["words"][index] if index < len(piece["words"]) else ""
+        own = f"piece-{piece['number'] + 1}-{index + 1}"
+        media.append({"id": own, "kind": _kind(file.getvalue()), "file": name, "description": said})
     return {"side": piece["side"], "round": piece["round"], "text": piece["text"], "media": media}
 
 
-def _kind(data: bytes) -> str:
+def _kind(data: bytes) -> MediumKind:
     """Picture or video, by what the file really is."""
     found = sniff(data[:16])
     return found[0] if found else "image"
@@ -253,17 +232,11 @@ def _line(line: str) -> dict[str, str] | None:
 
 
 def text_form(house: Courthouse, kind: type[Case]) -> None:
-    """Everything stays in the form until it is saved."""
     with st.form(f"text-{kind.__name__}", border=True):
         st.subheader(_("A new {kind_title}", kind_title=literal(kind.kind_title.lower())))
         top = st.columns([4, 1])
         title = top[0].text_input(_("Title"), key=f"text_title_{kind.__name__}")
-        language = top[1].selectbox(
-            _("Language"),
-            ["en", "zh", "de", "fr", "es", "ja"],
-            key=f"text_lang_{kind.__name__}",
-            format_func=translated,
-        )
+        language = top[1].selectbox(_("Language"), LANGUAGES, key=f"text_lang_{kind.__name__}", format_func=translated)
         text = st.text_area(_("Text"), key=f"text_text_{kind.__name__}", height=260)
         files = st.file_uploader(
             _("Pictures and videos, if any"), TYPES, accept_multiple_files=True, key=f"text_media_{kind.__name__}"
@@ -273,7 +246,7 @@ def text_form(house: Courthouse, kind: type[Case]) -> None:
         return
     taken = {f"media/{number}-{Path(file.name).name}": file.getvalue() for number, file in enumerate(files, start=1)}
     media = tuple(
-        Medium(id=f"media-{number}", kind=found[0] if (found := sniff(data[:16])) else "image", file=name)
+        Medium(id=f"media-{number}", kind=_kind(data), file=name)
         for number, (name, data) in enumerate(taken.items(), start=1)
     )
     _save(house, lambda: Package(kind.written(_id(title), title, language, text, media), taken))

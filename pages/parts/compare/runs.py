@@ -26,7 +26,7 @@ from pages.parts.shared.differences import LETTERS, setting
 from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.run_choice import runs_to_choose
-from pages.parts.shared.table import count, duration, heads, many, moment, money
+from pages.parts.shared.table import count, duration, many, moment, money, table
 
 
 def chosen_runs(house: Courthouse) -> list[Record]:
@@ -45,7 +45,7 @@ def chosen_runs(house: Courthouse) -> list[Record]:
             st.error(_("There is no run {run} here; it may have been deleted. Choose another.", run=literal(run)))
     rows = runs_to_choose(house, "compare-search", [record.run.id for record in records])
     present = [record.run.id for record in records if record.run.id in rows]
-    wanted = st.multiselect(
+    chosen = st.multiselect(
         _("Runs"),
         list(rows),
         present,
@@ -54,8 +54,8 @@ def chosen_runs(house: Courthouse) -> list[Record]:
         placeholder=_("Choose two to four runs"),
         key=f"compared-{','.join(present)}",
     )
-    if wanted != present:
-        look_at_runs(wanted)
+    if chosen != present:
+        look_at_runs(chosen)
         st.rerun()
     look_at_runs(runs)
     return records
@@ -126,11 +126,8 @@ def in_a_sentence(comparison: Comparison) -> str:
         same=f"{states['same']:d}",
         differs=f"{states['differs']:d}",
     )
-    text += (
-        _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
-        if states["only in some"]
-        else ""
-    )
+    if states["only in some"]:
+        text += _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
     text += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else "."
     if comparison.parts_at:
         text += _(" They part at {parts_at}.", parts_at=literal(comparison.parts_at))
@@ -157,33 +154,23 @@ def comparison_table(house: Courthouse) -> None:
     if not runs:
         return
     records = [house.runner.latest.of(run) for run in runs]
-    table = pd.DataFrame(in_words(run_table(records), type(records[0].setup)))
+    frame = pd.DataFrame(in_words(run_table(records), type(records[0].setup)))
     with st.container(border=True):
         st.markdown(_("**Comparison table: {runs}**", runs=many(len(runs), "run")))
-        chosen = st.dataframe(
-            table,
-            hide_index=True,
-            width="stretch",
-            key=f"table-{len(runs)}",
-            on_select="rerun",
-            selection_mode="multi-row",
-            column_config=heads(
-                table,
-                {
-                    "share": st.column_config.NumberColumn(_("share"), format="percent"),
-                    "cost": st.column_config.NumberColumn(_("cost"), format="dollar"),
-                },
-            ),
-        )
+        forms = {
+            "share": st.column_config.NumberColumn(_("share"), format="percent"),
+            "cost": st.column_config.NumberColumn(_("cost"), format="dollar"),
+        }
+        chosen = table(frame, forms, key=f"table-{len(runs)}", on_select="rerun", selection_mode="multi-row")
         rows = [runs[number] for number in chosen["selection"]["rows"]]
         with st.container(horizontal=True, vertical_alignment="center"):
             if st.button(_("Compare the chosen rows"), icon=":material/compare:", disabled=not 2 <= len(rows) <= 4):
-                st.query_params["runs"] = st.session_state["compared"] = ",".join(rows)
+                look_at_runs(rows)
                 st.rerun()
             if st.button(_("Remove the chosen rows"), icon=":material/remove:", disabled=not rows):
                 st.session_state[TABLE] = [run for run in runs if run not in rows]
                 st.rerun()
-            st.download_button(_("CSV"), csv_of(table), "runs.csv", "text/csv", icon=":material/download:")
+            st.download_button(_("CSV"), csv_of(frame), "runs.csv", "text/csv", icon=":material/download:")
             if st.button(_("Empty the table"), icon=":material/close:", type="tertiary"):
                 del st.session_state[TABLE]
                 st.rerun()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
-from courtroom.engine.blocks import Block, Graph
+from courtroom.engine.blocks import Graph
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.comparison import (
@@ -66,25 +66,15 @@ def answers_beside(comparison: Comparison, records: Sequence[Record]) -> None:
             **{letter: [SOURCES[answer.sources[n]] for answer in answers] for n, letter in enumerate(letters)},
         }
     )
-    chosen = table(
-        shown_answers,
-        height=320,
-        on_select="rerun",
-        selection_mode="single-row",
-        key="answers",
-    )
+    chosen = table(shown_answers, height=320, on_select="rerun", selection_mode="single-row", key="answers")
     rows = chosen.selection.rows
     place = rows[0] if rows and rows[0] < len(answers) else 0
     st.caption(_("{answers} answers. Select a row to read another one.", answers=len(answers)))
     st.subheader(literal(f"{answers[place].title}: {answers[place].path}"))
     if answers[place].fields:
-        answer_beside(answers[place])
+        differences_view(answers[place].fields, label)
     else:
         _whole(answers[place], records)
-
-
-def answer_beside(answer: AnswerComparison) -> None:
-    differences_view(answer.fields, label)
 
 
 def _whole(answer: AnswerComparison, records: Sequence[Record]) -> None:
@@ -111,7 +101,8 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
     title = (
         st.segmented_control(_("View"), titles, default=titles[0], format_func=literal, key="view-beside") or titles[0]
     )
-    drawn = [_drawn(record, procedure, title) for record, procedure in zip(records, procedures, strict=True)]
+    each = [{view.title: view for view in procedure.views}.get(title) for procedure in procedures]
+    drawn = [view.blocks(record) if view else {} for view, record in zip(each, records, strict=True)]
     labels = [label for label in dict.fromkeys(label for blocks in drawn for label in blocks) if label] or [""]
     shown = next((label for label in reversed(labels) if all(label in blocks for blocks in drawn)), labels[-1])
     if len(labels) > MOST_SIDE_BY_SIDE:
@@ -134,11 +125,6 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
                     block_view(block, procedures[place], f"{title}-{place}-{number}", per_row=1, together=together)
 
 
-def _drawn(record: Record, procedure: Procedure, title: str) -> Mapping[str, Sequence[Block]]:
-    view = next((view for view in procedure.views if view.title == title), None)
-    return view.blocks(record) if view else {}
-
-
 def look_ups_beside(comparison: Comparison) -> None:
     letters = LETTERS[: len(comparison.runs)]
     found = [(look_up, one) for look_up in comparison.look_ups for one in look_up.found]
@@ -159,14 +145,9 @@ def look_ups_beside(comparison: Comparison) -> None:
         default="Not in all" if common < len(found) else "In all",
         format_func=literal,
     )
+    said = {True: _("yes"), False: _("no")}
     rows = [
-        [
-            look_up.path,
-            look_up.where,
-            _("yes") if look_up.same_query else _("no"),
-            one.title,
-            *_marks(look_up.made, one.runs),
-        ]
+        [look_up.path, look_up.where, said[look_up.same_query], one.title, *_marks(look_up.made, one.runs)]
         for look_up, one in found
         if show in (None, "Everything") or (show == "In all") == all(one.runs)
     ]
@@ -228,12 +209,10 @@ def _last(ballots: Sequence[BallotComparison]) -> int:
 
 def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str, Choice]) -> str:
     tally = ballot.tallies[place]
+    if tally is None and any(row.votes[place] for row in ballot.members):
+        return _("{letter}: not counted", letter=literal(letter))
     if tally is None:
-        return (
-            _("{letter}: no such ballot", letter=literal(letter))
-            if not any(row.votes[place] for row in ballot.members)
-            else _("{letter}: not counted", letter=literal(letter))
-        )
+        return _("{letter}: no such ballot", letter=literal(letter))
     seats = sum(tally.counts.values()) + tally.abstained
     lines = [
         f"{literal(choices[name].mark)} {literal(choices[name].title)} {number / seats:.0%}"
@@ -290,4 +269,4 @@ def _member(comparison: Comparison, procedures: Sequence[Procedure], member: Mem
         st.markdown(_("#### Answers that differ"))
     for answer in answers:
         with st.expander(f"{literal(answer.title)}: {literal(answer.path)}"):
-            answer_beside(answer)
+            differences_view(answer.fields, label)

@@ -15,14 +15,13 @@ from courtroom.datasets.forms import FORMS
 from courtroom.datasets.importing import Order, columns_from
 from courtroom.datasets.imports import ImportProgress
 from courtroom.datasets.row import ImportCounts
-from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.offered import offered
 
 
 def kept_file(name: str, content: bytes) -> Path:
-    """An uploaded file on disk."""
     folder = st.session_state.setdefault("experiment-folder", tempfile.TemporaryDirectory(prefix="courtroom-"))
     path = Path(folder.name) / Path(name).name
     path.write_bytes(content)
@@ -43,14 +42,8 @@ def import_form(house: Courthouse, opened: bool) -> None:
         file = left.file_uploader(_("A file"), TYPES, key="dataset_file")
         path, served = "", house.settings.data_folder
         if served is not None:
-            path = str(
-                right.selectbox(
-                    _("Or a file or folder on the server"),
-                    ["", *_inside(served)],
-                    key="dataset_path",
-                    format_func=translated,
-                )
-            )
+            label, files = _("Or a file or folder on the server"), ["", *_inside(served)]
+            path = right.selectbox(label, files, key="dataset_path", format_func=translated)
         else:
             right.caption(
                 _("For files on the server, its owner sets `COURTROOM_DATA_FOLDER`, or imports them in the shell.")
@@ -76,7 +69,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
             help=_("Columns under other names, OLD=NEW with commas between."),
         )
         if st.button(_("Import"), type="primary", disabled=not (file or path.strip()), key="dataset_import"):
-            try:
+            with errors_shown():
                 kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
                 source = kept or (served or Path()) / path
                 order = Order(
@@ -87,8 +80,6 @@ def import_form(house: Courthouse, opened: bool) -> None:
                     columns=columns_from(renamed.split(",")),
                 )
                 house.dataset_imports.begin(order)
-            except CourtroomError as error:
-                st.error(literal(str(error)))
 
 
 def _inside(folder: Path) -> list[str]:
@@ -135,47 +126,37 @@ def _told(house: Courthouse, state: ImportProgress) -> None:
     name = state.order.name
     if state.running:
         refused = _(", {refused} refused", refused=f"{state.refused:,d}") if state.refused else ""
-        st.progress(
-            min(1.0, state.share),
-            _("{name}: {taken} rows{refused}", name=literal(name), taken=f"{state.taken:,d}", refused=refused),
-        )
+        text = _("{name}: {taken} rows{refused}", name=literal(name), taken=f"{state.taken:,d}", refused=refused)
+        st.progress(min(1.0, state.share), text)
         return
     if state.asks:
         _ask(house, state)
         return
+    done = state.done
     with st.container(horizontal=True, vertical_alignment="center"):
         if state.error:
             st.error(literal(state.error))
-        elif state.done is not None:
-            refused = (
-                _("; {refused} records were refused", refused=f"{state.done.refused:,d}") if state.done.refused else ""
+        elif done is not None:
+            refused = _("; {refused} records were refused", refused=f"{done.refused:,d}") if done.refused else ""
+            text = _(
+                "{name}: {taken} rows are in{refused}.", name=literal(name), taken=f"{done.taken:,d}", refused=refused
             )
-            st.success(
-                _(
-                    "{name}: {taken} rows are in{refused}.",
-                    name=literal(name),
-                    taken=f"{state.done.taken:,d}",
-                    refused=refused,
-                ),
-                icon=":material/check:",
-            )
+            st.success(text, icon=":material/check:")
         if st.button(_("Close"), key=f"dataset_close_{name}"):
             del house.dataset_imports.under_way[name]
             st.rerun(scope="app")
-    if state.done is not None:
-        draw_counts(state.done.counts, opened=True)
-    if state.done is not None and state.done.problems:
-        with st.expander(_("Why {refused} records were refused", refused=f"{state.done.refused:,d}")):
-            inert("\n".join(str(problem) for problem in state.done.problems[:100]), small=True)
-    if state.done is not None and state.done.remarks:
+    if done is None:
+        return
+    draw_counts(done.counts, opened=True)
+    if done.problems:
+        with st.expander(_("Why {refused} records were refused", refused=f"{done.refused:,d}")):
+            inert("\n".join(str(problem) for problem in done.problems[:100]), small=True)
+    if done.remarks:
         with st.expander(_("Remarks")):
-            inert(
-                "\n".join(
-                    _("{text} ({times} times)", text=translated(text), times=times)
-                    for text, times in state.done.remarks.items()
-                ),
-                small=True,
+            lines = (
+                _("{text} ({times} times)", text=translated(remark), times=n) for remark, n in done.remarks.items()
             )
+            inert("\n".join(lines), small=True)
 
 
 def draw_counts(counts: ImportCounts, opened: bool = False) -> None:
@@ -207,13 +188,10 @@ def _ask(house: Courthouse, state: ImportProgress) -> None:
         del house.dataset_imports.under_way[state.order.name]
         st.rerun(scope="app")
     if pressed:
-        try:
+        with errors_shown():
             checked = names_from(",".join(f"{number}={name.strip()}" for number, name in names.items()))
             house.dataset_imports.begin(state.order.model_copy(update={"names": checked}))
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        st.rerun(scope="app")
+            st.rerun(scope="app")
 
 
 def _name(source: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import streamlit as st
 
@@ -13,16 +15,16 @@ from courtroom.datasets.counts import cleaned
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
-from courtroom.errors import CourtroomError
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.language import _, translated
 from pages.parts.experiments.dataset_import import draw_counts, import_form, imports_under_way
 from pages.parts.experiments.list import sample_buttons
+from pages.parts.shared.actions import do, errors_shown
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.offered import offered
-from pages.parts.shared.table import many, table
+from pages.parts.shared.table import many, one_of, table
 
 MOST_PROBLEMS = 50
 MOST_ROWS = 20
@@ -54,53 +56,34 @@ def draw_datasets() -> None:
 
 
 def _listed(infos: list[DatasetInfo]) -> pd.DataFrame:
-    return pd.DataFrame(
-        [
-            {
-                "Dataset": info.name,
-                "Kind": info.kind,
-                "Rows": info.count,
-                "Splits": ", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none",
-                "Version": info.version,
-                "From": info.source,
-                "Made": info.made.replace("T", " ")[:16],
-            }
-            for info in infos
-        ]
-    )
+    parts = [", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none" for info in infos]
+    rows = [
+        (info.name, info.kind, info.count, splits, info.version, info.source, info.made.replace("T", " ")[:16])
+        for info, splits in zip(infos, parts, strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"])
 
 
 def _one(house: Courthouse, info: DatasetInfo) -> None:
     with st.spinner(_("Counting ...")):
-        found = _measured(house, info.name, info.version)
-    whole = found.counts[ALL]
+        counted = _measured(house, info.name, info.version)
+    whole = counted.counts[ALL]
     top = st.columns(4)
     top[0].metric(_("Rows"), f"{whole.rows:,}")
     top[1].metric(_("Outcome known"), f"{whole.known:,}")
     top[2].metric(_("Categories"), f"{len(whole.categories):,}")
     top[3].metric(_("Median characters"), f"{whole.length.median:,.0f}")
-    table(pd.DataFrame(found.rows()))
+    table(pd.DataFrame(counted.rows()))
     if counts := house.datasets.counts(info.name, info.version):
         draw_counts(counts)
-    shown = st.segmented_control(
-        _("Show"),
-        ["Figures", "Rows", "Check", *(("Splits", "Delete") if may(Access.RUN) else ())],
-        default="Figures",
-        required=True,
-        key=f"dataset_shown_{info.name}",
-        label_visibility="collapsed",
-        format_func=literal,
-    )
-    if shown == "Figures":
-        _figures(found)
-    elif shown == "Rows":
-        _rows(house, info)
-    elif shown == "Splits":
-        _splits(house, info)
-    elif shown == "Check":
-        _check(house, info)
-    else:
-        _delete(house, info)
+    parts: dict[str, Callable[[], None]] = {
+        "Figures": lambda: _figures(counted),
+        "Rows": lambda: _rows(house, info),
+        "Check": lambda: _check(house, info),
+    }
+    if may(Access.RUN):
+        parts |= {"Splits": lambda: _splits(house, info), "Delete": lambda: _delete(house, info)}
+    parts[one_of(_("Show"), list(parts), f"dataset_shown_{info.name}", "Figures")]()
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -139,16 +122,9 @@ def _rows(house: Courthouse, info: DatasetInfo) -> None:
     )
     text = top[1].text_input(_("Holds this text"), key=f"dataset_contains_{info.name}")
     drawn = top[2].toggle(_("Draw by chance"), key=f"dataset_drawn_{info.name}")
-    rows = list(
-        house.datasets.rows(
-            info.name,
-            info.version,
-            split=None if split == "all" else split,
-            contains=text.strip() or None,
-            limit=MOST_ROWS,
-            sample=MOST_ROWS if drawn else None,
-        )
-    )
+    of, words, by_chance = None if split == "all" else split, text.strip() or None, MOST_ROWS if drawn else None
+    found = house.datasets.rows(info.name, info.version, of, limit=MOST_ROWS, sample=by_chance, contains=words)
+    rows = list(found)
     if not rows:
         st.info(_("No row fits. Use other words, or another split."), icon=":material/filter_alt_off:")
     for row in rows:
@@ -183,15 +159,11 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
         seed = columns[3].number_input(_("Seed"), 0, 2**31 - 1, 0, key="dataset_seed")
         pressed = st.form_submit_button(_("Split"), type="primary")
     if pressed:
-        try:
-            made = house.datasets.split(
-                info.name, info.version, {split: share for split, share in shares.items() if share}, int(seed)
-            )
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        st.session_state["dataset_told"] = made.version
-        st.rerun()
+        with errors_shown():
+            given = {split: share for split, share in shares.items() if share}
+            made = house.datasets.split(info.name, info.version, given, int(seed))
+            st.session_state["dataset_told"] = made.version
+            st.rerun()
     if st.session_state.pop("dataset_told", None) == info.version:
         st.success(_("The version {version} is split.", version=literal(info.version)))
 
@@ -204,36 +176,22 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
     for sentence in found.sentences():
         (st.info if found.clean else st.warning)(literal(sentence))
+    kinds = {"in several splits": found.leaks, "repeated": found.duplicates, "several outcomes": found.contradictions}
     same = [
-        {
-            "What": what,
-            "Rows": ", ".join(one.rows[:6]),
-            "Splits": ", ".join(one.splits),
-            "Outcomes": ", ".join(one.outcomes),
-        }
-        for what, those in (
-            ("in several splits", found.leaks),
-            ("repeated", found.duplicates),
-            ("several outcomes", found.contradictions),
-        )
+        (what, ", ".join(one.rows[:6]), ", ".join(one.splits), ", ".join(one.outcomes))
+        for what, those in kinds.items()
         for one in those
     ]
     if same:
-        table(pd.DataFrame(same))
+        table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
         _clean(house, info, found)
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
-        pairs = [
-            {
-                "Rows": ", ".join(one.rows),
-                "Splits": ", ".join(dict.fromkeys(filter(None, one.splits))),
-                "Alike": one.alike,
-            }
-            for one in near.pairs
-        ]
+        splits = [", ".join(dict.fromkeys(filter(None, one.splits))) for one in near.pairs]
+        pairs = [(", ".join(one.rows), of, one.alike) for one, of in zip(near.pairs, splits, strict=True)]
         alike = st.column_config.NumberColumn(_("Alike"), format="percent")
-        table(pd.DataFrame(pairs), {"Alike": alike})
+        table(pd.DataFrame(pairs, columns=["Rows", "Splits", "Alike"]), {"Alike": alike})
 
 
 @offered(Access.RUN)
@@ -251,12 +209,8 @@ def _clean(house: Courthouse, info: DatasetInfo, found: Findings) -> None:
             help=_("All rows of a text with several outcomes go. The version before stays as it is."),
         )
     if repeated or contradictory:
-        try:
-            cleaned(house.datasets, info.name, info.version, repeated=bool(repeated), contradictory=bool(contradictory))
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-        else:
-            st.rerun()
+        taken_out = {"repeated": bool(repeated), "contradictory": bool(contradictory)}
+        do(lambda: cleaned(house.datasets, info.name, info.version, **taken_out))
 
 
 @st.cache_data(show_spinner=False, max_entries=20)
@@ -274,9 +228,4 @@ def _delete(house: Courthouse, info: DatasetInfo) -> None:
         one = len(versions) > 1 and st.button(_("Delete this version"), key="dataset_delete_version")
         whole = st.button(_("Delete the dataset"), key="dataset_delete", icon=":material/delete:")
     if one or whole:
-        try:
-            house.experiments.delete_dataset(info.name, None if whole else info.version)
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-        else:
-            st.rerun()
+        do(lambda: house.experiments.delete_dataset(info.name, None if whole else info.version))

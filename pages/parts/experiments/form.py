@@ -15,7 +15,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.engine.changes import value_at
 from courtroom.engine.knobs import setting_in_words
-from courtroom.errors import CourtroomError
 from courtroom.experiments.estimate import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.predictions import models_in
@@ -26,9 +25,10 @@ from courtroom.models.offers import Offer
 from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.dataset_import import kept_file
 from pages.parts.experiments.list import open_experiment, sample_buttons
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob_values, varied
-from pages.parts.shared.models_form import keys_form, reachable, typed_keys
+from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
 from pages.parts.shared.table import count, duration, many, money, table
 
 AS_WRITTEN = ""
@@ -60,10 +60,8 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     left, a, b = st.columns([3, 1, 1])
     names = [arm.name for arm in written.arms]
     arms = left.multiselect(_("Arms"), names, names, key=f"{key}-arms", format_func=translated)
-    repeats = int(
-        a.number_input(
-            _("Repeats"), 1, 1_000, written.repeats, key=f"{key}-repeats", help=_("Each with a seed of its own.")
-        )
+    repeats = a.number_input(
+        _("Repeats"), 1, 1_000, written.repeats, key=f"{key}-repeats", help=_("Each with a seed of its own.")
     )
     budget = b.number_input(
         _("Budget (US$)"), 0.0, None, written.budget.money or 0.0, key=f"{key}-budget", help=_("0 is no limit.")
@@ -72,52 +70,35 @@ def written_form(house: Courthouse, written: Experiment, remarks: tuple[str, ...
     if not arms:
         st.caption(_("Choose at least one arm."))
         return None
-    try:
-        found = adapted(
-            written,
-            dataset=info.name,
-            split=split,
-            sample=sample or None,
-            repeats=repeats,
-            model=model or None,
-            arms=arms,
-        )
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return None
-    if not sample:
-        found = found.model_copy(update={"dataset": found.dataset.model_copy(update={"sample": None, "limit": None})})
-    return found.model_copy(update={"budget": found.budget.model_copy(update={"money": budget or None})})
+    with errors_shown():
+        chosen: dict[str, Any] = {"split": split, "sample": sample or None, "repeats": repeats, "model": model or None}
+        experiment = adapted(written, dataset=info.name, arms=arms, **chosen)
+        cases = experiment.dataset if sample else experiment.dataset.model_copy(update={"sample": None, "limit": None})
+        limits = experiment.budget.model_copy(update={"money": budget or None})
+        return experiment.model_copy(update={"dataset": cases, "budget": limits})
+    return None
 
 
 def _cases(written: Experiment, infos: dict[str, DatasetInfo], key: str) -> tuple[DatasetInfo, str, int]:
     left, middle, right = st.columns([3, 2, 2])
-    wanted = written.dataset
-    names = list(infos)
-    info = infos[
-        left.selectbox(
-            _("Dataset"),
-            names,
-            names.index(wanted.name) if wanted.name in infos else 0,
-            key=f"{key}-dataset",
-            format_func=translated,
-        )
-    ]
+    cases, names = written.dataset, list(infos)
+    place = names.index(cases.name) if cases.name in infos else 0
+    info = infos[left.selectbox(_("Dataset"), names, place, key=f"{key}-dataset", format_func=translated)]
     splits = ["", *info.splits]
     split = middle.selectbox(
-        _("Split"), splits, splits.index(wanted.split) if wanted.split in splits else 0,
+        _("Split"), splits, splits.index(cases.split) if cases.split in splits else 0,
         key=f"{key}-split-{info.name}", format_func=lambda one: one or "all",
     )  # fmt: skip
-    drawn = min(wanted.sample or 0, info.count)
+    drawn = min(cases.sample or 0, info.count)
     sample = right.number_input(_("Cases drawn (0 is all)"), 0, info.count, drawn, key=f"{key}-sample-{info.name}")
-    if wanted.name not in infos:
+    if cases.name not in infos:
         st.caption(
             _(
                 "It is written for the dataset “{name}”, which is not here. Other cases of the same kind stand in; the table is then not the paper's.",
-                name=literal(wanted.name),
+                name=literal(cases.name),
             )
         )
-    return info, split, int(sample)
+    return info, split, sample
 
 
 def _model(house: Courthouse, written: Experiment, key: str) -> str:
@@ -156,16 +137,7 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
     left, right = st.columns([3, 2])
     path, values = _varied(house, [offered[title]["procedure"] for title in chosen], left, right)
     arms = [
-        _arm(
-            house,
-            title,
-            offered[title],
-            label,
-            known.get(label) or Offer(id=label.strip()),
-            len(models) > 1,
-            path,
-            value,
-        )
+        _arm(house, title, offered[title], known.get(label) or Offer(id=label.strip()), len(models) > 1, path, value)
         for title in chosen
         for label in models or [OFFLINE]
         for value in (values if path in _paths(house, offered[title]["procedure"]) and values else [None])
@@ -211,25 +183,15 @@ def _varied(house: Courthouse, procedures: list[str], left: Any, right: Any) -> 
 
 
 def _arm(
-    house: Courthouse,
-    title: str,
-    base: Mapping[str, Any],
-    label: str,
-    offer: Offer,
-    several: bool,
-    path: str,
-    value: Any,
+    house: Courthouse, title: str, base: Mapping[str, Any], offer: Offer, several: bool, path: str, value: Any
 ) -> dict[str, Any]:
-    setup = house.procedures[base["procedure"]].setup
-    name = [
-        title,
-        *([label] if several else []),
-        *([setting_in_words(setup, path, value)] if value is not None else []),
-    ]
-    changes = dict(base.get("set", {}))
+    name, changes = [title], dict(base.get("set", {}))
+    if several:
+        name.append(offer_label(offer))
     if offer.connection:
         changes["model.connection"] = offer.connection
     if value is not None:
+        name.append(setting_in_words(house.procedures[base["procedure"]].setup, path, value))
         changes[path] = value
     return {"name": " · ".join(name)[:120], "procedure": base["procedure"], "model": offer.id, "set": changes}
 
@@ -244,22 +206,17 @@ def _predictions() -> list[dict[str, Any]]:
     if given is None:
         return []
     path: Path = kept_file(given.name, given.getvalue())
-    try:
+    with errors_shown():
         return [{"name": model or path.stem, "model": model, "predictions": str(path)} for model in models_in(path)]
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return []
+    return []
 
 
 def _shown(house: Courthouse, arm: Mapping[str, Any]) -> dict[str, str]:
-    known = house.procedures.get(arm.get("procedure", ""))
-    changes = (
-        listed(setting_in_words(known.setup, path, value) for path, value in arm.get("set", {}).items())
-        if known
-        else ""
-    )
-    made = _("predictions made elsewhere") if arm.get("predictions") else _("the procedure's defaults")
-    return {"Arm": arm["name"], "Model": arm["model"], "Settings": changes or made}
+    if arm.get("predictions"):
+        return {"Arm": arm["name"], "Model": arm["model"], "Settings": _("predictions made elsewhere")}
+    setup = house.procedures[arm["procedure"]].setup
+    changes = listed(setting_in_words(setup, path, value) for path, value in arm["set"].items())
+    return {"Arm": arm["name"], "Model": arm["model"], "Settings": changes or _("the procedure's defaults")}
 
 
 AT_ONCE = 30
@@ -267,7 +224,6 @@ AT_ONCE = 30
 
 
 def start_bar(house: Courthouse, experiment: Experiment) -> None:
-    """Start, estimate, download."""
     if not experiment.dataset.run and len(experiment.arms) > 1:
         experiment = _hypotheses(house, experiment)
     content = experiment.model_dump_json()
@@ -282,7 +238,7 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
             st.download_button(
                 _("As a file"), as_toml(experiment), f"{experiment.name}.toml", icon=":material/download:"
             )
-        try:
+        with errors_shown():
             small = len(experiment.arms) * experiment.repeats <= AT_ONCE and experiment.dataset.run
             if ask or (small and not start and (kept is None or kept[0] != content)):
                 bar = st.progress(0.0, _("Estimating ..."))
@@ -296,9 +252,7 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
                     house.experiments.lock(experiment)
                 name = house.experiments.begin(experiment)
                 house.experiments.go(name, typed_keys())
-                open_experiment(house.experiments.store.experiment(name))
-        except CourtroomError as error:
-            st.error(literal(str(error)))
+                open_experiment(name, what_if=bool(experiment.dataset.run))
 
 
 def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
@@ -334,11 +288,9 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
             {"direction": "higher", "least": 0.0, "cases": 1}
         )
         rows = whole.astype({"cases": int}).to_dict("records")
-    try:
+    with errors_shown():
         return parsed({**experiment.model_dump(mode="json"), "hypotheses": rows}, "The hypotheses")
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return experiment
+    return experiment
 
 
 def _takes(takes: ExperimentEstimate) -> None:
@@ -360,18 +312,8 @@ def _takes(takes: ExperimentEstimate) -> None:
     )
     if takes.training:
         st.caption(_("{training} of these only teach the memory.", training=many(takes.training, "cell")))
-    lines = [
-        {
-            "Arm": arm.arm,
-            "Cells": arm.cells,
-            "Calls": arm.calls,
-            "Tokens": arm.tokens,
-            "Time": duration(arm.seconds),
-            "Money": money(arm.money),
-        }
-        for arm in takes.arms
-    ]
-    table(pd.DataFrame(lines))
+    lines = [(one.arm, one.cells, one.calls, one.tokens, duration(one.seconds), money(one.money)) for one in takes.arms]
+    table(pd.DataFrame(lines, columns=["Arm", "Cells", "Calls", "Tokens", "Time", "Money"]))
 
 
 def rehearsed(bar: DeltaGenerator, done: int, total: int) -> None:
@@ -412,36 +354,28 @@ def _title(name: str, known: dict[str, Recipe]) -> str:
 
 def _from_file() -> Experiment | None:
     given = st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
-    if given is None:
-        return None
-    try:
-        return read_toml(kept_file(given.name, given.getvalue()))
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return None
+    if given is not None:
+        with errors_shown():
+            return read_toml(kept_file(given.name, given.getvalue()))
+    return None
 
 
 def _own(house: Courthouse) -> Experiment | None:
-    infos = [info for info in house.datasets.list() if measures_of(info.kind)]
-    if not infos:
+    names = {info.name: info for info in house.datasets.list() if measures_of(info.kind)}
+    if not names:
         st.info(
             _("No dataset has cases whose outcome can be measured. Import one under Datasets, or take bundled cases."),
             icon=":material/dataset:",
         )
         sample_buttons(house)
         return None
-    return _chosen(house, infos)
-
-
-def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
-    names = {info.name: info for info in infos}
     st.subheader(_("Cases"))
     left, middle, right = st.columns([3, 2, 2])
     info = names[left.selectbox(_("Dataset"), list(names), key="experiment-dataset", format_func=translated)]
     split = middle.selectbox(
         _("Split"), ["", *info.splits], key="experiment-split", format_func=lambda one: one or "all"
     )
-    sample = int(right.number_input(_("Cases drawn (0 is all)"), 0, info.count, 0, key="experiment-sample"))
+    sample = right.number_input(_("Cases drawn (0 is all)"), 0, info.count, 0, key="experiment-sample")
     arms = chosen_arms(house, info.kind)
     st.subheader(_("Table"))
     known = measures_of(info.kind)
@@ -453,9 +387,7 @@ def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
     name = a.text_input(
         _("Name"), info.name[:60], key=f"experiment-name-{info.name}", help=_("Letters, digits, dots and hyphens.")
     )
-    repeats = int(
-        b.number_input(_("Repeats"), 1, 100, 1, key="experiment-repeats", help=_("Each with a seed of its own."))
-    )
+    repeats = b.number_input(_("Repeats"), 1, 100, 1, key="experiment-repeats", help=_("Each with a seed of its own."))
     budget = c.number_input(_("Budget (US$)"), 0.0, None, 0.0, key="experiment-budget", help=_("0 is no limit."))
     by_category = d.toggle(_("A table for each category"), key="experiment-category")
     if not arms:
@@ -470,8 +402,6 @@ def _chosen(house: Courthouse, infos: list[DatasetInfo]) -> Experiment | None:
         "budget": {"money": budget or None},
         "arms": arms,
     }
-    try:
+    with errors_shown():
         return parsed(values, "The experiment")
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return None
+    return None

@@ -10,11 +10,10 @@ from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import CaseSample, add_sample, samples
 from courtroom.experiments.recipes import FIRST, Recipe, recipe, recipes
-from courtroom.experiments.store import StoredExperiment
 from courtroom.language import _
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.offered import offered, runs_here
-from pages.parts.shared.table import many, moment, unreadable_rows
+from pages.parts.shared.table import many, moment, page_of, unreadable_rows
 
 
 @offered(Access.RUN)
@@ -102,11 +101,10 @@ def _bundled(house: Courthouse) -> set[str]:
 PAGE = 20
 
 
-def open_experiment(kept: StoredExperiment) -> None:
-    """Show one on its page."""
-    key, page = ("what-if", "what_if") if kept.experiment.dataset.run else ("experiment", "experiments")
-    st.session_state[key] = kept.id
-    st.switch_page(f"pages/{page}.py", query_params={"experiment": kept.id})
+def open_experiment(name: str, *, what_if: bool) -> None:
+    key, page = ("what-if", "what_if") if what_if else ("experiment", "experiments")
+    st.session_state[key] = name
+    st.switch_page(f"pages/{page}.py", query_params={"experiment": name})
 
 
 def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
@@ -114,16 +112,7 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
     store = house.experiments.store
     if what_ifs is None and not store.number(what_ifs=False):
         _welcome(house)
-    pages = (store.number(what_ifs) - 1) // PAGE + 1
-    if not pages:
-        return
-    if st.session_state.get("experiments-page", 1) > pages:  # some were deleted
-        st.session_state["experiments-page"] = pages
-    page = (
-        int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key="experiments-page", width=160))
-        if pages > 1
-        else 1
-    )
+    page = page_of(store.number(what_ifs), PAGE, "experiments-page")
     kept, bad = store.page((page - 1) * PAGE, PAGE, what_ifs)
     unreadable_rows(bad)
     for one in kept:
@@ -143,7 +132,7 @@ def experiment_list(house: Courthouse, what_ifs: bool | None = None) -> None:
                 )
             )
             if st.button(_("Open"), key=f"open-{one.id}", type="primary"):
-                open_experiment(one)
+                open_experiment(one.id, what_if=bool(one.experiment.dataset.run))
 
 
 def _welcome(house: Courthouse) -> None:
@@ -156,8 +145,7 @@ def _welcome(house: Courthouse) -> None:
             "says which arm is better, by how much, whether the difference holds, and what each costs."
         )
     )
-    first = recipe(FIRST)
-    if first is not None:
+    if first := recipe(FIRST):
         with st.container(border=True):
             st.subheader(literal(first.experiment.title))
             for remark in first.remarks:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -13,9 +13,9 @@ import streamlit as st
 from courtroom.access.account import Access, Resource
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
+from courtroom.experiments.canary import CALLS, MOST
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.results import LEARNING, ExperimentResults, arm_audits, first_runs
 from courtroom.experiments.store import State, StoredExperiment
@@ -25,6 +25,8 @@ from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_mat
 from courtroom.language import _, translated
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
+from pages.parts.shared.actions import do, errors_shown
+from pages.parts.shared.controls import status_badge
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
@@ -51,18 +53,16 @@ def audits_view(house: Courthouse, found: ExperimentResults) -> None:
                 "and with neither. The answers are kept beside the runs and change nothing in them."
             )
         )
-        if _under_way(house, first_runs(found.rows, MOST_RUNS)):
-            return
-        if not may(Access.RUN):
+        if _under_way(house, first_runs(found.rows, MOST_RUNS)) or not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            each = int(st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160))
-            seeds = int(st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160))
+            each = st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160)
+            seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
             asked = st.button(_("What would it take?"), key="audits-estimate")
-        wanted = (found.kept.id, each, seeds)
+        choice = (found.kept.id, each, seeds)
         if asked:
-            st.session_state["audits-planned"] = wanted
-        if st.session_state.get("audits-planned") == wanted:
+            st.session_state["audits-planned"] = choice
+        if st.session_state.get("audits-planned") == choice:
             _start(house, first_runs(found.rows, each), seeds)
 
 
@@ -75,25 +75,18 @@ def _audits_table(house: Courthouse, found: ExperimentResults) -> None:
         st.caption(_("No change of sides in these runs was audited yet."))
         return
     names = [name for name in MEANINGS if any(name in line.shares for line in lines)]
-    audited = [
-        {
-            "arm": line.arm,
-            "runs": line.runs,
-            "votes audited": len(line.audits),
-            **{name: f"{line.shares.get(name, 0.0):.0%}" for name in names},
-        }
-        for line in lines
-    ]
-    table(pd.DataFrame(audited))
+    shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in lines]
+    audited = [(line.arm, line.runs, len(line.audits), *of) for line, of in zip(lines, shares, strict=True)]
+    table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
 
 
 @offered(Access.RUN)
 def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
     """What it takes, said before the button that starts it."""
-    try:
+    plans = None
+    with errors_shown():
         plans = [plan for run in runs if (plan := _plan(house, run, seeds)).questions]
-    except CourtroomError as error:
-        st.error(literal(str(error)))
+    if plans is None:
         return
     if not plans:
         st.caption(_("There is nothing to ask: in these runs nobody changed sides, or the answers are there already."))
@@ -115,12 +108,9 @@ def _start(house: Courthouse, runs: Sequence[str], seeds: int) -> None:
     )
     if st.button(_("Start the audits"), type="primary", key="audits-start"):
         st.session_state.pop("audits-planned", None)
-        try:
+        with errors_shown():
             for plan in plans:
                 house.audits.start(plan, typed_keys())
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-        else:
             st.rerun()
 
 
@@ -146,16 +136,26 @@ def _under_way(house: Courthouse, runs: Sequence[str]) -> bool:
     return True
 
 
+def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
+    """What came of asking recorded calls again, and a button that asks."""
+    with st.expander(_("Would it come out today?"), icon=":material/history:"):
+        st.caption(_("A sample of the recorded calls is asked again, each twice. No run changes."))
+        for one in kept.experiment.canaries:
+            for line in one.lines:
+                st.markdown(literal(line))
+        if not may(Access.RUN):
+            return
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            calls = int(st.number_input(_("Recorded calls"), 1, MOST, CALLS, key="canary-calls", width=160))
+            if st.button(_("Ask these again"), key="canary-ask"):
+                do(lambda: house.experiments.canary(kept.id, calls, keys=typed_keys()))
+
+
 def _open(house: Courthouse, runs: Sequence[str]) -> int:
     under_way = house.audits.under_way
     return sum(run in under_way and not under_way[run].done() for run in runs)
 
 
-STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green"]]] = {
-    "running": (":material/play_circle:", "Running", "blue"),
-    "paused": (":material/pause_circle:", "Paused", "orange"),
-    "done": (":material/check_circle:", "Done", "green"),
-}
 STATES: tuple[State, State, State] = ("done", "failed", "waiting")
 
 
@@ -165,22 +165,14 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     counts = store.counts(kept.id)
     total = sum(counts.values())
     ended = sum(many for (_, state), many in counts.items() if state != "waiting")
-    icon, word, colour = STATUS[kept.status]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(word, icon=icon, color=colour)
-        if (
-            may(Access.RUN)
-            and kept.status == "running"
-            and st.button(_("Pause"), icon=":material/pause:", key="experiment-pause")
-        ):
-            do(lambda: house.experiments.pause(kept.id))
-        if (
-            may(Access.RUN)
-            and kept.status == "paused"
-            and st.button(_("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary")
-        ):
-            do(lambda: house.experiments.go(kept.id, typed_keys()))
-        if kept.status == "paused":
+        status_badge(kept.status)
+        if may(Access.RUN) and kept.status == "running":
+            if st.button(_("Pause"), icon=":material/pause:", key="experiment-pause"):
+                do(lambda: house.experiments.pause(kept.id))
+        elif may(Access.RUN) and kept.status == "paused":
+            if st.button(_("Go on"), icon=":material/play_arrow:", key="experiment-go", type="primary"):
+                do(lambda: house.experiments.go(kept.id, typed_keys()))
             _budget(house, kept)
         with st.popover(_("Delete"), icon=":material/delete:"):
             st.caption(
@@ -192,23 +184,13 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
     if kept.reason:
         st.caption(literal(kept.reason))
     if ended < total:
-        spent = [cost for _, _, cost in store.took(kept.id).values()]
-        paid = (
-            _(", {cost} so far", cost=literal(money(sum(cost for cost in spent if cost is not None))))
-            if any(spent)
-            else ""
-        )
-        st.progress(
-            ended / total,
-            _(
-                "{ended} of {total} cells{left}{paid}",
-                ended=f"{ended:,}",
-                total=f"{total:,}",
-                left=_left(kept, ended, total),
-                paid=paid,
-            ),
-        )
-        _by_arm(kept, counts, store.took(kept.id))
+        took = store.took(kept.id)
+        spent = sum(cost or 0.0 for _, _, cost in took.values())
+        paid = _(", {cost} so far", cost=literal(money(spent))) if spent else ""
+        left = _left(kept, ended, total)
+        text = _("{ended} of {total} cells{left}{paid}", ended=f"{ended:,}", total=f"{total:,}", left=left, paid=paid)
+        st.progress(ended / total, text)
+        _by_arm(kept, counts, took)
 
 
 def _by_arm(
@@ -255,7 +237,6 @@ def _left(kept: StoredExperiment, ended: int, total: int) -> str:
 
 
 def leave() -> None:
-    """Back to the list."""
     for page in ("experiment", "what-if"):
         st.session_state.pop(page, None)
     for name in st.query_params.keys() - {CHOSEN}:
@@ -263,21 +244,12 @@ def leave() -> None:
     st.rerun()
 
 
-def do(act: Callable[[], object]) -> None:
-    """Do something and draw the page again; what goes wrong is shown."""
-    try:
-        act()
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-    else:
-        st.rerun()
-
-
 MOST_REASONS = 5
 
 
-def _link() -> Any:
-    return st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
+def run_links() -> dict[str, Any]:
+    """A column of addresses of runs, by its name."""
+    return {"run": st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")}
 
 
 def failures(house: Courthouse, found: ExperimentResults) -> None:
@@ -301,27 +273,20 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
         for arm, reason, number in found.failures[:MOST_REASONS]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander(_("Each of them")):
+            addresses = (f"deliberation?run={row.run}" if row.run else None for row in failed)
             lines = [
-                {
-                    "arm": row.arm,
-                    "case": row.row,
-                    "repeat": row.repeat + 1,
-                    "reason": row.reason,
-                    "run": f"deliberation?run={row.run}" if row.run else None,
-                }
-                for row in failed
+                (row.arm, row.row, row.repeat + 1, row.reason, to) for row, to in zip(failed, addresses, strict=True)
             ]
-            table(pd.DataFrame(lines), {"run": _link()})
+            table(pd.DataFrame(lines, columns=["arm", "case", "repeat", "reason", "run"]), run_links())
 
 
 def every_cell(found: ExperimentResults) -> None:
-    """Each cell as a row, with a link to its run."""
     with st.expander(_("Every cell ({rows})", rows=f"{len(found.rows):,}")):
         frame = found.frame.copy()
         frame["run"] = [
             f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
         ]
-        table(frame, {"run": _link()})
+        table(frame, run_links())
 
 
 def downloads(house: Courthouse, found: ExperimentResults) -> None:
@@ -335,21 +300,11 @@ def downloads(house: Courthouse, found: ExperimentResults) -> None:
                 house, _("Bundle for a paper"), lambda: zipped(found, house), f"{name}.zip", of,
                 help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
             )  # fmt: skip
-            download(
-                house,
-                _("Table as LaTeX"),
-                latex(found.table, found.pairs, found.kept.experiment.title, found.notes),
-                f"{name}.tex",
-                of,
-            )
+            text = latex(found.table, found.pairs, found.kept.experiment.title, found.notes)
+            download(house, _("Table as LaTeX"), text, f"{name}.tex", of)
         download(house, _("Cells as CSV"), lambda: csv_of(found.frame), f"{name}.csv", of)
-        download(house, _("Cells as Parquet"), lambda: _parquet(found), f"{name}.parquet", of)
-
-
-def _parquet(found: ExperimentResults) -> bytes:
-    file = io.BytesIO()
-    found.frame.to_parquet(file, index=False)
-    return file.getvalue()
+        parquet = partial(found.frame.to_parquet, index=False)  # without a file it gives the bytes
+        download(house, _("Cells as Parquet"), parquet, f"{name}.parquet", of)
 
 
 def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
@@ -386,12 +341,9 @@ def _drawn(one: Breakdown, key: str, theme: str) -> None:
     st.plotly_chart(draw_breakdown(one, theme), key=f"experiment-{key}-figure")
     with st.expander(_("The same as a table")):
         form = "percent" if one.measure.percent else "%.3g"
-        values = {
-            name: st.column_config.NumberColumn(translated(name), format=form)
-            for name in (one.measure.title, "from", "to")
-        }
-        shares = {"share of cells": st.column_config.NumberColumn(_("share of cells"), format="percent")}
-        table(pd.DataFrame(one.rows()), {**values, **shares})
+        forms = {**dict.fromkeys((one.measure.title, "from", "to"), form), "share of cells": "percent"}
+        columns = {name: st.column_config.NumberColumn(translated(name), format=of) for name, of in forms.items()}
+        table(pd.DataFrame(one.rows()), columns)
 
 
 LIVE_S = 1.0
@@ -445,6 +397,7 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     if found.table.lines:
         _shown(house, found)
     audits_view(house, found)
+    canary_view(house, kept)
     every_cell(found)
     downloads(house, found)
 

@@ -15,7 +15,7 @@ from courtroom.figures.yardstick import draw_yardstick
 from courtroom.language import _, translated
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
-from pages.parts.shared.table import table
+from pages.parts.shared.table import one_of, table
 
 PARTS = ("Results", "Beside people")
 ALL_ARMS = "All arms"
@@ -26,13 +26,7 @@ def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
     arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
     if not any(procedure and applies(procedure) for procedure in arms):
         return False
-    return bool(
-        st.segmented_control(
-            _("Show"), PARTS, default=PARTS[0], required=True, key=f"yardstick-part-{kept.id}", format_func=literal,
-            label_visibility="collapsed",
-        )
-        == PARTS[1]
-    )  # fmt: skip
+    return one_of(_("Show"), PARTS, f"yardstick-part-{kept.id}", PARTS[0]) == PARTS[1]
 
 
 def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:

@@ -11,7 +11,6 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.cases.criminal import CriminalCase
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, kept_as, origins
 from courtroom.knowledge.collection import Found, Mode
 from courtroom.knowledge.indexed_records import Filter
@@ -78,16 +77,10 @@ def import_view(house: Courthouse, into: str) -> None:
     def under_way() -> None:
         for state in list(house.taking_in.values()):
             if state.running:
-                st.progress(
-                    state.done / max(1, state.total),
-                    _(
-                        "{name}: {what} {done} of {total}",
-                        name=literal(state.name),
-                        what=literal(state.what),
-                        done=f"{state.done:d}",
-                        total=f"{state.total:d}",
-                    ),
-                )
+                done, total = f"{state.done:d}", f"{state.total:d}"
+                name, what = literal(state.name), literal(state.what)
+                text = _("{name}: {what} {done} of {total}", name=name, what=what, done=done, total=total)
+                st.progress(state.done / max(1, state.total), text)
             elif state.error:
                 st.error(literal(state.error))
             else:
@@ -145,20 +138,15 @@ def collection_view(house: Courthouse, name: str) -> None:
     with top[2]:
         only = narrowing(collection.name, categories=name == "cases", imported=base != BUNDLED)
     if text.strip():
-        try:
-            found = house.runner.do(collection.search(text, PAGE, mode, only=only)).result()
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        if not found:
-            st.info(
-                _("Nothing fits. Use other words or another order, or narrow down less."),
-                icon=":material/filter_alt_off:",
-            )
-            return
-        scores_table([(title_of(one.record), one) for one in found])
-        for one in found:
-            record_view(one.record)
+        with errors_shown():
+            hits = house.runner.do(collection.search(text, PAGE, mode, only=only)).result()
+            if hits:
+                scores_table([(title_of(one.record), one) for one in hits])
+            else:
+                advice = _("Nothing fits. Use other words or another order, or narrow down less.")
+                st.info(advice, icon=":material/filter_alt_off:")
+            for one in hits:
+                record_view(one.record)
         return
     if not len(collection):
         st.info(_("Nothing is here yet. Import a file above."), icon=":material/auto_stories:")
@@ -179,21 +167,11 @@ def _made_of(house: Courthouse, name: str, base: str) -> str:
 
 
 def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
-    frame = pd.DataFrame(
-        [
-            {
-                "Found": title,
-                "Dense rank": one.scores.dense_rank,
-                "Similarity": one.scores.similarity,
-                "BM25 rank": one.scores.bm25_rank,
-                "BM25": one.scores.bm25,
-                "Fused": one.scores.fused,
-            }
-            for title, one in rows
-        ]
-    )
+    heads = ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
+    scores = [(title, one.scores) for title, one in rows]
+    lines = [(title, s.dense_rank, s.similarity, s.bm25_rank, s.bm25, s.fused) for title, s in scores]
     similarity = st.column_config.ProgressColumn(_("Similarity"), min_value=0.0, max_value=1.0, format="%.2f")
-    table(frame, {"Similarity": similarity})
+    table(pd.DataFrame(lines, columns=heads), {"Similarity": similarity})
 
 
 def title_of(record: Any) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.precedents import from_dispute
-from courtroom.knowledge.search import Search
+from courtroom.knowledge.search import Hit, Search
 from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.actions import errors_shown, undo_bar
@@ -45,15 +46,10 @@ def disputes_base(house: Courthouse) -> None:
     winner = top[2].selectbox(_("Won by"), ["Either", *SIDES], format_func=translated)
     found: list[tuple[Precedent, float | None]]
     if text.strip() and everything:
-        try:
-            hits = house.runner.do(
-                house.knowledge.answer(
-                    Search(collection="precedents", text=text, k=min(50, len(everything))), embedding
-                )
-            ).result()
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            hits = ()
+        hits: Sequence[Hit] = ()
+        query = Search(collection="precedents", text=text, k=min(50, len(everything)))
+        with errors_shown():
+            hits = house.runner.do(house.knowledge.answer(query, embedding)).result()
         found = [(Precedent.model_validate(hit.record), hit.similarity) for hit in hits if hit.similarity > 0]
     else:
         found = [(precedent, None) for precedent in everything]
@@ -141,11 +137,8 @@ def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> N
                 _("Norms, one a line"), "\n".join(precedent.norms), key=f"norms-{precedent.id}", height=160
             )
             norms_now = tuple(line.strip() for line in text.splitlines() if line.strip())[:8]
-            if (
-                may(Access.RUN)
-                and norms_now != precedent.norms
-                and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary")
-            ):
+            changed = may(Access.RUN) and norms_now != precedent.norms
+            if changed and st.button(_("Save the norms"), key=f"save-{precedent.id}", type="primary"):
                 house.knowledge.precedents.add([precedent.model_copy(update={"norms": norms_now})])
                 st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):

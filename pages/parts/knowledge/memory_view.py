@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
-from courtroom.errors import CourtroomError
 from courtroom.figures.memory import draw_confidence, draw_standards
 from courtroom.knowledge.lessons import RecordChange, Taught
 from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.text.words import changes
-from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.actions import do, errors_shown
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.models_form import start_with_models
-from pages.parts.shared.table import page_of, table, unreadable_rows
+from pages.parts.shared.table import moment, page_of, table, unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "
@@ -64,13 +61,9 @@ def memory_view(house: Courthouse, part: str) -> None:
 def _standards(house: Courthouse, archived: list[Standard], buffered: list[Standard], theme: str) -> None:
     if archived:
         tau = st.slider(_("Link from a cosine of (τ)"), 0.0, 1.0, 0.4, 0.05)
-        try:
+        with errors_shown():
             graph = house.runner.do(house.knowledge.memory.graph(tau)).result()
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        figure: go.Figure = draw_standards(graph, archived, theme)
-        st.plotly_chart(figure, key="standards-graph")
+            st.plotly_chart(draw_standards(graph, archived, theme), key="standards-graph")
     for standard in archived:
         _standard(standard)
     if buffered:
@@ -87,17 +80,9 @@ def _snapshots(house: Courthouse) -> None:
         if may(Access.RUN) and st.button(_("Take a snapshot"), key="snapshot-take", disabled=not name.strip()):
             with errors_shown():
                 house.knowledge.snapshot(name.strip())
-        rows = [
-            {
-                "Name": one.name,
-                "Standards": one.standards,
-                "Micro-directives": one.directives,
-                "Buffer": one.buffer,
-                "Digest": one.digest[:12],
-            }
-            for one in house.knowledge.snapshots.all()
-        ]
-        table(pd.DataFrame(rows))
+        kept = house.knowledge.snapshots.all()
+        rows = [(one.name, one.standards, one.directives, one.buffer, one.digest[:12]) for one in kept]
+        table(pd.DataFrame(rows, columns=["Name", "Standards", "Micro-directives", "Buffer", "Digest"]))
 
 
 def _search(house: Courthouse, part: str) -> None:
@@ -105,23 +90,14 @@ def _search(house: Courthouse, part: str) -> None:
     if not text.strip():
         return
     query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
-    try:
+    with errors_shown():
         hits = house.runner.do(house.knowledge.answer(query)).result()
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return
-    rows = [
-        {
-            "Found": hit.record.get("title") or hit.record.get("text"),
-            "Score": hit.parts.score,
-            "IoU": hit.parts.iou,
-            "Topo": hit.parts.topo,
-            "SemSim": hit.parts.semsim,
-        }
-        for hit in hits
-        if hit.parts
-    ]
-    table(pd.DataFrame(rows))
+        rows = [
+            (hit.record.get("title") or hit.record.get("text"), parts.score, parts.iou, parts.topo, parts.semsim)
+            for hit in hits
+            if (parts := hit.parts)
+        ]
+        table(pd.DataFrame(rows, columns=["Found", "Score", "IoU", "Topo", "SemSim"]))
 
 
 def _standard(standard: Standard) -> None:
@@ -159,15 +135,9 @@ def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
             st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
             for taught in life:
                 undone = _(" (undone)") if taught.undone else ""
+                phase, why, run = translated(taught.phase), translated(taught.why), taught.run or _("by hand")
                 inert(
-                    _(
-                        "• {phase}{undone}: {why} Run {run}.",
-                        phase=translated(taught.phase),
-                        undone=undone,
-                        why=translated(taught.why),
-                        run=taught.run or _("by hand"),
-                    ),
-                    small=True,
+                    _("• {phase}{undone}: {why} Run {run}.", phase=phase, undone=undone, why=why, run=run), small=True
                 )
 
 
@@ -201,10 +171,10 @@ def lessons_view(house: Courthouse) -> None:
             icon=":material/school:",
         )
         return
-    wanted = st.multiselect(
+    phases = st.multiselect(
         _("Show"), list(PHASES), format_func=lambda phase: translated(PHASES[phase]), placeholder=_("all steps")
     )
-    shown = [taught for taught in lessons if not wanted or taught.phase in wanted]
+    shown = [taught for taught in lessons if not phases or taught.phase in phases]
     page = page_of(len(shown), PAGE)
     for taught in shown[(page - 1) * PAGE : page * PAGE]:
         _lesson(house, taught)
@@ -228,10 +198,11 @@ def _training(house: Courthouse, procedure: Procedure, source: Source) -> None:
 
 
 def _lesson(house: Courthouse, taught: Taught) -> None:
-    at = f"{datetime.fromtimestamp(taught.at):%Y-%m-%d %H:%M}"
     mark = _(" · undone") if taught.undone else ""
     what = literal(_name(taught.changes[0])) if taught.changes else _("nothing changed")
-    with st.expander(f"**{translated(PHASES[taught.phase])}** · {what} · {literal(taught.why)} · {at}{mark}"):
+    with st.expander(
+        f"**{translated(PHASES[taught.phase])}** · {what} · {literal(taught.why)} · {moment(taught.at)}{mark}"
+    ):
         for change in taught.changes:
             _change(change)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -242,9 +213,7 @@ def _lesson(house: Courthouse, taught: Taught) -> None:
                 and taught.undone is None
                 and st.button(_("Undo this step"), key=f"undo-{taught.seq}", icon=":material/undo:")
             ):
-                with errors_shown():
-                    house.knowledge.lessons.undo(taught.seq)
-                    st.rerun()
+                do(lambda: house.knowledge.lessons.undo(taught.seq))
 
 
 def _name(change: RecordChange) -> str:
@@ -257,16 +226,8 @@ def _change(change: RecordChange) -> None:
     before, after = change.before or {}, change.after or {}
     st.caption(f"{literal(change.collection)} · {literal(_name(change))} · {literal(change.id)}")
     if before.get("confidence") != after.get("confidence"):
-        inert(
-            _(
-                "Confidence {before} → {after}",
-                before=before.get("confidence", _("none")),
-                after=after.get("confidence", _("gone")),
-            ),
-            small=True,
-        )
-    texts = [
-        str(record.get("text") or record.get("norms") or record.get("reasoning") or "") for record in (before, after)
-    ]
+        was, now = before.get("confidence", _("none")), after.get("confidence", _("gone"))
+        inert(_("Confidence {before} → {after}", before=was, after=now), small=True)
+    texts = [str(one.get("text") or one.get("norms") or one.get("reasoning") or "") for one in (before, after)]
     if any(kind != "same" for kind, _ in changes(*texts)):
         st.html(diff_html(*texts))

@@ -43,7 +43,14 @@ def _closed() -> None:
 
 
 def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    from courtroom.film import LONGEST, SHORTEST, length, scene_to_film, storyboard  # slow to import: only for a film
+    from courtroom.film import (  # slow to import: only for a film
+        LONGEST,
+        SHORTEST,
+        film,
+        length,
+        scene_to_film,
+        storyboard,
+    )
 
     told = scene_to_film(record, procedure)
     result = st.container()
@@ -64,15 +71,9 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
         seconds = st.slider(_("Seconds, about"), int(SHORTEST), int(LONGEST), 45, 5, key="film-seconds")
     # What the film shows stands first, and below it what could be shown too.
     shots = sorted(storyboard(told, seconds), key=lambda shot: not shot.kept)
+    rows = [(shot.kept, shot.head, shot.caption, round(shot.seconds, 1)) for shot in shots]
     edited = st.data_editor(
-        pd.DataFrame(
-            {
-                "show": [shot.kept for shot in shots],
-                "who": [shot.head for shot in shots],
-                "caption": [shot.caption for shot in shots],
-                "seconds": [round(shot.seconds, 1) for shot in shots],
-            }
-        ),
+        pd.DataFrame(rows, columns=["show", "who", "caption", "seconds"]),
         hide_index=True,
         height=300,
         disabled=["who", "caption", "seconds"],
@@ -90,8 +91,6 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
     )
     st.caption(_("{seconds} seconds are chosen.", seconds=f"{length(chosen):.0f}"))
     if st.button(_("Draw the film"), type="primary", icon=":material/movie:", key="do-draw-film"):
-        from courtroom.film import film
-
         bar = st.progress(0.0, _("The film is being drawn ..."))
         with errors_shown(), TemporaryDirectory() as folder, _one_at_a_time:
             file = Path(folder) / f"film.{kind}"
@@ -106,6 +105,5 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
                 st.video(content, autoplay=True, muted=True, width=300 if shape == "tall" else 640)
             else:
                 st.image(content, width=300 if shape == "tall" else 640)
-            name = f"{record.run.id}.{made}"
             of = Resource(kind="run", id=record.run.id)
-            download(house, _("Download the film"), content, name, of, key="film-file")
+            download(house, _("Download the film"), content, f"{of.id}.{made}", of, key="film-file")

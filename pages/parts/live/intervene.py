@@ -26,8 +26,9 @@ from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.models.schema import schema_of
 from courtroom.sharing.rules import may_change
-from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.actions import do, errors_shown
 from pages.parts.shared.answer_form import answer_fields
+from pages.parts.shared.house import server_address
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knob, plain_fields
 from pages.parts.shared.offered import offered
@@ -140,7 +141,10 @@ def _parts(text: str) -> list[str]:
 def interventions_view(house: Courthouse, procedure: Procedure, record: Record) -> None:
     run = record.run.id
     if record.interventions:
-        _listed(house, record)
+        with st.container(border=True):
+            st.caption(_("What persons did"))
+            for one in record.interventions:
+                _line(house, record, one)
     waits = record.run.status in ("paused", "failed") or house.runner.interrupted(run)
     if not waits or record.run.imported or not may_change(house.database, Resource(kind="run", id=run)):
         return
@@ -188,13 +192,6 @@ def _once(run: str) -> str:
     return str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))
 
 
-def _listed(house: Courthouse, record: Record) -> None:
-    with st.container(border=True):
-        st.caption(_("What persons did"))
-        for one in record.interventions:
-            _line(house, record, one)
-
-
 def _line(house: Courthouse, record: Record, one: Intervention) -> None:
     last = one is record.interventions[-1]
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -229,9 +226,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
                 disabled=bool(why),
                 help=literal(why or "") or None,
             ):
-                with errors_shown():
-                    house.interventions.undo(record.run.id, one.id)
-                    st.rerun()
+                do(lambda: house.interventions.undo(record.run.id, one.id))
 
 
 def _overtakes(record: Record, one: Intervention) -> bool:
@@ -267,11 +262,8 @@ def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
 
 def _evidence(record: Record, do: Do) -> None:
     with st.form(f"evidence-{record.run.id}", border=False, clear_on_submit=True):
-        side = (
-            st.radio(_("Whose"), SIDES, horizontal=True, format_func=literal)
-            if isinstance(record.case, Dispute)
-            else ""
-        )
+        disputed = isinstance(record.case, Dispute)
+        side = st.radio(_("Whose"), SIDES, horizontal=True, format_func=literal) if disputed else ""
         text = st.text_area(_("What it says"), placeholder=_("All who are asked from the next stage on will see it."))
         if st.form_submit_button(_("Put in"), type="primary") and text.strip():
             do(AddEvidence(text=text, side=side))
@@ -335,20 +327,14 @@ def seats(house: Courthouse, record: Record) -> None:
     with st.container(border=True):
         for member in persons:
             question = waiting.get(member.id)
-            text = (
-                _("is asked for: {title}", title=literal(question.title))
-                if question
-                else _("is not asked for anything now")
-            )
-            left = (
-                _(", {deadline} s left", deadline=max(0, round(question.deadline - time.time())))
-                if question and question.deadline
-                else ""
-            )
+            text, left = _("is not asked for anything now"), ""
+            if question:
+                text = _("is asked for: {title}", title=literal(question.title))
+            if question and question.deadline:
+                left = _(", {deadline} s left", deadline=max(0, round(question.deadline - time.time())))
             token = house.people.seat(record.run.id, member.id).token
             st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {text}{left}")
-            base = (st.context.url or "").split("?")[0].rstrip("/").removesuffix("/deliberation")
-            st.code(f"{base}/?seat={token}", language=None, wrap_lines=True)
+            st.code(f"{server_address()}/?seat={token}", language=None, wrap_lines=True)
         st.caption(
             _(
                 "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."

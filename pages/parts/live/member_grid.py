@@ -28,26 +28,12 @@ def member_chain(house: Courthouse, procedure: Procedure, record: Record, member
     """Who the member is, then stage by stage; where others examined for it, their calls stand first."""
     st.subheader(literal(member.name))
     st.caption(f"{literal(member.id)} · {literal(member.role)} · {literal(member.spec.id)}")
-    if member.persona:
-        persona = member.persona
+    if persona := member.persona:
+        words = {name: translated(getattr(persona, name)) for name in ("gender", "status", "background")}
+        inert(_("{age}, {gender}, {status}. {background}", age=persona.age, **words), small=True)
+        traits, interests = listed(persona.traits), listed(persona.interests)
         inert(
-            _(
-                "{age}, {gender}, {status}. {background}",
-                age=persona.age,
-                gender=translated(persona.gender),
-                status=translated(persona.status),
-                background=translated(persona.background),
-            ),
-            small=True,
-        )
-        inert(
-            _(
-                "Traits: {traits}. Interests: {interests}.",
-                traits=listed(persona.traits),
-                interests=listed(persona.interests),
-            ),
-            small=True,
-            faint=True,
+            _("Traits: {traits}. Interests: {interests}.", traits=traits, interests=interests), small=True, faint=True
         )
     for ballot, votes in record.ballots.items():
         if vote := votes.get(member.id):
@@ -153,14 +139,10 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     members = [member for member in voters if _fits(shown, choices, last.get(member.id))]
     if not members:
         st.caption(_("No member fits this filter."))
+    votes = ((member, last.get(member.id)) for member in members)
     cards = [
-        _card(
-            procedure,
-            member,
-            vote := last.get(member.id),
-            person=vote is not None and (vote.stage, member.id) in by_hand,
-        )
-        for member in members
+        _card(procedure, member, vote, person=vote is not None and (vote.stage, member.id) in by_hand)
+        for member, vote in votes
     ]
     data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
     key = f"members-{record.run.id}"
@@ -168,27 +150,18 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
 
 
 def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> bool:
-    if shown is None:
-        return True
+    if shown is None or vote is None:
+        return shown is None
     if shown == "Changed sides":
-        return vote is not None and vote.changed
-    if shown == "Abstained":
-        return vote is not None and vote.choice is None
-    return vote is not None and vote.choice == choices[shown]
+        return vote.changed
+    return vote.choice == choices.get(shown)  # None is an abstention
 
 
 def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool) -> dict[str, Any]:
-    persona = member.persona
-    line = (
-        _(
-            "{age}, {status}. {background}",
-            age=persona.age,
-            status=translated(persona.status),
-            background=translated(persona.background),
-        )
-        if persona
-        else member.spec.id
-    )
+    line = member.spec.id
+    if persona := member.persona:
+        words = {"status": translated(persona.status), "background": translated(persona.background)}
+        line = _("{age}, {status}. {background}", age=persona.age, **words)
     notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
     notes += [_("given by a person")] if person else []
     choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")

@@ -132,19 +132,16 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
     if waits(f"audit-{run}", _("The questions of the audit are being asked.")):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        seeds = int(
-            st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160)
+        seeds = st.number_input(
+            _("Answers in each way"), 1, MOST_SEEDS, SEEDS, key=f"seeds-{this.call.path}", width=160
         )
-        whole = (
-            st.toggle(_("All {can} of this run", can=many(len(can), "vote")), key=f"all-{this.call.path}")
-            if len(can) > 1
-            else False
-        )
+        question = _("All {can} of this run", can=many(len(can), "vote"))
+        whole = len(can) > 1 and st.toggle(question, key=f"all-{this.call.path}")
     calls = tuple(one.call.path for one in can) if whole else (this.call.path,)
-    wanted = (run, calls, seeds)
+    choice = (run, calls, seeds)
     if may(Access.RUN) and st.button(_("What would it take?"), key=f"estimate-{this.call.path}"):
-        st.session_state["audit-planned"] = wanted
-    if st.session_state.get("audit-planned") == wanted:
+        st.session_state["audit-planned"] = choice
+    if st.session_state.get("audit-planned") == choice:
         _start(house, record, calls, seeds)
 
 
@@ -176,17 +173,10 @@ def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) 
 
 def _result(audit: Audit) -> None:
     st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
-    counts = pd.DataFrame(
-        {
-            _("shown"): [translated(text) for name, text in TITLES.items() if name in audit.counts],
-            _("voted {choice}", choice=translated(audit.after)): [
-                audit.counts[name].again for name in TITLES if name in audit.counts
-            ],
-            _("voted otherwise"): [audit.counts[name].other for name in TITLES if name in audit.counts],
-            _("no answer"): [audit.counts[name].missing for name in TITLES if name in audit.counts],
-        }
-    )
-    table(counts)
+    heads = [_("shown"), _("voted {choice}", choice=translated(audit.after)), _("voted otherwise"), _("no answer")]
+    counts = ((translated(text), audit.counts.get(name)) for name, text in TITLES.items())
+    rows = [(text, told.again, told.other, told.missing) for text, told in counts if told]
+    table(pd.DataFrame(rows, columns=heads))
     st.caption(
         _(
             "It took {calls}, {tokens} tokens, {money}.",

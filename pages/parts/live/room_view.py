@@ -23,12 +23,8 @@ LIVE_S = 0.7
 
 
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
-    """The whole room.
-
-    Args:
-        start: the place of the moment at which a run that is opened begins; None is its end.
-        play: whether it is played from its beginning when it is first shown.
-    """
+    """The whole room. `start`: the place of the moment at which a run that is opened begins; None is its end. `play`: whether it
+    is played from its beginning when it is first shown."""
     run = record.run.id
     data = {"language": language(), "words": words(), "start": start, "play": play}
     room(
@@ -51,18 +47,11 @@ def pulse_view(house: Courthouse, record: Record, procedure: Procedure, drawn: D
         exclude_defaults=True,
         include={"status", "reason", "verdict", "ballots", "stages_to_come", "ended"},
     )
-    data = {
-        **read(changes),
-        "run": record.run.id,
-        "version": drawn.version,
-        "from": have,
-        **read(
-            {
-                "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
-                "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
-            }
-        ),
+    changes |= {
+        "moments": [moment.model_dump(mode="json", exclude_defaults=True) for moment in now.moments[have:]],
+        "live": [one.model_dump(mode="json", exclude_defaults=True) for one in speaking(open_calls)],
     }
+    data = {**read(changes), "run": record.run.id, "version": drawn.version, "from": have}
     pulse(data=_bytes(data), key=f"pulse-{record.run.id}", height=1)
     return True
 

@@ -31,10 +31,7 @@ def votes_view(procedure: Procedure, record: Record) -> None:
     sides.append({"name": None, "title": _("Abstained"), "mark": "○", "tone": tone(None, theme)})
     data = {
         "ballots": [
-            {
-                "name": translated(record.ballot_name(ballot)),
-                "votes": {member: vote.choice for member, vote in votes.items()},
-            }
+            {"name": translated(record.ballot_name(ballot)), "votes": {m: vote.choice for m, vote in votes.items()}}
             for ballot, votes in record.ballots.items()
         ],
         "sides": sides,
@@ -42,20 +39,16 @@ def votes_view(procedure: Procedure, record: Record) -> None:
         "words": words(),
     }
     vote_bars(data=json.dumps(data, ensure_ascii=False).encode(), key=f"votes-{record.run.id}")
-    marks = {choice.name: f"{choice.mark} {translated(choice.title)}" for choice in procedure.choices}
+    marks: dict[str | None, str] = {
+        choice.name: f"{choice.mark} {translated(choice.title)}" for choice in procedure.choices
+    }
     rows = []
     for member in record.members:
         votes = {ballot: cast.get(member.id) for ballot, cast in record.ballots.items()}
         if any(votes.values()):
             row = {N_("member"): member.name}
             for ballot, vote in votes.items():
-                text = (
-                    ""
-                    if vote is None
-                    else _("abstained")
-                    if vote.choice is None
-                    else marks.get(vote.choice, vote.choice)
-                )
+                text = marks.get(vote.choice, vote.choice or _("abstained")) if vote else ""
                 row[record.ballot_name(ballot)] = text + (_(" (changed)") if vote and vote.changed else "")
             rows.append(row)
     table(pd.DataFrame(rows))

@@ -15,8 +15,9 @@ from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Line, RunLin
 from courtroom.language import _
 from courtroom.questions.marks import Short
 from courtroom.sharing.rules import may_change
+from pages.parts.experiments.list import open_experiment
 from pages.parts.runs.picked import DELETED, delete, is_picked, pick
-from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.actions import do, errors_shown
 from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.controls import report_html, status_badge
 from pages.parts.shared.download import download
@@ -31,21 +32,12 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
     mine = may_change(house.database, of)
     waits = (row.status in ("paused", "failed") or interrupted) and not row.imported
     if waits and mine and st.button(_("Continue"), key=f"go-{row.id}"):
-        with errors_shown():
-            house.runner.go(row.id, keys=typed_keys())
-            st.rerun()
+        do(lambda: house.runner.go(row.id, keys=typed_keys()))
     download(
-        house,
-        _("Export as JSON"),
-        lambda: house.files.export(row.id)[1],
-        f"{row.id}.json",
-        of,
-        icon=None,
+        house, _("Export as JSON"), lambda: house.files.export(row.id)[1], f"{row.id}.json", of, icon=None,
         key=f"json-{row.id}",
-        help_=_(
-            "One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there."
-        ),
-    )
+        help_=_("One file with a hash over all of it. It opens again in another Courtroom: Import run, on this page there."),
+    )  # fmt: skip
     download(
         house, _("Export as HTML report"), lambda: report_html(house, row.id), f"{row.id}.html", of, icon=None,
         key=f"html-{row.id}",
@@ -142,9 +134,7 @@ class Lines:
         with act, st.container(horizontal=True, vertical_alignment="center"):
             icon = ":material/alt_route:" if row.parent else ":material/science:"
             if st.button(_("Open"), key=f"experiment-{row.id}", icon=icon):
-                key, page = ("what-if", "what_if") if row.parent else ("experiment", "experiments")
-                st.session_state[key] = row.id
-                st.switch_page(f"pages/{page}.py", query_params={"experiment": row.id})
+                open_experiment(row.id, what_if=bool(row.parent))
             _within("experiment", row.id)
 
     def _case(self, row: CaseLine) -> None:

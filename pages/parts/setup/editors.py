@@ -22,7 +22,7 @@ from courtroom.models.prompts import templates
 from courtroom.panel.follow_graph import FollowGraph, influence
 from courtroom.panel.panels import checked, read_panel, write_csv, write_yaml
 from courtroom.panel.personas import Persona
-from pages.parts.shared.actions import errors_shown, undo_bar
+from pages.parts.shared.actions import do, undo_bar
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob
@@ -43,7 +43,7 @@ def panels_bar(house: Courthouse, draft: SetupDraft, jury: Sequence[dict[str, An
                 icon=":material/event_seat:",
                 help=_("Its persons take the seats, in their order."),
             ):
-                _try(lambda: _seat(draft, house.panels.load(chosen)))
+                do(lambda: _seat(draft, house.panels.load(chosen)))
             with st.popover(_("Rename or delete")):
                 _change(house, chosen)
         with st.popover(_("Save this jury"), icon=":material/save:"):
@@ -70,7 +70,7 @@ def _save(house: Courthouse, jury: Sequence[dict[str, Any]]) -> None:
     with st.form("panel-save", border=False, clear_on_submit=True):
         name = st.text_input(_("Name of the panel"), placeholder=_("seven neighbours"), max_chars=80)
         if st.form_submit_button(_("Save"), type="primary"):
-            _try(lambda: house.panels.save(name, checked(jury)))
+            do(lambda: house.panels.save(name, checked(jury)))
 
 
 @offered(Access.RUN)
@@ -78,13 +78,13 @@ def _change(house: Courthouse, chosen: str) -> None:
     with st.form("panel-rename", border=False):
         name = st.text_input(_("New name"), chosen, max_chars=80, key=f"panel-name-{chosen}")
         if st.form_submit_button(_("Rename")):
-            _try(lambda: house.panels.rename(chosen, name))
+            do(lambda: house.panels.rename(chosen, name))
     if st.button(_("Delete this panel"), icon=":material/delete:", type="tertiary"):
 
         def delete() -> None:
             st.session_state[DELETED] = (chosen, house.panels.delete(chosen))
 
-        _try(delete)
+        do(delete)
 
 
 def _import(house: Courthouse, draft: SetupDraft) -> None:
@@ -105,13 +105,7 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
         house.panels.save(name.strip() or file.name.rpartition(".")[0], panel)
         _seat(draft, panel)
 
-    _try(take_in)
-
-
-def _try(act: Any) -> None:
-    with errors_shown():
-        act()
-        st.rerun()
+    do(take_in)
 
 
 LISTS = ("traits", "interests")

@@ -17,9 +17,9 @@ from courtroom.engine.paper import departures, title_of
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
-from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.models.spec import OFFLINE
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import literal
 from pages.parts.shared.table import count, money, table
 
@@ -51,14 +51,12 @@ def estimate_view(
     content = f"{procedure.name}/{case.content_hash()}/{seed}/{parent}/{setup.model_dump_json()}/{interventions}"
     kept: tuple[str, Estimate, float | None] | None = st.session_state.get("estimate")
     if kept is None or kept[0] != content:
-        try:
-            with st.spinner(_("Estimating ...")):
-                estimate = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
-                kept = (content, estimate, house.price(estimate))
-        except CourtroomError as error:
-            st.error(literal(str(error)))
-            return
-        st.session_state["estimate"] = kept
+        kept = None
+        with errors_shown(), st.spinner(_("Estimating ...")):
+            estimate = house.estimate(procedure.name, case, setup, seed, parent, interventions=interventions)
+            kept = st.session_state["estimate"] = (content, estimate, house.price(estimate))
+    if kept is None:
+        return
     estimate, price = kept[1:]
     online = [load for load in estimate.loads if load.model != OFFLINE]
     text = _("About **{calls} calls**, {at_most} at most", calls=count(estimate.calls), at_most=count(estimate.at_most))
@@ -104,17 +102,16 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
     )
     with st.expander(text, icon=":material/menu_book:" if not other else ":material/compare_arrows:"):
         rows = [
-            {
-                "Setting": title_of(type(setup), setting.knob),
-                "Paper": _text(setting.value),
-                "Here": _text(other.get(setting.knob, setting.value)),
-                "Differs": setting.knob in other,
-                "Source": setting.source,
-                "Note": setting.note,
-            }
-            for setting in sorted(settings, key=lambda setting: setting.knob not in other)
+            (
+                title_of(type(setup), one.knob),
+                _text(one.value),
+                _text(other.get(one.knob, one.value)),
+                one.knob in other,
+            )
+            + (one.source, one.note)
+            for one in sorted(settings, key=lambda setting: setting.knob not in other)
         ]
-        table(pd.DataFrame(rows))
+        table(pd.DataFrame(rows, columns=["Setting", "Paper", "Here", "Differs", "Source", "Note"]))
         st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
 
 

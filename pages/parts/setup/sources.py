@@ -24,6 +24,7 @@ from courtroom.engine.setup import Setup
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.language import _, translated
 from courtroom.models.spec import ModelSpec
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.differences import change_in_line
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
@@ -235,8 +236,7 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
                     st.rerun()
         deleted = st.session_state.get("deleted_setup")
         if deleted and st.button(_("Undo: bring back {deleted}", deleted=literal(deleted[0])), icon=":material/undo:"):
-            house.setups.save(*deleted)
-            del st.session_state["deleted_setup"]
+            house.setups.save(*st.session_state.pop("deleted_setup"))
             st.rerun()
     with right:
         st.subheader(_("As a file or a link"))
@@ -263,12 +263,9 @@ def setup_file(house: Courthouse, draft: SetupDraft, procedure: Procedure, case:
 
 
 def _load(house: Courthouse, draft: SetupDraft, text: str, procedure: Procedure) -> None:
-    try:
+    with errors_shown():
         shared = read_shared(text, procedure)
         if "case" in shared and not draft.forked:
             st.session_state["case"] = house.library.linked(shared["case"]).id
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return
-    draft.load(shared)
-    st.rerun()
+        draft.load(shared)
+        st.rerun()

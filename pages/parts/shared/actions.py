@@ -38,6 +38,13 @@ def errors_shown() -> Iterator[None]:
         st.error(literal(str(error)))
 
 
+def do(act: Callable[[], object]) -> None:
+    """What a click does; then the page is drawn again."""
+    with errors_shown():
+        act()
+        st.rerun()
+
+
 @contextmanager
 def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
     """Around the sentence that says what was deleted; a button next to it brings that back. `key`: under which the session keeps what was deleted."""

@@ -21,6 +21,7 @@ from courtroom.sharing.rules import may_change
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import escaped, inert, literal
 from pages.parts.shared.share_view import share_popover
+from pages.parts.shared.table import in_columns
 
 
 def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: bool = True) -> None:
@@ -37,9 +38,8 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
                 )
             elif st.toggle(_("Frames that members look at"), key=f"frames-{key}-{medium.id}"):
                 frames = house.media.frames(medium.sha256)
-                for start in range(0, len(frames), 5):
-                    for column, frame in zip(st.columns(5), frames[start : start + 5], strict=False):
-                        column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
+                for column, frame in in_columns(frames, 5):
+                    column.image(frame.jpeg, caption=clock(frame.timestamp_s), alt=clock(frame.timestamp_s))
     except MediaError as error:
         st.warning(literal(error))
     if described and medium.description:
@@ -58,13 +58,7 @@ def case_view(house: Courthouse, case: Case, hear: Callable[[str], None]) -> Non
             hear(case.id)
         of = Resource(kind="case", id=case.id)
         download(house, _("JSON"), write_json(case), f"{case.id}.json", of)
-        download(
-            house,
-            _("ZIP with media"),
-            lambda: write_zip(case, house.media),
-            f"{case.id}.zip",
-            of,
-        )
+        download(house, _("ZIP with media"), lambda: write_zip(case, house.media), f"{case.id}.zip", of)
         if not house.library.is_sample(case.id):
             share_popover(house, of)
             if may_change(house.database, of) and st.button(_("Delete"), icon=":material/delete:"):
@@ -99,10 +93,9 @@ def _plain(house: Courthouse, case: Case) -> None:
         inert(text)
     if media:
         st.subheader(_("Pictures and videos"))
-    for start in range(0, len(media), 3):
-        for column, medium in zip(st.columns(3), media[start : start + 3], strict=False):
-            with column:
-                medium_view(house, medium)
+    for column, medium in in_columns(media, 3):
+        with column:
+            medium_view(house, medium)
     if real := case.real_outcome():
         with st.expander(_("What is on record of its outcome")):
             st.caption(_("Members of a hearing never see this."))

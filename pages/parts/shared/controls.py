@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import TimeoutError as TookLong
 from functools import partial
 from itertools import groupby, zip_longest
@@ -28,7 +27,7 @@ from courtroom.language import _, translated
 from courtroom.sharing.rules import may_change
 from pages.parts.audience.presenter import invite_button
 from pages.parts.live.film_view import film_button
-from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.actions import do
 from pages.parts.shared.download import download
 from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import declared, literal
@@ -45,7 +44,6 @@ STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = 
 
 
 def status_badge(status: str, *, interrupted: bool = False) -> None:
-    """How a run stands, in a word and a colour."""
     icon, word, colour = STATUS["paused" if interrupted else status]
     st.badge(_("Interrupted") if interrupted else translated(word), icon=icon, color=colour)
 
@@ -72,22 +70,22 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 _("Step"), key="do-step", icon=":material/skip_next:", disabled=not idle, shortcut="s",
                 help=_("Work on one stage."),
             ):  # fmt: skip
-                _do(lambda: runner.step(run.id, typed_keys()))
+                do(lambda: runner.step(run.id, typed_keys()))
             if st.button(
                 _("Run"), key="do-run", icon=":material/play_arrow:", disabled=not idle, shortcut="g",
                 type="primary" if idle else "secondary", help=_("Run on to the end, or to the next break."),
             ):  # fmt: skip
-                _do(lambda: runner.go(run.id, keys=typed_keys()))
+                do(lambda: runner.go(run.id, keys=typed_keys()))
             if st.button(
                 _("Pause"), key="do-pause", icon=":material/pause:", disabled=idle, shortcut="p",
                 help=_("Ask nothing more for now. Answers under way still arrive and are kept."),
             ):  # fmt: skip
-                _do(lambda: runner.pause(run.id))
+                do(lambda: runner.pause(run.id))
             if st.button(
                 _("Stop"), key="do-stop", icon=":material/stop:", disabled=idle and not runner.drives(run.id),
                 help=_("Stop the run here; it can go on at any time."),
             ):  # fmt: skip
-                _do(lambda: runner.stop(run.id))
+                do(lambda: runner.stop(run.id))
             with st.popover(_("Run to ..."), disabled=not idle):
                 target = st.selectbox(
                     _("Run until this stage is done"),
@@ -97,7 +95,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 )
                 if st.button(_("Run to it")):
                     kind = next(kind.name for kind in procedure.stages if kind.title == target)
-                    _do(lambda: runner.run_to(run.id, kind, typed_keys()))
+                    do(lambda: runner.run_to(run.id, kind, typed_keys()))
             with st.popover(_("Break")):
                 breaks = st.pills(
                     _("Pause by itself"), list(BREAKS), selection_mode="multi", default=list(run.control.breaks),
@@ -172,13 +170,7 @@ def _raise_budget(house: Courthouse, record: Record) -> None:
             new = Budget(calls=calls, tokens=tokens, money=dollars)
             house.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": new}))
             house.runner.stop(record.run.id)
-            _do(lambda: house.runner.go(record.run.id, keys=typed_keys()))
-
-
-def _do(act: Callable[[], object]) -> None:
-    with errors_shown():
-        act()
-        st.rerun()
+            do(lambda: house.runner.go(record.run.id, keys=typed_keys()))
 
 
 MOST = 6
@@ -195,8 +187,7 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
     if not opened.open:
         return
     with opened:
-        offered = _offered(procedure, record)
-        if not offered:
+        if not (offered := _offered(procedure, record)):
             st.caption(_("This run offers nothing that could be changed alone. Fork it to change its setup."))
             return
         chosen = st.radio(
@@ -213,8 +204,9 @@ def _offered(procedure: Procedure, record: Record) -> list[Variant]:
     """Some of each kind: evidence, a member, a rule, knobs. Kept, as each draw of the page would try them all again."""
     key = f"offered-{record.run.id}"
     if key not in st.session_state:
-        found = sorted(proposals(procedure, record.setup, record.case, record.run.seed), key=lambda one: one.kind or "")
-        kinds = [_varied(list(group)) for _, group in groupby(found, key=lambda one: one.kind)]
+        variants = proposals(procedure, record.setup, record.case, record.run.seed)
+        by_kind = groupby(sorted(variants, key=lambda one: one.kind or ""), key=lambda one: one.kind)
+        kinds = [_varied(list(group)) for _, group in by_kind]
         st.session_state[key] = [one for row in zip_longest(*kinds) for one in row if one][:MOST]
     offered: list[Variant] = st.session_state[key]
     return offered

@@ -33,13 +33,8 @@ def download(
     key: str | None = None,
     help_: str | None = None,
 ) -> None:
-    """The button.
-
-    Args:
-        content: what is in the file, or what makes it once it is wanted: then it is made for the person whose session it is at
-            that moment.
-        of: what it is taken from.
-    """
+    """The button. `content`: what is in the file, or what makes it once it is wanted: then it is made for the person whose session
+    it is at that moment. `of`: what it is taken from."""
     person, mime, page = acting(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
     def made() -> bytes:

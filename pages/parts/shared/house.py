@@ -29,10 +29,7 @@ _opened: tuple[Settings, Courthouse] | None = None
 
 
 def courthouse() -> Courthouse:
-    """The courthouse.
-
-    It is the door of each page: who has to sign in first gets no further, but to the page that a link opens alone.
-    """
+    """The courthouse. It is the door of each page: who has to sign in first gets no further, but to the page that a link opens alone."""
     try:
         with st.spinner(_("Opening the courthouse ...")):
             house = _open()
@@ -58,10 +55,8 @@ def outside() -> bool:
 
 
 def _open() -> Courthouse:
-    """The one courthouse of this process, whatever becomes of Streamlit's caches; another one for other settings, as in tests.
-
-    Who has waited while it could not be opened is told the same: a database that does not answer would keep each waiting in turn.
-    """
+    """The one courthouse of this process, whatever becomes of Streamlit's caches; another one for other settings, as in tests. Who
+    has waited while it could not be opened is told the same: a database that does not answer would keep each waiting in turn."""
     global _opened, _failed
     before = _failed
     with _opening:
@@ -96,11 +91,16 @@ def _newly_opened(settings: Settings) -> Courthouse:
     return opened
 
 
-def current_run() -> str | None:
-    """The run in the URL, or the one this session looked at last; both are kept the same.
+def server_address() -> str:
+    """Where the browser has found the app, without the page."""
+    address = (st.context.url or "").split("?")[0].rstrip("/")
+    pages = ("/deliberation", "/cases", "/experiments")
+    return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)
 
-    Moving to another page drops the query parameters, so the session remembers, and the URL is set again.
-    """
+
+def current_run() -> str | None:
+    """The run in the URL, or the one this session looked at last; both are kept the same. Moving to another page drops the query
+    parameters, so the session remembers, and the URL is set again."""
     run: str | None = st.query_params.get("run") or st.session_state.get("run")
     if run:
         look_at(run)

@@ -31,10 +31,8 @@ def literal(text: object) -> str:
 
 
 def declared(text: str) -> str:
-    """What the author of a procedure wrote: titles and help of knobs, roles and views. Ours, and so Markdown as it is.
-
-    Streamlit gives a widget's label to screen readers as it was written; `literal` would have them read its marks.
-    """
+    """What the author of a procedure wrote: titles and help of knobs, roles and views. Ours, and so Markdown as it is. Streamlit
+    gives a widget's label to screen readers as it was written; `literal` would have them read its marks."""
     return translated(text)
 
 

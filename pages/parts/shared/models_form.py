@@ -16,7 +16,6 @@ from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget, thresholds
 from courtroom.engine.procedure import Procedure
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.embedding import (
     BY_WORDS,
     DEFAULT,
@@ -33,6 +32,7 @@ from courtroom.models.keys import KEYS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import declared, literal
@@ -57,14 +57,14 @@ def reachable(connections: Connections) -> dict[str, Offer]:
     typed = {name: value for name, value in st.session_state.get("typed_keys", {}).items() if value}
     with st.spinner(_("Looking for models that can be reached ...")):
         found = _reachable(connections, typed, (*sorted(typed), *connections))
-    return ALWAYS | {_label(offer): offer for offer in found}
+    return ALWAYS | {offer_label(offer): offer for offer in found}
 
 
 def model_picker(values: dict[str, Any], key: str, connections: Connections) -> tuple[dict[str, Any], bool]:
     """The model's id and connection, and whether it is one of those offered; what else a setup says of it stays."""
-    known = reachable(connections)
-    now = _label(Offer(id=values["id"], connection=values.get("connection", "")))
-    options = [*known, *([now] if now not in known else [])]
+    offered = reachable(connections)
+    now = offer_label(Offer(id=values["id"], connection=values.get("connection", "")))
+    options = [*offered, *([now] if now not in offered else [])]
     chosen = st.selectbox(
         _("Model"),
         options,
@@ -74,14 +74,12 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
         help=declared(ModelSpec.model_fields["id"].description or ""),
         accept_new_options=True,
     )
-    offer = known.get(chosen or OFFLINE) or Offer(
-        id=(chosen or OFFLINE).strip(), connection=values.get("connection", "")
-    )
+    name = chosen or OFFLINE
+    offer = offered.get(name) or Offer(id=name.strip(), connection=values.get("connection", ""))
     if offer.facts() and offer.id not in ABOUT:
         st.caption(literal(offer.facts()))
-    picked = {**values, "id": offer.id}
-    picked.pop("connection", None)
-    return {**picked, **({"connection": offer.connection} if offer.connection else {})}, offer in known.values()
+    rest = {name: value for name, value in values.items() if name not in ("id", "connection")}
+    return {**rest, **_chosen(offer)}, offer in offered.values()
 
 
 def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
@@ -103,16 +101,14 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         )
         return [trial async for trial in trials(spec, connections)]
 
-    token = KEYS.set(dict(st.session_state.get("typed_keys", {})))
+    tried: list[ModelTrial] = []
+    token = KEYS.set(typed_keys())
     try:
-        with st.spinner(_("Asking the model ...")):
-            found = asyncio.run(ask())
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return
+        with errors_shown(), st.spinner(_("Asking the model ...")):
+            tried = asyncio.run(ask())
     finally:
         KEYS.reset(token)
-    for trial in found:
+    for trial in tried:
         price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
         sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
         (st.success if trial.works else st.warning)(sentence)
@@ -138,11 +134,16 @@ def one_for_each_seat(
     for place, member in enumerate(members):
         label = labels[place % len(labels)]
         offer = known.get(label) or Offer(id=label.strip())
-        chosen[member] = {**rest, "id": offer.id, **({"connection": offer.connection} if offer.connection else {})}
+        chosen[member] = {**rest, **_chosen(offer)}
     return True
 
 
-def _label(offer: Offer) -> str:
+def _chosen(offer: Offer) -> dict[str, str]:
+    """What a setup says of it."""
+    return {"id": offer.id, **({"connection": offer.connection} if offer.connection else {})}
+
+
+def offer_label(offer: Offer) -> str:
     return f"{offer.id} @ {offer.connection}" if offer.connection else offer.id
 
 
@@ -204,8 +205,10 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
     )  # fmt: skip
     for row in edited.to_dict("records"):
         _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
-        if stated is not None:
-            _state(stated, row["member"], row["point of view"] or "")
+        if stated is not None and (view := (row["point of view"] or "").strip()):
+            stated[row["member"]] = view
+        elif stated is not None:
+            stated.pop(row["member"], None)
 
 
 def keys_form(connections: Connections) -> None:
@@ -295,20 +298,13 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     return values
 
 
-def _state(into: dict[str, str], member: str, view: str) -> None:
-    if view.strip():
-        into[member] = view.strip()
-    else:
-        into.pop(member, None)
-
-
 def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dict[str, Any]) -> None:
     model, now = model.strip(), into.get(name, {})
     if not model:
         into.pop(name, None)
     elif (now.get("id"), now.get("connection", "")) != (model, connection):
         rest = {field: value for field, value in (now or base).items() if field != "connection"}
-        into[name] = {**rest, "id": model, **({"connection": connection} if connection else {})}
+        into[name] = {**rest, **_chosen(Offer(id=model, connection=connection))}
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:
@@ -342,13 +338,6 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
     if chosen in LOCAL and not installed(chosen):
         st.warning(literal(MISSING))
     return chosen
-
-
-def embedding_form(draft: SetupDraft, house: Courthouse) -> None:
-    st.subheader(_("Look-ups"))
-    draft.values["embedding"] = embedding_choice(
-        house.settings.embedding, draft.values.get("embedding", ""), draft.key("embedding")
-    )
 
 
 def embedding_notes(procedure: Procedure, chosen: str, house: Courthouse) -> None:

@@ -19,12 +19,8 @@ MOST = 100
 def runs_to_choose(
     house: Courthouse, key: str, chosen: Iterable[str], status: Status | None = None
 ) -> dict[str, RunLine]:
-    """The newest runs by their ids, newest first, and those that are chosen; a field for a search stands above where there are more.
-
-    Args:
-        key: of the field, in the session.
-        status: how the runs must stand.
-    """
+    """The newest runs by their ids, newest first, and those that are chosen; a field for a search stands above where there are
+    more. `key`: of the field, in the session. `status`: how the runs must stand."""
     listed = RunList(house.database)
     held = RunFilter(status=status or "")
     found = listed.newest(held, MOST + 1)

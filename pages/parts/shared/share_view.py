@@ -12,6 +12,7 @@ from courtroom.sharing.links import DAY, HOUR, LASTING, Links
 from courtroom.sharing.rules import may_change, owned
 from courtroom.sharing.visibility import share
 from pages.parts.shared.actions import errors_shown
+from pages.parts.shared.house import server_address
 from pages.parts.shared.inert import literal
 from pages.parts.shared.table import moment
 
@@ -54,7 +55,7 @@ def share_view(house: Courthouse, resource: Resource) -> None:
         st.rerun()
     if now == "public":
         named = f"{resource.kind}:{resource.id}"
-        st.code(f"{_server()}/?public={named}", language=None, wrap_lines=True)
+        st.code(f"{server_address()}/?public={named}", language=None, wrap_lines=True)
     _links(house, resource, key)
 
 
@@ -69,7 +70,7 @@ def _links(house: Courthouse, resource: Resource, key: str) -> None:
                 st.session_state[MADE] = (resource, links.make(resource, lasts))
     made: tuple[Resource, str] | None = st.session_state.get(MADE)
     if made and made[0] == resource:
-        st.code(f"{_server()}/?link={made[1]}", language=None, wrap_lines=True)
+        st.code(f"{server_address()}/?link={made[1]}", language=None, wrap_lines=True)
         st.caption(_("Copy it now: it is shown only this once."))
     for number, link in enumerate(links.of(resource), start=1):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -80,9 +81,3 @@ def _links(house: Courthouse, resource: Resource, key: str) -> None:
                 links.end(link)
                 st.session_state.pop(MADE, None)
                 st.rerun()
-
-
-def _server() -> str:
-    address = (st.context.url or "").split("?")[0].rstrip("/")
-    pages = ("/deliberation", "/cases", "/experiments")
-    return next((address.removesuffix(page) for page in pages if address.endswith(page)), address)

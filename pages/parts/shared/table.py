@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from courtroom.errors import Unreadable
 from courtroom.language import ENGLISH, N_, _, language, ngettext, translated
@@ -99,9 +100,17 @@ def one_of(label: str, options: Sequence[T], key: str, first: T, shown: Callable
     )
 
 
+def in_columns(items: Sequence[T], number: int) -> Iterator[tuple[DeltaGenerator, T]]:
+    """Each with its place in rows of so many."""
+    for start in range(0, len(items), number):
+        yield from zip(st.columns(number), items[start : start + number], strict=False)
+
+
 def page_of(total: int, size: int, key: str | None = None) -> int:
     """The page of a list that the reader chooses; the first where there is no other."""
     pages = max(1, (total - 1) // size + 1)
+    if key and st.session_state.get(key, 1) > pages:  # lines have gone since
+        st.session_state[key] = pages
     if pages == 1:
         return 1
     return int(st.number_input(_("Page of {pages}", pages=f"{pages:d}"), 1, pages, 1, key=key, width=160))

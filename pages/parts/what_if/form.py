@@ -26,6 +26,7 @@ from courtroom.experiments.what_if import (
 )
 from courtroom.language import _, translated
 from pages.parts.experiments.form import rehearsed, start_bar
+from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.offered import offered
@@ -37,7 +38,6 @@ WAYS = ("What would change this verdict?", "Choose what to vary")
 
 @offered(Access.RUN)
 def what_if_form(house: Courthouse, wanted: str | None) -> None:
-    """Base run, way, variants, estimate, start."""
     rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
     if not rows:
         st.info(_("No run fits what you search for."), icon=":material/search_off:")
@@ -63,12 +63,10 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         ),
     )
     way = way or WAYS[0]
-    seeds = int(
-        right.number_input(
-            _("Seeds"), 1, 50, 1, key="what-if-seeds",
-            help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
-            "several, shares come with intervals, and chance is distinguished from change."),
-        )
+    seeds = right.number_input(
+        _("Seeds"), 1, 50, 1, key="what-if-seeds",
+        help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
+        "several, shares come with intervals, and chance is distinguished from change."),
     )  # fmt: skip
     variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
     if variants is None:
@@ -102,11 +100,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
             return None
         bar = st.progress(0.0, _("Estimating ..."))
-        found = house.experiments.what_ifs.propose(
-            base.run.id,
-            int(budget),
-            partial(rehearsed, bar),
-        )
+        found = house.experiments.what_ifs.propose(base.run.id, budget, partial(rehearsed, bar))
         bar.empty()
         kept = st.session_state["what-if-proposed"] = (key, found)
     found = kept[1]
@@ -136,11 +130,9 @@ def _chosen(house: Courthouse, base: Record) -> Axis:
         disabled=len(axes) < 2,
         help=_("A grid: one value of each thing at a time, in all combinations, rather than one change at a time."),
     )
-    try:
+    with errors_shown():
         return grid(*axes) if crossed and len(axes) > 1 else singly(*axes)
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return singly()
+    return singly()
 
 
 def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:

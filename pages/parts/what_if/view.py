@@ -15,7 +15,7 @@ from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.what_if import CHANGES, WhatIf, results
 from courtroom.figures.what_if import draw_flips, draw_shares, draw_swings
 from courtroom.language import _, listed
-from pages.parts.experiments.view import downloads, every_cell, failures, leave, progress_view
+from pages.parts.experiments.view import downloads, every_cell, failures, leave, progress_view, run_links
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
 from pages.parts.shared.inert import literal
 from pages.parts.shared.table import many, table
@@ -174,12 +174,11 @@ def _variants(experiment: Experiment, found: WhatIf, waiting: Collection[str]) -
         ("low", _("from"), _("Lower end of the 95 % interval.")),
         ("high", _("to"), _("Upper end of the 95 % interval.")),
     )}  # fmt: skip
-    link = st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")
     st.subheader(_("Every variant"))
     variants = pd.DataFrame(lines)
     if len(experiment.seeds) == 1:  # one run has no interval worth telling
         variants = variants.drop(columns=["share", "low", "high"])
-    table(variants, {**percent, "run": link})
+    table(variants, {**percent, **run_links()})
 
 
 def _rounded(share: float | None) -> float | None:

@@ -1,0 +1,284 @@
+"""Would it come out today? Recorded calls of an experiment are asked again, each twice.
+
+What they come to is held against the record, and against each other: a model that draws its words differs from itself
+too. Only where the record is further off than that has something changed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from itertools import islice
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
+
+from courtroom.access.acting import acting, acts
+from courtroom.engine.budget import Spent
+from courtroom.engine.events import Called, Voted
+from courtroom.engine.record import Record
+from courtroom.engine.replay import replay
+from courtroom.engine.services import Asked
+from courtroom.engine.setup import Budget
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure
+from courtroom.language import N_
+from courtroom.models.schema import schema_of
+from courtroom.models.spec import OFFLINE, PERSON
+from courtroom.questions.asides import Cost, cost
+from courtroom.strict import Strict
+
+if TYPE_CHECKING:
+    from courtroom.evaluation.intervals import Sums
+    from courtroom.hearings import Hearings
+
+CALLS, MOST = 50, 1_000
+"""Recorded calls that are asked again: by default, and at most."""
+KINDS = (N_("Answers"), N_("Decisions"), N_("Votes"))
+"""The whole answer word for word; its choices, numbers and yes or no alone; what the member's vote followed from."""
+OFFLINE_ONLY = (
+    "These answers are of the offline model, which is no language model, or of persons: nothing can be asked again. "
+    "The offline model answers by formulas, so the same experiment comes out the same."
+)
+
+
+class Share(Strict):
+    """How often one kind of thing is the same, over the calls that have it; intervals are over cases."""
+
+    kind: str
+    calls: int
+    cases: int
+    same: tuple[float, float, float]
+    """Asked today against the record: share, lower and upper end."""
+    spread: tuple[float, float, float]
+    """Asked twice today, one against the other: the model's own spread."""
+    further: tuple[float, float, float]
+    """The spread's share less the record's: above 0 where today's answers differ more from the record than from each other."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The finding."""
+        same, spread = (
+            f"{100 * of[0]:.1f} % ({100 * of[1]:.1f} to {100 * of[2]:.1f})" for of in (self.same, self.spread)
+        )
+        points = f"{100 * self.further[0]:.1f} points ({100 * self.further[1]:.1f} to {100 * self.further[2]:.1f})"
+        return [
+            f"{self.kind}: {same} are the same as on record. Asked twice today, {spread} are the same; {self.calls:,} calls, "
+            f"{self.cases:,} cases.",
+            f"{self.kind}: this is a change. Today's are further from the record than from each other by {points}."
+            if self.further[1] > 0
+            else f"{self.kind}: no change is shown. Today's are further from the record than from each other by {points}.",
+        ]
+
+
+class Canary(Strict):
+    """What came of asking again, with what the models said of their versions."""
+
+    at: datetime
+    wanted: int
+    """Recorded calls that were drawn."""
+    asked: int
+    """Of these, those that were asked twice."""
+    changed: int
+    """Of these, those whose question can't be put again as it was."""
+    shares: tuple[Share, ...]
+    then: tuple[str, ...]
+    now: tuple[str, ...]
+    """The versions that the models' providers stated."""
+    cost: Cost
+    stopped: str = ""
+    """Why not all were asked."""
+
+    @property
+    def lines(self) -> list[str]:
+        """The finding in sentences."""
+        told = [f"{self.at:%Y-%m-%d}: {self.asked:,} of {self.wanted:,} calls were asked again, each twice."]
+        if self.changed:
+            told.append(
+                f"{self.changed:,} can't be put as they were: prompts or the model's address have changed since."
+            )
+        now, then = (", ".join(names) or "–" for names in (self.now, self.then))
+        told.append(
+            f"The models call themselves {now}, as on record."
+            if now == then
+            else f"The models call themselves {now}; on record they did {then}."
+        )
+        return [*told, *(line for one in self.shares for line in one.sentences), *filter(None, [self.stopped])]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A recorded call that is put again."""
+
+    case: str
+    record: Record
+    call: Called
+    asked: Asked[Any]
+
+    def seen(self, value: Mapping[str, Any]) -> dict[str, object]:
+        """An answer by kind; of the kinds that it has."""
+        known = set(_names(json.loads(schema_of(self.asked.task.form))))
+        votes = [
+            one.choice
+            for one in self.record.of(Voted)
+            if (one.stage, one.member) == (self.call.stage, self.call.member)
+        ]
+        voted = next((name for name, one in (self.call.value or {}).items() if one in votes and one is not None), None)
+        found: dict[str, object] = {KINDS[0]: value}
+        if chosen := _chosen(value, known):
+            found[KINDS[1]] = chosen
+        return found if voted is None else {**found, KINDS[2]: value.get(voted)}
+
+
+def ask_again(
+    house: Hearings, cells: Sequence[tuple[int, str, str]], calls: int, spent: Spent, budget: Budget,
+    at: datetime, series: int, keys: Mapping[str, str],
+) -> Canary:  # fmt: skip
+    """Ask a sample of recorded calls again, each twice, as far as the budget goes.
+
+    Args:
+        cells: arm, case and run of each that is done.
+        spent: what counts in the budget already.
+        at: its day and `series` name the samples: after an interruption only what has no answer yet is asked.
+
+    Raises:
+        CourtroomError: no language model was asked.
+    """
+    first = 1_000 * at.date().toordinal() + 2 * series
+    drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))
+    if not drawn:
+        raise CourtroomError(OFFLINE_ONLY)
+    with acts(acting()):  # also in the threads that it starts
+        put = asyncio.run(_put(house, drawn))
+
+    async def keep(asked: Asked[Any], called: Called) -> None:
+        """Answers are on record as any."""
+
+    under_way = [
+        house.runner.ask_beside(
+            one.record, [_again(one.asked, first + n, budget) for n in (0, 1)], {}, keep, keys, spent
+        )
+        for one in put
+    ]
+    ended = [one.result() for one in under_way]
+    now = [called for found in ended for called in found.calls if called]
+    compared: list[tuple[Question, list[dict[str, object]]]] = []
+    for one, found in zip(put, ended, strict=True):
+        values = [called.value or {} for called in found.calls if called]
+        if len(values) == len(found.calls):
+            compared.append((one, [one.seen(value) for value in (one.call.value or {}, *values)]))
+    shares = [
+        _share(kind, [(one.case, [by.get(kind) for by in seen]) for one, seen in compared if kind in seen[0]])
+        for kind in KINDS
+    ]
+    return Canary(
+        at=at,
+        wanted=len(drawn),
+        asked=len(compared),
+        changed=len(drawn) - len(put),
+        shares=tuple(one for one in shares if one),
+        then=_versions(house, [one.call for one, _ in compared]),
+        now=_versions(house, now),
+        cost=cost(now),
+        stopped=next((found.stopped for found in ended if found.stopped), ""),
+    )
+
+
+def _drawn(
+    house: Hearings, cells: Sequence[tuple[int, str, str]], calls: int, chance: random.Random
+) -> Iterator[tuple[str, Record, Called]]:
+    """Recorded calls of language models, from as many cells as can be."""
+    cells, each = chance.sample(cells, len(cells)), -(-calls // max(1, len(cells)))
+    offline: set[int] = set()
+    for arm, case, run in cells:
+        if arm in offline:
+            continue
+        record = house.record(run)
+        fit = [one for one in record.calls if one.keys and one.value and one.model not in (OFFLINE, PERSON)]
+        if not fit:
+            offline.add(arm)
+        yield from ((case, record, one) for one in chance.sample(fit, min(each, len(fit))))
+
+
+async def _put(house: Hearings, drawn: Iterable[tuple[str, Record, Called]]) -> list[Question]:
+    """The questions as they were put; those are left out that can't be put so any more."""
+    found = []
+    for case, record, call in drawn:
+        run = record.run
+        of = (house.capabilities, house.store.families.root(run.id), house.answers.of(run).reply)
+        known = await replay(house.procedures[run.procedure], record, *of, partial(house.store.retrieval, run.id))
+        if asked := known.get(call.path):
+            found.append(Question(case, record, call, asked))
+    return found
+
+
+def _again(asked: Asked[Any], sample: int, budget: Budget) -> Asked[Any]:
+    """The question under another seed, so that it draws a sample of its own."""
+    setup = asked.setup.model_copy(update={"budget": budget})
+    path, seed = f"{asked.path}/canary/{sample}", asked.seed + sample
+    return replace(asked, setup=setup, prompts=asked.prompts.fresh, seed=seed, path=path)
+
+
+def _names(schema: object) -> Iterator[object]:
+    """The texts that can be chosen in an answer."""
+    if isinstance(schema, dict):
+        yield from schema.get("enum", ())
+        schema = [*schema.values()]
+    for part in schema if isinstance(schema, list) else ():
+        yield from _names(part)
+
+
+def _chosen(value: object, known: Collection[object]) -> object:
+    """An answer without its free texts; empty where nothing else is in it."""
+    if isinstance(value, Mapping):
+        return {name: one for name, part in value.items() if (one := _chosen(part, known)) not in (None, {}, [])}
+    if isinstance(value, list | tuple):
+        return [one for part in value if (one := _chosen(part, known)) not in (None, {}, [])]
+    return None if isinstance(value, str) and value not in known else value
+
+
+def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
+    """From each call's case, what it came to then and twice today; None where there is no such call."""
+    if not seen:
+        return None
+    import numpy as np
+
+    by_case: dict[str, list[tuple[float, float]]] = {}
+    for case, (then, one, other) in seen:
+        by_case.setdefault(case, []).append(
+            (fmean((then == one, then == other)), float(one is not None and one == other))
+        )
+    same, spread = (
+        CaseSums(
+            np.array([[fmean(call[part] for call in calls), 1.0] for calls in by_case.values()]),
+            np.array([float(len(calls)) for calls in by_case.values()]),
+            binary=False,
+        )
+        for part in (0, 1)
+    )
+
+    def mean(sums: Sums) -> Sums:
+        shares: Sums = sums[:, 0] / sums[:, 1]
+        return shares
+
+    def ends(found: Interval) -> tuple[float, float, float]:
+        return found.value, found.low, found.high
+
+    return Share(
+        kind=kind,
+        calls=len(seen),
+        cases=len(by_case),
+        same=ends(of_measure(same, mean, (0.0, 1.0), ratio=True)),
+        spread=ends(of_measure(spread, mean, (0.0, 1.0), ratio=True)),
+        further=ends(of_difference(spread, same, mean, (0.0, 1.0), ratio=True)),
+    )
+
+
+def _versions(house: Hearings, calls: Iterable[Called]) -> tuple[str, ...]:
+    """What the providers of these calls' models stated, each once."""
+    replies = [house.answers.reply(call.keys[-1]) for call in calls if call.keys]
+    return tuple(sorted({f"{one.model} {one.fingerprint}".strip() for one in replies if one} - {""}))

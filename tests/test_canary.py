@@ -1,0 +1,139 @@
+"""Would it come out today: recorded calls are asked again, of a server whose model and answers change."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
+from tests.test_experiments import SINGLE, TRIAL, spec, texts
+
+
+class Changing:
+    """A model of one version that always says *sad*; later of another, that says *glad*."""
+
+    version, label, wavers = "judge-2024", "sad", False
+
+    def __init__(self) -> None:
+        self.asked = Counter[str]()
+
+    def __call__(self, body: dict[str, Any]) -> web.Response:
+        key = json.dumps(body["messages"])
+        self.asked[key] += 1
+        label = "glad" if self.wavers and self.asked[key] % 2 else self.label
+        other = "sad" if label == "glad" else "glad"
+        said = {"features": [], "reason": "So it reads.", "label": label, "first": label, "second": other,
+                "evidence": ["It"], "argument": "It reads so."}  # fmt: skip
+        choice = {"index": 0, "message": {"role": "assistant", "content": json.dumps(said)}, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+        given = {"id": "c", "object": "chat.completion", "created": 0, "model": self.version, "choices": [choice]}
+        return web.json_response({**given, "usage": usage, "system_fingerprint": "fp-1"})
+
+
+@pytest.fixture
+def model() -> Changing:
+    return Changing()
+
+
+@pytest.fixture
+def house(tmp_path: Path, model: Changing, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+    with OpenAIServer(answer=model) as server:
+        server.known(monkeypatch)
+        monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+        house = Courthouse(Settings(home=tmp_path / "home"))
+        house.datasets.add("feelings", texts())
+        yield house
+        house.close()
+
+
+def heard(house: Courthouse, model: str = "openai/any", **given: Any) -> str:
+    arms = [
+        {"name": "one judge", "procedure": "courtroom-llm", "model": model, "set": SINGLE},
+        {"name": "three judges", "procedure": "courtroom-llm", "model": model, "set": TRIAL},
+    ]
+    name = house.experiments.begin(spec(arms=arms, **given))
+    house.experiments.go(name)
+    house.experiments.wait(name, 60)
+    assert house.experiments.store.experiment(name).status == "done"
+    return name
+
+
+def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None:
+    name = heard(house)
+    found = house.experiments.canary(name, 12)
+    assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")
+    assert found.then == found.now == ("judge-2024 fp-1",)
+    for one in found.shares:
+        assert (one.same[0], one.spread[0], one.further[0]) == (1.0, 1.0, 0.0)
+        assert one.same[1] < 1.0, "so few calls show no certainty"
+        assert "no change is shown" in " ".join(one.sentences)
+    assert {"Answers", "Decisions", "Votes"} == {one.kind for one in found.shares}
+    assert house.experiments.store.experiment(name).experiment.canaries == (found,)
+
+
+def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Courthouse, model: Changing) -> None:
+    name = heard(house)
+    first = house.experiments.canary(name, 6)
+    model.version, model.label = "judge-2026", "glad"
+    found = house.experiments.canary(name, 24)
+    assert (found.then, found.now) == (("judge-2024 fp-1",), ("judge-2026 fp-1",))
+    (decisions,) = [one for one in found.shares if one.kind == "Decisions"]
+    assert (decisions.same[0], decisions.spread[0], decisions.cases) == (0.0, 1.0, 6)
+    assert decisions.further[1] > 0
+    assert any("this is a change" in line for line in found.lines)
+    assert "on record they did judge-2024 fp-1" in " ".join(found.lines)
+    again = house.experiments.begin(house.experiments.store.experiment(name).experiment)
+    assert again == name, "what is kept decides nothing of the cells"
+    assert house.experiments.store.experiment(name).experiment.canaries == (first, found)
+    house.close()
+    told = CliRunner().invoke(app, ["experiment", "results", name, "--json"])
+    assert [one["now"] for one in json.loads(told.stdout)["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
+
+
+def test_a_model_that_differs_from_itself_as_much_has_not_changed(house: Courthouse, model: Changing) -> None:
+    name = heard(house)
+    model.wavers = True
+    votes = next(one for one in house.experiments.canary(name, 24).shares if one.kind == "Votes")
+    assert votes.spread[0] < 1.0
+    assert votes.further[1] <= 0
+
+
+@pytest.mark.parametrize("limit", [{"calls": 5}, {"tokens": 500}])
+def test_the_budget_of_the_experiment_holds(house: Courthouse, limit: dict[str, int]) -> None:
+    name = heard(house)
+    kept = house.experiments.store.experiment(name).experiment
+    took = house.experiments.store.took(name).values()
+    used = {"calls": sum(one[0] for one in took), "tokens": sum(one[1] for one in took)}
+    budget = kept.budget.model_copy(update={what: used[what] + more for what, more in limit.items()})
+    house.experiments.store.replace(kept.model_copy(update={"budget": budget}))
+    found = house.experiments.canary(name, 12)
+    assert 0 < found.cost.calls <= 5
+    assert found.asked < 12
+    assert "budget" in found.stopped
+    assert house.experiments.canary(name, 12).cost.calls == 0, "what was asked again counts too"
+
+
+def test_what_no_language_model_said_is_not_asked_again(house: Courthouse) -> None:
+    name = heard(house, "offline")
+    with pytest.raises(CourtroomError, match="is no language model"):
+        house.experiments.canary(name, 5)
+
+
+def test_the_shell_says_what_came_of_it(house: Courthouse) -> None:
+    name = heard(house)
+    house.close()
+    told = CliRunner().invoke(app, ["experiment", "canary", name, "--calls", "4"])
+    assert told.exit_code == 0, told.output
+    assert "4 of 4 calls were asked again, each twice." in told.stdout
+    assert "The models call themselves judge-2024 fp-1, as on record." in told.stdout
