@@ -217,7 +217,7 @@ log = logging.getLogger(__name__)
 
 BATCH = 8
 """Texts in one batch: long ones take much memory."""
-MISSING = "It needs the extra `embeddings`: pip install 'courtroom[embeddings]'."
+MISSING = "It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,8 @@ class LocalEncoder:
                     self._encode = _LIBRARIES[known.library](known.model)
                 vectors = np.asarray(self._encode(texts), np.float32)
             except ModuleNotFoundError as error:
-                raise ModelError(f"The encoder {self.name} can't be loaded. {MISSING}") from error
+                extra = known.library if known.library == "wordllama" else "embeddings"
+                raise ModelError(f"The encoder {self.name} can't be loaded. {MISSING.format(extra=extra)}") from error
             except Exception as error:
                 log.warning("%s: %r", self.name, error)
                 raise ModelError(
