@@ -217,7 +217,6 @@ log = logging.getLogger(__name__)
 
 BATCH = 8
 """Texts in one batch: long ones take much memory."""
-MISSING = "It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
 
 
 @dataclass(frozen=True)
@@ -273,7 +272,9 @@ class LocalEncoder:
                 vectors = np.asarray(self._encode(texts), np.float32)
             except ModuleNotFoundError as error:
                 extra = known.library if known.library == "wordllama" else "embeddings"
-                raise ModelError(f"The encoder {self.name} can't be loaded. {MISSING.format(extra=extra)}") from error
+                raise ModelError(
+                    f"The encoder {self.name} can't be loaded. It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
+                ) from error
             except Exception as error:
                 log.warning("%s: %r", self.name, error)
                 raise ModelError(
