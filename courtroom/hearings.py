@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ from courtroom.engine.setup import Setup, SetupStore
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Relative, family, forked
+from courtroom.evaluation.effective_votes import MOST_READ, panel_kind, panels, worth
+from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.knowledge.imports import CheckedFile, ImportJob, Imports
 from courtroom.knowledge.search import Hit, Knowledge, Query
 from courtroom.media.store import media_of
@@ -287,6 +290,22 @@ class Hearings:
 
     def record(self, run: str) -> Record:
         return self.runner.record(run)
+
+    def worth(self, run: str) -> str:
+        """What the votes behind a verdict are worth, by the newest run of the same kind of panel on each case; empty where these are too few."""
+        base = self.record(run)
+        procedure = self.procedures[base.run.procedure]
+        voters = next((f"{role.title.lower()}s" for role in procedure.roles if role.votes), "")
+        if base.run.verdict is None or not voters:
+            return ""
+        kind, cases = panel_kind(base.setup), {base.run.case_id: base}
+        done = RunFilter(status="done", procedure=procedure.name)
+        for other in RunList(self.database).runs(done, MOST_READ):
+            with suppress(CourtroomError):  # one that can't be read is no reason to say nothing
+                case = self.store.run(other).case_id
+                if case not in cases and panel_kind(self.store.setup(other, procedure.setup)) == kind:
+                    cases[case] = self.record(other)
+        return worth((p for one in cases.values() for p in panels(one, procedure.about(one.case).choices)), voters)
 
     def family(self, run: str, most: int | None = None) -> tuple[Relative, ...]:
         """The run's family, with what each fork changed; the first so many of it."""

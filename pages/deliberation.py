@@ -16,7 +16,7 @@ from pages.parts.audience.presenter import audience_view
 from pages.parts.live.intervene import interventions_view, seats
 from pages.parts.live.room_view import LIVE_S, end_of_stage, pulse_view, room_view, scene_of
 from pages.parts.live.tabs_view import NOW, back, tabs_view
-from pages.parts.live.votes_view import verdict_view
+from pages.parts.live.votes_view import verdict_view, votes_worth
 from pages.parts.shared.controls import controls, standing
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
@@ -152,8 +152,8 @@ if at == NOW:
     interventions_view(house, procedure, record)
 if record.run.verdict:
     verdict_view(record, procedure)
-    if sure := house.experiments.repeats.sentence(run):
-        st.caption(literal(sure))
+    for sentence in filter(None, (house.experiments.repeats.sentence(run), votes_worth(house, run))):
+        st.caption(literal(sentence))
     if st.button(
         declared(procedure.ending.what_if),
         icon=":material/alt_route:",

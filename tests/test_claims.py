@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from courtroom.evaluation.significance import cases_needed, cases_needed_mcnemar, cochran, mcnemar, permutation
+from courtroom.experiments.measures.measure import mean
 from courtroom.experiments.table import grouped, pairs, sentence, summary, table, without_interval
+from courtroom.experiments.written import latex
 from tests.benchmarks.bench_claims import (
     GAPS,
     LABELS,
@@ -72,14 +74,26 @@ def test_the_interval_of_a_difference_holds_the_truth(kind: Kind, cases: int) ->
         assert found >= 1 - at_most(0.07, 100)
 
 
-def test_two_cases_are_not_enough_to_know_and_the_table_says_so() -> None:
-    rows = experiment(np.array([[[1.0], [1.0]], [[0.0], [0.0]]]))
+@pytest.mark.parametrize(("cases", "counted"), [(1, "1 cases"), (2, "2 cases")])
+def test_so_few_cases_are_not_enough_to_know_and_the_table_says_so(cases: int, counted: str) -> None:
+    rows = experiment(np.array([[[1.0]] * cases, [[0.0]] * cases]))
     (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [SHARE])
     assert not pair.knowable
     assert sentence(pair) == (
-        "Share: whether arm 00 and arm 01 differ can't be known from so few cases (100.0 % against 0.0 %; 2 cases; at least 6 are needed)."
+        f"Share: whether arm 00 and arm 01 differ can't be known from so few cases (100.0 % against 0.0 %; {counted}; at least 6 are needed)."
     )
     assert summary([pair]) == ["Share: there are too few cases to know of any difference."]
+
+
+def test_a_table_in_latex_says_its_intervals_the_n_of_a_column_and_what_its_marks_mean() -> None:
+    rows = experiment(np.array([[[1.0]] * 20, [[0.0]] * 17 + [[2.0]] * 3]))
+    part = mean("share", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None)
+    names = ["arm 00", "arm 01"]
+    of = grouped(rows, False)
+    text = latex(table(of, rows, names, [part]), pairs(of, names, [part]))
+    assert r"\textbf{100.0 \% (83.2 to 100.0)}$^{>\!1}$ & 20" in text
+    assert r"0.0 \% (0.0 to 19.5; n = 17) & 20" in text
+    assert "to be better: p below 0.05 by McNemar's exact test, with Holm's correction" in text
 
 
 def test_a_measure_without_an_interval_says_why() -> None:

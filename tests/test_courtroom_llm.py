@@ -449,11 +449,11 @@ def test_every_sample_text_is_classified_offline(house: Courthouse) -> None:
 
 
 @needs_real_data
-@pytest.mark.parametrize("name", ["RTE.tsv", "QNLI.tsv", "emotion.txt"])
+@pytest.mark.parametrize("name", ["QNLI.tsv", "emotion.txt"])  # others are in the published figures
 @pytest.mark.slow
 def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Courthouse, name: str) -> None:
     (package,) = read_upload(name, FOLDER / "classification" / name, {"0": "entailment", "1": "not_entailment"})
-    case = package.case
+    case = package.case.model_copy(update={"items": package.case.items[:150]})
     gold = {item.id: item.label for item in case.items}
     record = hear(house, case=case, texts=("all",), structure="parallel", judges=3)
     right = sum(one["label"] == gold[one["id"]] for one in record.run.verdict.details["results"])

@@ -98,6 +98,13 @@ def test_discussion_ends_when_the_majority_exceeds_the_threshold_and_not_when_it
     assert len(hear(house, consensus=0.79).tallies) == 1
 
 
+def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house: Courthouse, jury: Jury) -> None:
+    record = hear(house, rounds=2, consensus=1.0)
+    made = [call.value for call in record.calls if call.task == "summarise"]
+    assert len(made) == len(record.tallies)
+    assert record.run.verdict.summary == f"{made[-1]['key_arguments']} {made[-1]['prevailing_orientation']}"
+
+
 @pytest.mark.parametrize(("tie", "outcome"), [("buyer", "buyer"), ("seller", "seller")])
 def test_a_tie_goes_where_it_is_set_to_go_and_the_verdict_says_so(
     house: Courthouse, jury: Jury, tie: str, outcome: str

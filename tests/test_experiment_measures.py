@@ -205,6 +205,7 @@ def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
     rouge = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True).score(reference, summary)
     for name in ("rouge1", "rouge2", "rougeL"):
         assert of("document", name, rows) == pytest.approx(rouge[name].fmeasure, abs=1e-9)
+        assert MEASURES["document"][name].source == "JURIS, section 4.1, table 1"
     bleu = sentence_bleu(summary, [reference], tokenize="13a").score / 100
     assert of("document", "bleu", rows) == pytest.approx(bleu, abs=1e-9)
     assert np.isnan(of("document", "quality", rows))

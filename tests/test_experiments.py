@@ -27,6 +27,7 @@ from courtroom.experiments.plan import cells
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.table import sentence
+from courtroom.experiments.written import markdown
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
@@ -205,6 +206,11 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
     assert found.steady["one judge"].before is None, "the first arm has none before it"
     assert found.repeats_told[1].startswith("Over repeats, three judges: P ")
+    assert [one["test"] for one in found.as_data()["pairs"][0]["others"]] == ["paired t", "Wilcoxon"]
+    head, _, first, second, *_ = markdown(found.table).splitlines()
+    assert " | P over repeats | T against the arm above | Cases | " in head
+    assert f" | {steady.before.statistic:.3g} | " in second
+    assert " | – | " in first, "the first arm has none above it"
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 

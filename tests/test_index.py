@@ -413,16 +413,3 @@ async def test_equals_are_in_one_order_however_they_were_written(tmp_path: Path)
     await second.search("words", 1, later)
     later.put(r0="the same words", r5="the same words")
     assert await second.search("same words", 9, later) == expected
-
-
-async def test_no_temporary_file_of_a_reader_stays(
-    tmp_path: Path, built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(built, tmp_path / "chroma")
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    index = graph(tmp_path)
-    await index.search(QUERY, 1, Fixed(MANY))
-    assert len([path for path in (tmp_path / "temporary").iterdir() if path.is_dir()]) == 1
-    index.close()
-    assert not list((tmp_path / "temporary").iterdir())

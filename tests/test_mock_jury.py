@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from statistics import fmean
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
+from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
+from courtroom.evaluation.yardstick import of_runs
 from courtroom.judging.first_ballot import BestReasons
+from courtroom.judging.private_ballot import other_way, private_votes
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
@@ -18,6 +23,9 @@ from courtroom.procedures.mock_jury.procedure import MOCK_JURY
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
 from courtroom.settings import Settings
 from tests.driving import drive
+from tests.scripted_jury import text_of
+
+SECRET = "Between us, I think the other way."
 
 
 @pytest.fixture(scope="module")
@@ -140,6 +148,63 @@ def test_a_dispute_too_can_begin_with_set_votes(house: Courthouse) -> None:
         "best-reasons"
     }
     assert len(record.calls) <= CYBERJURORS.at_most(record.case, record.setup)
+
+
+@pytest.mark.parametrize(
+    ("procedure", "case", "knobs"),
+    [
+        ("mock-jury", "trial-boatyard-fire", {"rounds": 2, "jury_size": 6}),
+        ("mock-jury", "trial-boatyard-fire", {"rounds": 1, "jury_size": 6, "talk": "follow-graph", "first_votes": 3}),
+        ("cyberjurors", "oak-table", {"jury_size": 5, "rounds": 2, "examination": "shared", "consensus": 1}),
+        ("discussion", "oak-table", {"speakers": 5, "turns": 2}),
+    ],
+)
+def test_each_is_asked_alone_after_its_vote_and_nobody_else_sees_it(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, procedure: str, case: str, knobs: dict[str, Any]
+) -> None:
+    """The private answer says what nobody must hear; whatever else is asked is what it would be without private ballots."""
+    asked: list[Request] = []
+    answer = OfflineModel.answer
+
+    async def listening(model: OfflineModel, request: Request, watch: Watch | None = None) -> Reply:
+        asked.append(request)
+        given = await answer(model, request, watch)
+        if not getattr(request.task, "in_private", False):
+            return given
+        said = json.loads(given.text)
+        side = "vote" if "vote" in said else "verdict"
+        choices = ("buyer", "seller") if side == "verdict" else ("guilty", "not-guilty")
+        other = next(one for one in choices if one != said[side])
+        return Reply(text=json.dumps({**said, side: other, "statement": SECRET, "reasoning": [SECRET]}), cost=0.0)
+
+    monkeypatch.setattr(OfflineModel, "answer", listening)
+    kind = house.procedures[procedure]
+    records = []
+    for wanted in (False, True):
+        setup = changed(kind.setup(), {**knobs, "private_ballots": wanted})
+        records.append(house.record(drive(house, house.new_run(procedure, house.library.case(case), setup, 7))))
+    without, record = records
+    assert "private_ballots" in {one.knob for one in kind.paper_settings} or not kind.paper_settings
+    assert not any(SECRET in request.task.model_dump_json() for request in asked)
+    assert [vote.choice for vote in record.of(Voted)] == [vote.choice for vote in without.of(Voted)]
+    assert len(record.calls) <= kind.at_most(record.case, record.setup)
+    told = [request for request in asked if getattr(request.task, "in_private", False)]
+    assert told
+    assert all("asked of you alone" in text_of(request) for request in told)
+    assert not any("asked of you alone" in text_of(one) for one in asked if one not in told)
+    private = private_votes(record, kind.about(record.case))
+    assert not private_votes(without, kind)
+    free = list(record.ballots)["first_votes" in knobs :]
+    assert list(private) == free
+    assert all(private[one].keys() == record.ballots[one].keys() for one in free)
+    last = other_way(record, private)
+    assert last is not None
+    differ = [who for who, vote in record.ballots[free[-1]].items() if private[free[-1]][who] != vote.choice]
+    assert (last[0], last[1], len(last[2])) == (free[-1], len(private[free[-1]]), len(differ))
+    lines = of_runs([record.run.id], house.record, house.procedures).lines
+    outcome = record.run.verdict.outcome if record.run.verdict else ""
+    shares = [fmean(vote != outcome for vote in private[free[-1]].values())] if outcome != "Hung jury" else []
+    assert [one.value for one in lines if one.name == "private"] == shares
 
 
 def test_evidence_can_be_left_out_of_a_trial(house: Courthouse) -> None:

@@ -139,7 +139,7 @@ def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
     assert sorted({one.place for one in yardstick.model}) == [(12, 2), (12, 6), (12, 10)]
     record = house.record(house.experiments.runs(name, "6 of 12")[0])
     procedure = house.procedures[record.run.procedure]
-    one = deliberation(record, procedure.about(record.case).choices)
+    one = deliberation(record, procedure.about(record.case))
     assert one is not None
     assert (one.size, one.even, one.standard) == (12, True, "reasonable-doubt")
     ballots = list(record.ballots.values())

@@ -155,6 +155,24 @@ class Peers:
 
 
 @dataclass(frozen=True)
+class Controls:
+    """What a panel is held against, each as changes of its setup; None where the procedure has no such arm."""
+
+    seats: str
+    """The knob of how many members vote."""
+    samples: Mapping[str, Any] | None = None
+    """The model alone: each answer is a sample that sees no other, and the majority counts. How many is set by the tokens."""
+    no_talk: Mapping[str, Any] | None = None
+    oneself: Mapping[str, Any] | None = None
+    """As many rounds, in which a member hears itself alone."""
+    no_personas: Mapping[str, Any] | None = None
+    placebo: Mapping[str, Any] | None = None
+    """With the personas of others."""
+    not_kept: tuple[str, ...] = ()
+    """Knobs of the panel that its controls do not take over."""
+
+
+@dataclass(frozen=True)
 class Preset:
     """A named starting point for a setup."""
 
@@ -227,6 +245,8 @@ class Procedure:
     learns: Learns | None = None
     peers: tuple[Peers, ...] = ()
     """The tasks whose answers are votes and whose inputs hold what peers said; without any, no vote can be audited."""
+    controls: Controls | None = None
+    """Where members deliberate as a panel."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
 

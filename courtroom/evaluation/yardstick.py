@@ -14,9 +14,11 @@ from functools import cached_property, lru_cache
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.engine.procedure import ROUND, Choice, Procedure
+from courtroom.engine.procedure import ROUND, Procedure
 from courtroom.engine.record import Record
+from courtroom.evaluation.effective_votes import Panel, conformity, effective, panels, persona_share, variety, worth
 from courtroom.evaluation.intervals import Interval
+from courtroom.judging.private_ballot import private_votes
 from courtroom.language import N_
 from courtroom.settings import DATA
 
@@ -28,6 +30,7 @@ FILE = DATA / "juries" / "first_ballots.csv"
 BALLOTS = "jury deliberations in the R package sate 3.1.1 (CC0: Devine et al. 2001, 2004, 2007; Sandys 1995; NCSC)"
 CHATS = "348 deliberations in a chat (Hu, Whiting and Bernstein, CHI 2021)"
 SYMMETRY = "MacCoun and Kerr 1988: symmetrical"
+PRIVATE = "more than a third of jurors (Waters and Hans 2009)"
 SIZES = (6, 12)
 """Juries of people. A panel of another size is held against twelve."""
 EVEN = {
@@ -58,6 +61,8 @@ class Deliberation:
     unanimous: bool = False
     rounds: int = 0
     """Ballots after the first."""
+    dissent: float | None = None
+    """Of those who were asked in private in the last ballot, the share that was against the verdict."""
     changed: tuple[int, int, int, int] = (0, 0, 0, 0)
     """Who ended on another side than it began on: of the first majority, of how many; of the first minority, of how many."""
 
@@ -90,12 +95,13 @@ def people() -> tuple[Deliberation, ...]:
     )
 
 
-def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | None:
+def deliberation(record: Record, procedure: Procedure) -> Deliberation | None:
     """A run as a deliberation; None where it is not done, or does not decide by ballots between two sides.
 
     Args:
-        choices: the first one is for the side that has to prove its case.
+        procedure: that of the run, with what can be voted for in its case; the first choice is for the side that has to prove its case.
     """
+    choices = procedure.choices
     rounds = {stage.path for stage in record.stages if stage.stage_kind == ROUND}
     ballots = [votes for path, votes in record.ballots.items() if record.ballot_stage(path) in rounds]
     if record.run.verdict is None or len(choices) != 2 or not ballots:
@@ -113,6 +119,7 @@ def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | No
     ]
     moved = [sum(ends[who] != begins[who] for who in group) for group in groups]
     outcome = record.run.verdict.outcome
+    private = next(reversed(private_votes(record, procedure).values()), {})
     return Deliberation(
         size=len(ballots[0]),
         share=share,
@@ -121,6 +128,7 @@ def deliberation(record: Record, choices: Sequence[Choice]) -> Deliberation | No
         last=last,
         unanimous=len(set(ends.values())) == 1,
         rounds=len(ballots) - 1,
+        dissent=fmean(vote != outcome for vote in private.values()) if outcome in names and private else None,
         changed=(moved[0], len(groups[0]), moved[1], len(groups[1])),
     )
 
@@ -132,8 +140,9 @@ class Line:
     name: str
     title: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    """None where there is no interval."""
+    high: float | None
     n: int
     people: float | None = None
     people_low: float | None = None
@@ -166,6 +175,8 @@ class Yardstick:
 
     model: tuple[Deliberation, ...]
     among: tuple[Deliberation, ...]
+    panels: tuple[Panel, ...] = ()
+    """Who voted how in these runs, also in those that do not decide between two sides."""
 
     @cached_property
     def curve(self) -> tuple[Point, ...]:
@@ -211,7 +222,7 @@ class Yardstick:
     @cached_property
     def lines(self) -> tuple[Line, ...]:
         """All that is measured, in the order of a table; what these runs do not show is left out."""
-        found = [self._majority(), *self._even_splits(), *self._movement()]
+        found = [self._majority(), *self._even_splits(), *self._movement(), *self._voices()]
         return tuple(line for line in found if line)
 
     @property
@@ -239,6 +250,8 @@ class Yardstick:
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of people (95 % interval {low} to {high}, p {_p(p)})."
             )
             said.append("They are told apart from people." if p < ALPHA else "They are not told apart from people.")
+        if voices := worth(self.panels, "votes"):
+            said.append(voices)
         return tuple(said)
 
     def as_data(self) -> dict[str, Any]:
@@ -315,6 +328,13 @@ class Yardstick:
         yield _share("still", N_("Juries in which no vote changes"), still, many, _beside(_wilson(97, 348), 348, CHATS))
         unanimous = sum(one.unanimous for one in runs)
         yield _share("unanimous", N_("Unanimous at the end"), unanimous, many, _beside(_wilson(153, 348), 348, CHATS))
+        dissent = [one.dissent for one in runs if one.dissent is not None]
+        yield _mean(
+            "private",
+            N_("In private against the verdict"),
+            dissent,
+            {"people": 1 / 3, "people_n": 3_500, "source": PRIVATE},
+        )
         yield _share("hung", N_("Hung juries"), sum(one.verdict is None for one in runs), many)
         yield _mean("rounds", N_("Rounds after the first ballot"), [float(one.rounds) for one in runs], percent=False)
         parted = [one.changed for one in runs if not one.even]
@@ -326,27 +346,56 @@ class Yardstick:
             changes = [one[at] / one[at + 1] for one in parted if one[at + 1]]
             yield _mean(f"{name}-changes", title, changes)
 
+    def _voices(self) -> Iterable[Line | None]:
+        """How many voices there are, and whether members think for themselves."""
+        ballots = (
+            ("first", N_("Independent votes in the first ballot"), 0),
+            ("next", N_("Independent votes after the first round"), 1),
+            ("last", N_("Independent votes at the end"), -1),
+        )
+        for name, title, at in ballots:
+            if found := effective((one.case, one.free[min(at, len(one.free) - 1)]) for one in self.panels if one.free):
+                one, _n, cases = found
+                yield Line(f"votes-{name}", title, one.value, one.low, one.high, cases, percent=False)
+        yield _mean(
+            "variety",
+            N_("Variety of reasons"),
+            [apart for panel in self.panels if (apart := variety(panel)) is not None],
+        )
+        if known := persona_share(self.panels):
+            title = N_("Differences that go with who the member is")
+            yield Line("who", title, known[0], None, None, known[2], p=known[1])
+        rates = [conformity(panel) for panel in self.panels]
+        yield _mean(
+            "conformity", N_("Goes over to a majority of the others"), [one[0] / one[1] for one in rates if one[1]]
+        )
+        yield _mean(
+            "independence", N_("Keeps its first vote against a majority"), [one[2] / one[3] for one in rates if one[3]]
+        )
 
-def measured(model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None) -> Yardstick:
+
+def measured(
+    model: Iterable[Deliberation], among: Sequence[Deliberation] | None = None, panels: Iterable[Panel] = ()
+) -> Yardstick:
     """Deliberations beside people, or beside other deliberations."""
-    return Yardstick(tuple(model), tuple(people() if among is None else among))
+    return Yardstick(tuple(model), tuple(people() if among is None else among), tuple(panels))
 
 
 def applies(procedure: Procedure) -> bool:
-    """Whether runs of a procedure decide by ballots between two sides, in rounds."""
-    return any(kind.name == ROUND for kind in procedure.stages) and (
-        len(procedure.choices) == 2 or procedure.choices_in is not None
-    )
+    """Whether members vote in a procedure."""
+    return any(role.votes for role in procedure.roles)
 
 
 def of_runs(runs: Iterable[str], record: Callable[[str], Record], procedures: Mapping[str, Procedure]) -> Yardstick:
-    """The runs with these ids beside people; those that do not decide by ballots between two sides are left out."""
-    found = []
+    """The runs with these ids beside people; of those that do not decide by ballots between two sides, only the votes count."""
+    found, voted = [], []
     for run in dict.fromkeys(runs):
         read = record(run)
-        if one := deliberation(read, procedures[read.run.procedure].about(read.case).choices):
+        procedure = procedures[read.run.procedure].about(read.case)
+        voted += panels(read, procedure.choices)
+        if one := deliberation(read, procedure):
             found.append(one)
-    return measured(found)
+    return measured(found, panels=voted)
 
 
 def _counted(pairs: Iterable[tuple[tuple[int, int], bool]]) -> dict[tuple[int, int], tuple[int, int]]:

@@ -115,7 +115,12 @@ class ExperimentResults:
     @cached_property
     def table(self) -> tables.ResultTable:
         made = tables.table(self.groups, self.rows, self.arms, self.measures)
-        return replace(made, guesses=tuple(guesses(self.groups, self.measures)))
+        repeats = {
+            arm: (f"{one.repeats.p:.3g}" if one.repeats else "–", f"{one.before.statistic:.3g}" if one.before else "–")
+            for arm, one in self.steady.items()
+            if one.repeats or one.before
+        }
+        return replace(made, guesses=tuple(guesses(self.groups, self.measures)), over_repeats=repeats)
 
     @cached_property
     def pairs(self) -> list[tables.Pair]:

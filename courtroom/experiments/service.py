@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.accounts import accounts, sentences
 from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
+from courtroom.experiments.controls import ALL, with_controls
 from courtroom.experiments.driver import ExperimentDriver
 from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
@@ -98,6 +99,10 @@ class Experiments:
         with how many cells are rehearsed, and of how many."""
         exact, kind = plan.pinned(experiment, self._house)
         return estimate(exact, kind, self._house, progress)
+
+    def with_controls(self, experiment: Experiment, of: Collection[str] = (ALL,)) -> Experiment:
+        """The experiment with the matched controls of these arms added. Raises `CourtroomError`: an arm is no panel."""
+        return with_controls(experiment, self._house.procedures, lambda tried: self.estimate(tried).tokens, of)
 
     # --- steering -------------------------------------------------------------------------------------------
 

@@ -54,7 +54,10 @@ def markdown(
 ) -> str:
     """The table with 95 % intervals, and beneath it what holds, in sentences."""
     better = marks(pairs)
-    heads = ["Arm", *(f"{measure.title} {_arrow(measure)}" for measure in table.measures), "Cases", "Tokens", "US$"]
+    repeats = table.over_repeats if table.groups == (tables.ALL,) else {}
+    more_heads = ["P over repeats", "T against the arm above"] if repeats else []
+    heads = ["Arm", *(f"{measure.title} {_arrow(measure)}" for measure in table.measures), *more_heads]
+    heads += ["Cases", "Tokens", "US$"]
     lines: list[str] = []
     for group in table.groups:
         lines += [
@@ -73,9 +76,12 @@ def markdown(
             ]
             spent = table.spent[arm]
             took = [f"{spent.tokens:,}" if spent.calls else "–", "–" if spent.cost is None else f"{spent.cost:.4g}"]
-            lines.append(_row([_inert(arm), *values, f"{line.cases:,}", *took]))
+            told = repeats.get(arm, ("–", "–")) if repeats else ()
+            lines.append(_row([_inert(arm), *values, *told, f"{line.cases:,}", *took]))
         lines += [
-            _row([guess.name, *guessed(table, guess), *[""] * 3]) for guess in table.guesses if guess.group == group
+            _row([guess.name, *guessed(table, guess), *[""] * (3 + len(more_heads))])
+            for guess in table.guesses
+            if guess.group == group
         ]
     notes = explained(table, pairs, left_out)
     if any(table.below(line, measure) for line in table.lines for measure in table.measures):

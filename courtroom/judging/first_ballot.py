@@ -16,6 +16,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.trial import Trial
 from courtroom.engine.court import Court
 from courtroom.engine.knobs import declared
+from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.voices import points_for
 from courtroom.language import N_
@@ -68,6 +69,11 @@ def seeded(
         return {}
     chosen = court.random("first-ballot").sample(range(len(members)), min(first, len(members)))
     return {member.id: sides[place not in chosen] for place, member in enumerate(members)}
+
+
+def was_set(record: Record) -> bool:
+    """Whether members of a run began on sides that the setup gave them."""
+    return any(call.task == BestReasons.name for call in record.calls)
 
 
 def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:

@@ -39,12 +39,13 @@ class OfflineModel:
         self._methods = methods
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        """Answer by the method for the task's type.
+        """Answer by the method for the task's type, or for what that is a kind of.
 
         Raises:
             CourtroomError: there is none.
         """
-        method = self._methods.get(type(request.task))
+        kinds = type(request.task).mro()
+        method = next((self._methods[kind] for kind in kinds if kind in self._methods), None)
         if method is None:
             name = type(request.task).__name__
             raise CourtroomError(f"The offline model has no method for {name}. Add one to the procedure's `offline`.")

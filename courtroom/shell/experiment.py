@@ -143,12 +143,18 @@ def run(
     repeats: Annotated[int | None, typer.Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
+    controls: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Add matched controls to this arm: samples, no talk, no personas. `all` is every arm with a panel."
+        ),
+    ] = None,
     dask: Dask = None,
     json_: Json = False,
 ) -> None:
     """Run an experiment. The same command again goes on with what is left.
 
-    With --dataset, --split, --sample, --repeats, --model or --set it is another experiment under the same name: its own cells, its own table.
+    With --dataset, --split, --sample, --repeats, --model, --set or --controls it is another experiment under the same name: its own cells, its own table.
     """
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
@@ -160,7 +166,10 @@ def run(
             "repeats": repeats,
             "model": model,
         }
-        experiment = _with_budget(adapted(read_toml(file), **given, values=pairs(set_)), budget)
+        wanted = adapted(read_toml(file), **given, values=pairs(set_))
+        if controls:
+            wanted = house.experiments.with_controls(wanted, controls)
+        experiment = _with_budget(wanted, budget)
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_)
             return

@@ -98,7 +98,8 @@ def resume(run: str, until: Until = None, json_: Json = False) -> None:
 def show(run: str, json_: Json = False) -> None:
     """How a run stands."""
     with opened() as house:
-        print_result(result(house, run), json_)
+        summary = result(house, run)
+        print_result({**summary, "worth": found} if (found := house.worth(run)) else summary, json_)
 
 
 def runs() -> None:
@@ -122,7 +123,8 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
             _, text = house.files.export(run)
         elif to.suffix == ".html":
             beside = house.beside.of(run)
-            procedure, sure = house.procedures[record.run.procedure], house.experiments.repeats.sentence(run)
+            procedure = house.procedures[record.run.procedure]
+            sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
             text = report.as_html(record, procedure, house.answers, house.media, beside, sure=sure)
         else:
             raise CourtroomError("--to needs a file name that ends in .json or .html.")

@@ -26,7 +26,7 @@ def yardstick(
     to: Annotated[Path | None, typer.Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
-    """Hold runs in which a jury votes against juries of people: does it move from the first ballot to the verdict as they do?"""
+    """Hold runs in which a jury votes against juries of people: does it move from the first ballot to the verdict as they do? And how many voices has it?"""
     from courtroom.evaluation.run_list import RunFilter, RunList
     from courtroom.evaluation.yardstick import of_runs
     from courtroom.figures.yardstick import draw_yardstick
@@ -39,8 +39,8 @@ def yardstick(
         else:
             runs = house.experiments.runs(experiment, arm)
         found = of_runs(runs, house.record, house.procedures)
-    if not found.model:
-        raise CourtroomError("None of these runs is done and decides by ballots between two sides. Run some first.")
+    if not found.lines:
+        raise CourtroomError("Nobody has voted in these runs. Run some in which members vote first.")
     if to is not None:
         write(to, draw_yardstick(found).to_html(include_plotlyjs=True))
     if json_:
@@ -56,7 +56,7 @@ def yardstick(
         form = ".1%" if line.percent else ".2f"
         people = "-" if line.people is None else f"{line.people:{form}}"
         p = "-" if line.p is None else f"{line.p:.2g}"
-        ends = f"{line.low:{form}} to {line.high:{form}}"
+        ends = "-" if line.low is None else f"{line.low:{form}} to {line.high:{form}}"
         print(
             f"{line.title}\t{line.value:{form}}\t{ends}\t{line.n}\t{people}\t{line.people_n or '-'}\t{p}\t{line.source}"
         )

@@ -55,7 +55,7 @@ READS: dict[str, set[str]] = {
         *("ready", "search", "texts_of", "unreadable", "vectors", "version"),
     },
     "Connections": {"named"},
-    "Courthouse": {"estimate", "family", "hearing", "price", "read", "record"},
+    "Courthouse": {"estimate", "family", "hearing", "price", "read", "record", "worth"},
     "Datasets": {
         *("blanks", "counts"),
         "columns",
@@ -85,7 +85,7 @@ READS: dict[str, set[str]] = {
     "Interventions": {"next_setup", "planned"},
     "Knowledge": {"answer", "bases", "kept_under", "of", "using"},
     "LatestRecords": {"of"},
-    "Experiments": {"estimate", "resting_on", "results", "rows", "runs", "settled", "wait"},
+    "Experiments": {"estimate", "resting_on", "results", "rows", "runs", "settled", "wait", "with_controls"},
     "Lessons": {"all", "of", "unreadable"},
     "Limits": {"slowed_to"},
     "ModelPool": {"slowed_to"},

@@ -228,7 +228,7 @@ def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
 
 
 def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_all(tmp_path: Path) -> None:
-    total = 3000
+    total = 6 * BATCH
     file = tmp_path / "many.jsonl"
     file.write_bytes(records(total))
     environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}

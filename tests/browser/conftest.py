@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server, forked_app
+from tests.browser.test_hearing import heard, opened
 
 expect.set_options(timeout=60_000)  # a new server on a busy machine takes its time to draw the first page
 
@@ -24,6 +25,15 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The app's address; its store is new."""
     with forked_app(tmp_path_factory.mktemp("home")) as server:
         yield server.url
+
+
+@pytest.fixture(scope="module")
+def run(app: str, browser: Browser) -> str:
+    """A hearing that is done, from the first screen on; its run id."""
+    page = opened(browser, app)
+    found = heard(page, "oak-table")
+    page.close()
+    return found
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_hearing import heard, opened, settled, sound, start
+from tests.browser.test_hearing import opened, settled, sound, start
 
 
 def fork(page: Page, run: str) -> str:
@@ -28,10 +28,9 @@ def fork(page: Page, run: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def link(app: str, browser: Browser) -> str:
+def link(app: str, run: str, browser: Browser) -> str:
     """The shared address of a fork beside its parent, reached from the fork's page."""
-    page = opened(browser, app)
-    run = heard(page, "oak-table")
+    page = opened(browser, f"{app}/deliberation?run={run}")
     other = fork(page, run)
     page.get_by_role("button", name=re.compile("Compare with its parent")).click()
     expect(page.get_by_text("They part at", exact=False)).to_be_visible()
@@ -46,9 +45,9 @@ def test_a_run_under_way_is_compared_and_followed(app: str, link: str, page: Pag
     stepped = opened(browser, app)
     start(stepped, "oak-table", "Start step by step")
     expect(stepped.get_by_text("Paused before Precedents")).to_have_count(1)
-    run = re.search(r"run=([\w-]+)", stepped.url)
-    assert run
-    page.goto(link.split(",")[0] + f",{run[1]}")
+    begun = re.search(r"run=([\w-]+)", stepped.url)
+    assert begun
+    page.goto(link.split(",")[0] + f",{begun[1]}")
     expect(page.get_by_text("so far, in Evidence")).to_be_visible()
     stepped.locator(".st-key-do-step button").first.click()
     expect(page.get_by_text("so far, in Precedents")).to_be_visible()

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
-from tests.browser.test_hearing import THEMES, in_both_themes, settled, sound, tab
+from tests.browser.test_hearing import THEMES, settled, sound, tab
 from tests.browser.test_interventions import shot
 
 BENCHES = [PROCEDURES[name] for name in ("jurisagents", "verdict")]
@@ -74,10 +74,9 @@ def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(app: str, 
     expect(page.get_by_text("What is on record of its outcome").filter(visible=True)).to_have_count(1)
     page.set_viewport_size({"width": 1280, "height": 1800})
     helps = {view.title: view.help for view in bench.views}
-    for theme in in_both_themes(page):
-        for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
-            tab(page, title)
-            expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
-            expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
-            drawn(page, f"{bench.name}-{title}-{theme}")
-            sound(page)
+    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
+        tab(page, title)
+        expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
+        expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
+        drawn(page, f"{bench.name}-{title}")
+        sound(page)

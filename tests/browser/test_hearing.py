@@ -94,37 +94,24 @@ def sound(page: Page) -> None:
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(app: str, page: Page) -> None:
+def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(app: str, run: str, page: Page) -> None:
     page.goto(app)
     sound(page)
-    heard(page, "oak-table")
+    page.goto(f"{app}/deliberation?run={run}")
     helps = {view.title: view.help for view in PROCEDURES["cyberjurors"].views}
     own = {"Members": "Others who take part", "Votes": "How votes moved", "Calls": "Select a row to read"}
-    for _ in in_both_themes(page):
-        for width in (1280, 1920):
-            page.set_viewport_size({"width": width, "height": 900})
-            for name, told in {**own, **helps}.items():
-                tab(page, name)
-                expect(page.get_by_text(told, exact=False).filter(visible=True).first).to_be_visible()
-                sound(page)
+    for width, _ in zip((1280, 1920), in_both_themes(page), strict=True):
+        page.set_viewport_size({"width": width, "height": 900})
+        for name, told in {**own, **helps}.items():
+            tab(page, name)
+            expect(page.get_by_text(told, exact=False).filter(visible=True).first).to_be_visible()
+            sound(page)
 
 
-def test_a_run_is_found_again_by_its_address_in_another_browser(app: str, page: Page, browser: Browser) -> None:
-    page.goto(app)
-    run = heard(page, "down-jacket")
-    other = opened(browser, f"{app}/deliberation?run={run}")
-    expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
-    other.reload()
-    expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
-    other.close()
-
-
-def test_the_report_opens_without_the_app_and_shows_the_verdict(
-    app: str, page: Page, browser: Browser, tmp_path: Path
+def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_shows_the_verdict(
+    app: str, run: str, page: Page, browser: Browser, tmp_path: Path
 ) -> None:
     """And it comes although others look at pages before a slow browser has fetched it."""
-    page.goto(app)
-    run = heard(page, "game-account")
     slow = browser.new_page()
     line = SlowLine(slow)
     slow.goto(f"{app}/deliberation?run={run}")

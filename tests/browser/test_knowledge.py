@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 from courtroom.procedures import PROCEDURES
 from tests.browser.test_criminal import drawn, judged
-from tests.browser.test_hearing import in_both_themes, sound
+from tests.browser.test_hearing import sound
 
 PARTS = {
     "Precedents of disputes": "Similar precedents are looked up",
@@ -33,11 +33,10 @@ def test_every_part_is_sound(app: str, page: Page) -> None:
     judged(page, PROCEDURES["verdict"], "bus-wallet", "Training run")
     page.goto(f"{app}/knowledge")
     page.set_viewport_size({"width": 1280, "height": 1600})
-    for theme in in_both_themes(page):
-        for title in PARTS:
-            part(page, title)
-            drawn(page, f"knowledge-{title}-{theme}")
-            sound(page)
+    for title in PARTS:
+        part(page, title)
+        drawn(page, f"knowledge-{title}")
+        sound(page)
 
 
 def test_a_statute_is_found_by_what_happened_and_opened(app: str, page: Page) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from playwright.sync_api import Browser, expect
 
-from tests.browser.test_hearing import heard, opened, settled, tab
+from tests.browser.test_hearing import opened, settled, tab
 
 
-def test_a_click_on_a_tab_sends_what_is_below_the_room_and_not_the_room_itself(app: str, browser: Browser) -> None:
+def test_a_click_on_a_tab_sends_what_is_below_the_room_and_not_the_room_itself(
+    app: str, run: str, browser: Browser
+) -> None:
     page = opened(browser, app)
     sent: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(len(frame))))
-    heard(page)
-    page.reload()  # over a socket of which all is noted
+    page.goto(f"{app}/deliberation?run={run}")  # over a socket of which all is noted
     expect(page.locator(".members .chain")).to_have_count(17)
     settled(page)
     room = max(sent)
@@ -30,10 +31,10 @@ def test_a_click_on_a_tab_sends_what_is_below_the_room_and_not_the_room_itself(a
     page.close()
 
 
-def test_the_other_tabs_of_a_run_at_rest_are_there_before_they_are_clicked(app: str, browser: Browser) -> None:
-    page = opened(browser, app)
-    heard(page)
-    page.goto(page.url)
+def test_the_other_tabs_of_a_run_at_rest_are_there_before_they_are_clicked(
+    app: str, run: str, browser: Browser
+) -> None:
+    page = opened(browser, f"{app}/deliberation?run={run}")
     expect(page.locator(".members .chain").first).to_be_visible()
     below = page.locator(".st-key-below")
     expect(below.get_by_test_id("stDataFrame").locator("canvas").first).to_be_attached()

@@ -10,12 +10,22 @@ from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member
 from courtroom.judging.first_ballot import BestReasons, seeded
+from courtroom.judging.private_ballot import ask_alone
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.precedents import dispute_text, precedent_id
 from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.procedures.cyberjurors.examine import examine_all, examine_newcomers
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, seat_of
-from courtroom.procedures.cyberjurors.tasks import Examination, Heard, Judge, JudgeAtOnce, Opinion, Summarise, Summary
+from courtroom.procedures.cyberjurors.tasks import (
+    Examination,
+    Heard,
+    Judge,
+    JudgeAtOnce,
+    JudgeInPrivate,
+    Opinion,
+    Summarise,
+    Summary,
+)
 
 Hearing = Court[Dispute, CyberJurorsSetup]
 
@@ -91,6 +101,7 @@ async def judge(
     )
     opinion = await court.try_ask(juror, task)
     court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
+    await ask_alone(court, setup.private_ballots and not setup.single, juror, task, JudgeInPrivate)
     return opinion
 
 
@@ -126,7 +137,7 @@ async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
 
     async def memory(juror: Member) -> tuple[str, ...]:
         if not norms or juror.persona is None:
-            return ()
+            return norms[: setup.norms]
         wanted = Rank(text=juror.persona.text(), candidates=norms, k=setup.norms)
         return tuple(str(hit.record["text"]) for hit in await court.retrieve(f"{juror.id}/norms", wanted))
 

@@ -20,6 +20,7 @@ from courtroom.judging.dispute_weights import (
     direction,
     weigh,
 )
+from courtroom.judging.private_ballot import HEARD
 from courtroom.judging.voices import Voice
 from courtroom.models.offline import Methods
 from courtroom.panel.personas import Persona
@@ -339,6 +340,8 @@ def judge(task: tasks.Judge, draw: random.Random) -> tasks.Opinion:
     )
     own = settle(evidence, others, task.persona)
     final = discuss(own, task.persona, task.heard, task.summary)
+    if task.in_private:
+        final = own + HEARD * (final - own)
     side: Side = "seller" if final < 0 else "buyer"
     voice = Voice(case, side, task.seat, task.round, task.persona)
     reasons = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.engine.paper import PaperSetting, changes
-from courtroom.engine.procedure import Counting, Preset, Procedure, Role, StageKind
+from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
 from courtroom.judging.dispute_weights import CHOICES
 from courtroom.judging.first_ballot import BestReasons, best_reasons
 from courtroom.procedures.cyberjurors.deliberate import deliberate
@@ -38,6 +38,8 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("clues", "for-and-against", "Eq. 3", "Prompt E.5 asks for what is in favour of the side."),
     PaperSetting("key_media", None, "E.6", "The paper gives no limit."),
     PaperSetting("field_order", "paper", "E.4, E.5, E.7"),
+    PaperSetting("personas", "own", "4.2"),
+    PaperSetting("private_ballots", False, "Algorithm 1", "Nobody is asked in private."),
     PaperSetting("tie", "buyer", "Eq. 10", "The seller wins with strictly more votes."),
     PaperSetting("model.temperature", 0.7, "C.1"),
     PaperSetting("model.max_tokens", 2048, "C.1"),
@@ -61,7 +63,12 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
     selects = [min(setup.pieces, max(0, len(case.by_side(side)) - 1)) for side in SIDES]
     examinations = 1 if setup.examination == "shared" else jurors
-    verdicts = 1 if setup.single else max(setup.rounds, 2 if setup.begins is not None else 1) * (jurors + 1)
+    verdicts = (
+        1
+        if setup.single
+        else max(setup.rounds, 2 if setup.begins is not None else 1)
+        * (jurors * (2 if setup.private_ballots else 1) + 1)
+    )
     return examinations * (2 + sum(looks) + sum(selects)) + verdicts
 
 
@@ -94,6 +101,15 @@ CYBERJURORS = Procedure(
     at_most=at_most,
     views=VIEWS,
     without_one=without_one,
+    controls=Controls(
+        seats="jury_size",
+        samples={"rounds": 1, "personas": "none"},
+        no_talk={"rounds": 1},
+        oneself={"jury_size": 1, "consensus": 1.0, "graph.kind": "none"},
+        no_personas={"personas": "none"},
+        placebo={"personas": "others"},
+        not_kept=("first_votes", "empty_seats"),
+    ),
     peers=PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,

@@ -12,9 +12,11 @@ from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.first_ballot import FirstVotes
+from courtroom.judging.jurors import WhosePersonas, seated
+from courtroom.judging.private_ballot import PrivateBallots
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
-from courtroom.panel.personas import Persona, sample_panel
+from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.tasks import RULES
 
 Variant = Literal["baseline", "rules", "sr-cot", "iv-cot-lite", "iv-cot", "jury", "cyberjurors", "nearest-precedents"]
@@ -116,7 +118,9 @@ class CyberJurorsSetup(Setup):
     tie: Side = knob(
         "buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", Group.TALK, first=True
     )
+    personas: WhosePersonas = "own"
     first_votes: FirstVotes = None
+    private_ballots: PrivateBallots = False
     rules: tuple[str, ...] = knob(RULES, "Judgment rules", widget=Widget.RULES)
     jury: tuple[Persona, ...] = knob(
         (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
@@ -178,8 +182,7 @@ class CyberJurorsSetup(Setup):
     def complete(self, case: Case, seed: int) -> Self:
         """With every persona and every edge written out."""
         size = 1 if self.single else self.jury_size
-        drawn = [p for p in sample_panel(51, seed) if p.name not in {known.name for known in self.jury}]
-        jury = (*self.jury[:size], *drawn)[:size]
+        jury = seated(self.jury, size, seed, self.personas)
         edges = self.graph.edges
         if edges is None or self.graph.seats is not None:
             edges = tuple(build(self.graph, jury, seed).edges)
@@ -226,9 +229,13 @@ def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
         Member(
             id=juror_id(seat),
             role="juror",
-            name="Single model" if setup.single else setup.jury[seat - 1].name,
+            name="Single model"
+            if setup.single
+            else f"Juror {seat}"
+            if setup.personas == "none"
+            else setup.jury[seat - 1].name,
             spec=setup.spec(juror_id(seat), "juror"),
-            persona=None if setup.single else setup.jury[seat - 1],
+            persona=None if setup.single or setup.personas == "none" else setup.jury[seat - 1],
         )
         for seat in setup.taken
     ]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, create_model
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
+from courtroom.judging.private_ballot import TITLE, InPrivate
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, narrowed
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Points, Sentence, Task
@@ -308,11 +309,18 @@ class Judge(Task[Opinion]):
     summary: Summary | None = None
     round: int = 1
     reasons_first: bool = False
+    in_private: InPrivate = False
 
     @property
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first."""
         return Opinion if self.reasons_first else OPINION_PUBLISHED
+
+
+class JudgeInPrivate(Judge):
+    """Stage IV, if nobody saw the vote."""
+
+    title = TITLE
 
 
 class JudgeAtOnce(Task[Opinion]):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from courtroom import Court, Member, Verdict
 from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.judging.private_ballot import ask_alone
 from courtroom.procedures.discussion.setup import DiscussionSetup, point_of_view
-from courtroom.procedures.discussion.tasks import Remark, Speak, Statement, SumUp
+from courtroom.procedures.discussion.tasks import Remark, Speak, SpeakInPrivate, Statement, SumUp
 
 Session = Court[Dispute, DiscussionSetup]
 
@@ -57,4 +58,5 @@ async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, 
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
+    await ask_alone(court, court.setup.private_ballots, speaker, task, SpeakInPrivate)
     return Remark(name=speaker.name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from courtroom import Preset, Procedure, Role, StageKind
 from courtroom.cases.dispute import Dispute
-from courtroom.engine.procedure import Counting
+from courtroom.engine.procedure import Controls, Counting
 from courtroom.judging.dispute_weights import CHOICES
 from courtroom.procedures.discussion.deliberate import deliberate
 from courtroom.procedures.discussion.setup import DiscussionSetup, members
@@ -15,7 +15,9 @@ from courtroom.procedures.discussion.tasks import METHODS, PEERS, Speak, SumUp
 
 def at_most(case: Dispute, setup: DiscussionSetup) -> int:
     """A statement each in every turn, and a summary between two turns."""
-    return setup.speakers * setup.turns + (setup.turns - 1 if setup.order == "summarised" else 0)
+    return setup.speakers * setup.turns * (2 if setup.private_ballots else 1) + (
+        setup.turns - 1 if setup.order == "summarised" else 0
+    )
 
 
 DISCUSSION = Procedure(
@@ -37,6 +39,13 @@ DISCUSSION = Procedure(
     members=members,
     deliberate=deliberate,
     at_most=at_most,
+    controls=Controls(
+        seats="speakers",
+        samples={"turns": 1, "order": "simultaneous", "points_of_view": False},
+        no_talk={"turns": 1, "order": "simultaneous"},
+        oneself={"speakers": 1, "order": "one-by-one"},
+        no_personas={"points_of_view": False},
+    ),
     peers=PEERS,
     counting=lambda setup: Counting(tie=setup.tie),
     small={"speakers": 3, "turns": 2},

@@ -7,6 +7,7 @@ from typing import Literal
 from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Group, knob
 from courtroom.engine.setup import Member, Setup
+from courtroom.judging.private_ballot import PrivateBallots
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
@@ -37,6 +38,7 @@ class DiscussionSetup(Setup):
         Group.WHO,
         first=True,
     )
+    private_ballots: PrivateBallots = False
     tie: Side = knob("buyer", "A tie goes to the", "The paper does not say; a setting of ours.")
 
 

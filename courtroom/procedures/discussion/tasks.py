@@ -10,6 +10,7 @@ from courtroom import Answer, Task
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
+from courtroom.judging.private_ballot import HEARD, TITLE, InPrivate
 from courtroom.judging.voices import Voice, points_for
 from courtroom.models.offline import Methods
 from courtroom.models.task import Paragraph
@@ -57,6 +58,13 @@ class Speak(Task[Statement]):
     turns: int
     said: tuple[Remark, ...] = ()
     summary: str = ""
+    in_private: InPrivate = False
+
+
+class SpeakInPrivate(Speak):
+    """Who would be right, if nobody heard it?"""
+
+    title = TITLE
 
 
 class SumUp(Task[Digest]):
@@ -99,7 +107,7 @@ def speak(task: Speak, draw: random.Random) -> Statement:
     """The side for which the words weigh more, with the points that this speaker puts first."""
     votes = [one.verdict for one in task.said if one.verdict]
     company = sum(1 if vote == "buyer" else -1 for vote in votes) / len(votes) if votes else 0.0
-    seen = stance(task.case) + draw.gauss(0, DOUBT) + COMPANY * company
+    seen = stance(task.case) + draw.gauss(0, DOUBT) + COMPANY * company * (HEARD if task.in_private else 1.0)
     side: Side = "buyer" if seen >= 0 else "seller"
     voice = Voice(task.case, side, task.seat, task.turn)
     points = points_for(task.case, side, task.seat)

@@ -8,8 +8,9 @@ from itertools import count
 from courtroom import Court, Member, Verdict
 from courtroom.cases.trial import Trial
 from courtroom.judging.first_ballot import BestReasons, seeded
+from courtroom.judging.private_ballot import ask_alone
 from courtroom.procedures.mock_jury.setup import MockJurySetup
-from courtroom.procedures.mock_jury.tasks import Said, Vote
+from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate
 
 JuryRoom = Court[Trial, MockJurySetup]
 HUNG = "Hung jury"
@@ -54,12 +55,12 @@ async def speak(
 ) -> dict[str, Said]:
     """A juror's statement and vote, by its id; without an answer it abstains, and what it said before stands. `number`: of the
     round; 0 is the first ballot. `begins`: the side on which it begins; empty where it is free."""
-    assert juror.persona is not None
     assert court.setup.standard != "by-matter"
     if begins:
         given = await court.try_ask(juror, BestReasons(case=court.case, side=begins, persona=juror.persona))
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
+        alone = court.setup.talk == "follow-graph" and not court.setup.graph.edges
         task = Vote(
             case=court.case,
             standard=court.setup.standard,
@@ -67,11 +68,13 @@ async def speak(
             round=number,
             own=said.get(juror.id),
             heard=heard(court, juror, said),
-            counts=dict(counts),
+            counts={} if alone else dict(counts),
         )
         ballot = await court.try_ask(juror, task)
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
     court.vote(juror, choice, (statement,) if statement else ())
+    if not begins:
+        await ask_alone(court, court.setup.private_ballots, juror, task, VoteInPrivate)
     return {juror.id: Said(name=juror.name, statement=statement, vote=choice)} if choice else {}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from courtroom import Choice, Preset, Procedure, Role, StageKind
 from courtroom.cases.case import Case
 from courtroom.cases.trial import SIDES, Trial
-from courtroom.engine.procedure import Counting
+from courtroom.engine.procedure import Controls, Counting
 from courtroom.judging.first_ballot import BestReasons, best_reasons
 from courtroom.language import N_
 from courtroom.procedures.mock_jury.deliberate import deliberate
@@ -47,7 +47,16 @@ MOCK_JURY = Procedure(
     members=members,
     deliberate=deliberate,
     small={"jury_size": 6, "rounds": 1},
-    at_most=lambda case, setup: setup.jury_size * (setup.rounds + 1),
+    at_most=lambda case, setup: setup.jury_size * (setup.rounds + 1) * (2 if setup.private_ballots else 1),
+    controls=Controls(
+        seats="jury_size",
+        samples={"rounds": 0, "rule": "majority", "personas": "none"},
+        no_talk={"rounds": 0, "rule": "majority"},
+        oneself={"talk": "follow-graph", "graph.kind": "none", "rule": "majority"},
+        no_personas={"personas": "none"},
+        placebo={"personas": "others"},
+        not_kept=("first_votes",),
+    ),
     peers=PEERS,
     counting=lambda setup: Counting(above=(setup.needed - 1) / setup.jury_size),
     presets=(

@@ -11,8 +11,10 @@ from courtroom.cases.trial import Trial
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.first_ballot import FirstVotes
+from courtroom.judging.jurors import WhosePersonas, seated
+from courtroom.judging.private_ballot import PrivateBallots
 from courtroom.panel.follow_graph import FollowGraph, build
-from courtroom.panel.personas import Persona, sample_panel
+from courtroom.panel.personas import Persona
 
 Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 
@@ -20,7 +22,7 @@ Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 class MockJurySetup(Setup):
     """Who sits in a mock jury, and by which rules it decides."""
 
-    jury_size: Literal[6, 12] = knob(12, "Jurors", "Juries of people have 12 or 6.", Group.WHO, first=True)
+    jury_size: int = knob(12, "Jurors", "Juries of people have 12 or 6.", Group.WHO, first=True, ge=1, le=51)
     standard: Literal["by-matter", "reasonable-doubt", "clear-and-convincing", "preponderance"] = knob(
         "by-matter",
         "Standard of proof",
@@ -46,10 +48,12 @@ class MockJurySetup(Setup):
         "Rounds of talk at most",
         "After the first ballot. A jury that has not decided by then is hung.",
         first=True,
-        ge=1,
+        ge=0,
         le=20,
     )
+    personas: WhosePersonas = "own"
     first_votes: FirstVotes = None
+    private_ballots: PrivateBallots = False
     jury: tuple[Persona, ...] = knob(
         (), "Personas", "In the order of seats; drawn by the seed where missing.", widget=Widget.PERSONAS, max_length=51
     )
@@ -60,12 +64,11 @@ class MockJurySetup(Setup):
     @property
     def needed(self) -> int:
         size = self.jury_size
-        return {"unanimous": size, "five-sixths": 5 * size // 6, "majority": size // 2 + 1}[self.rule]
+        return {"unanimous": size, "five-sixths": -(-5 * size // 6), "majority": size // 2 + 1}[self.rule]
 
     def complete(self, case: Case, seed: int) -> Self:
         """With the standard, every persona and every edge written out."""
-        drawn = [p for p in sample_panel(51, seed) if p.name not in {known.name for known in self.jury}]
-        jury = (*self.jury[: self.jury_size], *drawn)[: self.jury_size]
+        jury = seated(self.jury, self.jury_size, seed, self.personas)
         edges = self.graph.edges if self.graph.edges is not None else tuple(build(self.graph, jury, seed).edges)
         kept = tuple((k, j) for k, j in edges if max(k, j) < self.jury_size)
         criminal = isinstance(case, Trial) and case.matter == "criminal"
@@ -76,8 +79,14 @@ class MockJurySetup(Setup):
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:
-    ids = [f"juror-{seat:02d}" for seat in range(1, setup.jury_size + 1)]
+    blank = setup.personas == "none"
     return tuple(
-        Member(id=name, role="juror", name=persona.name, spec=setup.spec(name, "juror"), persona=persona)
-        for name, persona in zip(ids, setup.jury, strict=True)
+        Member(
+            id=(name := f"juror-{seat:02d}"),
+            role="juror",
+            name=f"Juror {seat}" if blank else persona.name,
+            spec=setup.spec(name, "juror"),
+            persona=None if blank else persona,
+        )
+        for seat, persona in enumerate(setup.jury, 1)
     )

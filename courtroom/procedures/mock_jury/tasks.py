@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from courtroom.cases.trial import Trial
 from courtroom.engine.procedure import Peers
+from courtroom.judging.private_ballot import HEARD, TITLE, InPrivate
 from courtroom.models.narrow import narrowed
 from courtroom.models.task import Answer, Paragraph, Task
 from courtroom.panel.personas import Persona
@@ -42,7 +43,7 @@ class Vote(Task[Ballot]):
     name, title = "vote", "Statement and vote"
     case: Trial
     standard: Standard
-    persona: Persona
+    persona: Persona | None
     round: int
     """Of talk; 0 is the first ballot."""
     own: Said | None = None
@@ -50,10 +51,17 @@ class Vote(Task[Ballot]):
     heard: tuple[Said, ...] = ()
     counts: dict[str, int] = Field(default_factory=dict)
     """Of the last ballot."""
+    in_private: InPrivate = False
 
     @property
     def form(self) -> type[BaseModel]:
         return narrowed(Ballot, {"vote": self.case.sides})
+
+
+class VoteInPrivate(Vote):
+    """How would this juror vote if nobody saw it?"""
+
+    title = TITLE
 
 
 def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
@@ -109,14 +117,16 @@ def weight(piece: str, juror: str) -> float:
 
 def vote(task: Vote, draw: random.Random) -> Ballot:
     """The balance of the evidence as this juror weighs it, against the standard; its own last vote and the others pull."""
-    case, juror = task.case, task.persona.text()
+    case, juror = task.case, task.persona.text() if task.persona else ""
     first, second = case.sides
     pro, con = (sum(weight(piece, juror) for piece in case.evidence(side)) for side in case.sides)
     own = (pro - con) / (pro + con + DOUBT) - PROVEN[task.standard]
     others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
     company = (others.count(first) - others.count(second)) / len(others) if others else 0.0
     before = 0.0 if task.own is None or task.own.vote is None else 1.0 if task.own.vote == first else -1.0
-    yields = math.prod(YIELDS.get(trait, 1.0) for trait in task.persona.traits)
+    yields = (HEARD if task.in_private else 1.0) * math.prod(
+        YIELDS.get(trait, 1.0) for trait in (task.persona.traits if task.persona else ())
+    )
     final = own + STAYS * before + COMPANY * yields * company + draw.gauss(0, CHANCE)
     side = first if final > 0 else second
     best = sorted(case.evidence(side), key=lambda piece: -weight(piece, juror))[:2]

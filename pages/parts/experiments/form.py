@@ -15,6 +15,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.engine.changes import value_at
 from courtroom.engine.knobs import setting_in_words
+from courtroom.experiments.controls import has_panel
 from courtroom.experiments.estimate import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.predictions import models_in
@@ -226,6 +227,7 @@ AT_ONCE = 30
 def start_bar(house: Courthouse, experiment: Experiment) -> None:
     if not experiment.dataset.run and len(experiment.arms) > 1:
         experiment = _hypotheses(house, experiment)
+    experiment = _controlled(house, experiment)
     content = experiment.model_dump_json()
     kept: tuple[str, ExperimentEstimate] | None = st.session_state.get("experiment-takes")
     with st.container(border=True):
@@ -253,6 +255,28 @@ def start_bar(house: Courthouse, experiment: Experiment) -> None:
                 name = house.experiments.begin(experiment)
                 house.experiments.go(name, typed_keys())
                 open_experiment(name, what_if=bool(experiment.dataset.run))
+
+
+def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
+    """With matched controls, where they are wanted; nobody is asked where no arm has a panel."""
+    if experiment.dataset.run or not any(has_panel(arm, house.procedures) for arm in experiment.arms):
+        return experiment
+    if not st.toggle(
+        _("Add matched controls"), key="experiment-controls",
+        help=_("For each panel: one model with as many tokens, the panel without talk, talk with oneself, no personas, personas of others."),
+    ):  # fmt: skip
+        return experiment
+    kept: tuple[str, Experiment] | None = st.session_state.get("experiment-controlled")
+    if kept is None or kept[0] != experiment.digest:
+        with errors_shown(), st.spinner(_("Estimating ...")):
+            kept = st.session_state["experiment-controlled"] = (
+                experiment.digest,
+                house.experiments.with_controls(experiment),
+            )
+    if kept is None or kept[0] != experiment.digest:
+        return experiment
+    table(pd.DataFrame([_shown(house, arm.model_dump()) for arm in kept[1].arms[len(experiment.arms) :]]))
+    return experiment.model_copy(update={"arms": kept[1].arms})
 
 
 def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:

@@ -22,7 +22,7 @@ ALL_ARMS = "All arms"
 
 
 def yardstick_chosen(house: Courthouse, kept: StoredExperiment) -> bool:
-    """Whether a reader wants the runs beside people; nobody is asked where no arm votes between two sides."""
+    """Whether a reader wants the runs beside people; nobody is asked where no arm votes."""
     arms = (house.procedures.get(arm.procedure) for arm in kept.experiment.arms)
     if not any(procedure and applies(procedure) for procedure in arms):
         return False
@@ -38,18 +38,19 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     runs = tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm))
     with st.spinner(_("Adding up ...")):
         found = _read(house, runs)
-    if not found.model:
-        st.info(_("None of these runs is done and decides by ballots between two sides."))
+    if not found.lines:
+        st.info(_("Nobody has voted in these runs."))
         return
     for sentence in found.sentences:
         st.markdown(f"- {literal(sentence)}")
-    st.plotly_chart(draw_yardstick(found, st.context.theme.type or "light"), key="yardstick-curve")
-    st.caption(
-        _(
-            "People: juries with a known first ballot and verdict, real and mock mixed; death-penalty cases are left out. How hung juries "
-            "are coded there is not known. Of these runs, a hung jury counts as one that found nothing proven."
+    if found.model:
+        st.plotly_chart(draw_yardstick(found, st.context.theme.type or "light"), key="yardstick-curve")
+        st.caption(
+            _(
+                "People: juries with a known first ballot and verdict, real and mock mixed; death-penalty cases are left out. How hung juries "
+                "are coded there is not known. Of these runs, a hung jury counts as one that found nothing proven."
+            )
         )
-    )
     table(pd.DataFrame([_row(line) for line in found.lines]))
     data = json.dumps(found.as_data(), ensure_ascii=False, indent=1)
     download(house, _("As JSON"), data, f"{kept.name}-yardstick.json", Resource(kind="experiment", id=kept.id))

@@ -7,9 +7,12 @@ import json
 import pandas as pd
 import streamlit as st
 
+from courtroom.access.acting import acting
+from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.layout import tone
+from courtroom.judging.private_ballot import other_way, private_votes
 from courtroom.language import N_, _, translated
 from courtroom.room.player import part, style, words
 from pages.parts.shared.blocks_view import choice_html
@@ -52,6 +55,28 @@ def votes_view(procedure: Procedure, record: Record) -> None:
                 row[record.ballot_name(ballot)] = text + (_(" (changed)") if vote and vote.changed else "")
             rows.append(row)
     table(pd.DataFrame(rows))
+    _private(procedure, record, sides)
+
+
+def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | None]]) -> None:
+    """Each ballot in public and in private, and who would have gone the other way; nothing where nobody was asked in private."""
+    votes = private_votes(record, procedure)
+    if (last := other_way(record, votes)) is None:
+        return
+    ballots: list[dict[str, object]] = []
+    for path, private in votes.items():
+        name, public = translated(record.ballot_name(path)), {m: v.choice for m, v in record.ballots[path].items()}
+        ballots += [
+            {"name": _("{ballot}, in public", ballot=name), "votes": public},
+            {"name": _("{ballot}, in private", ballot=name), "votes": private},
+        ]
+    st.subheader(_("In public and in private"))
+    data = {"ballots": ballots, "sides": sides, "moved": "", "words": words()}
+    vote_bars(data=json.dumps(data, ensure_ascii=False).encode(), key=f"private-{record.run.id}")
+    path, asked, apart = last
+    values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
+    said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
+    inert(said + (f" {', '.join(apart)}" if apart else ""))
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
@@ -92,3 +117,14 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
         with right:
             st.caption(declared(procedure.ending.grounds))
             inert(verdict.summary)
+
+
+@st.cache_data(max_entries=200, ttl=300, show_spinner=False)
+def _worth(_house: Courthouse, run: str, reader: str) -> str:
+    return _house.worth(run)
+
+
+def votes_worth(house: Courthouse, run: str) -> str:
+    """What the votes behind a verdict are worth; worked out anew after five minutes, as runs on other cases come to their ends."""
+    person = acting()
+    return _worth(house, run, person.id if person else "")

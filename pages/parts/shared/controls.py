@@ -140,7 +140,8 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
 
 
 def report_html(house: Courthouse, run: str) -> str:
-    record, sure = house.record(run), house.experiments.repeats.sentence(run)
+    record = house.record(run)
+    sure = " ".join(filter(None, (house.experiments.repeats.sentence(run), house.worth(run))))
     procedure = house.procedures[record.run.procedure]
     return report.as_html(record, procedure, house.answers, house.media, house.beside.of(run), sure)
 

@@ -1,0 +1,76 @@
+"""Matched controls of a panel: which arms they are, as many tokens, and that they do what their names say."""
+
+from __future__ import annotations
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets.samples import add_sample
+from courtroom.errors import CourtroomError
+from courtroom.experiments.controls import TITLES
+from courtroom.experiments.recipes import recipe
+from courtroom.experiments.spec import Experiment, adapted, parsed
+from courtroom.judging.jurors import seated
+from courtroom.panel.personas import sample_panel
+from tests.pages import house, page  # noqa: F401
+
+
+def panel(house: Courthouse, procedure: str, **knobs: object) -> Experiment:  # noqa: F811
+    dataset = {"mock-jury": "sample-trials"}.get(procedure, "sample-disputes")
+    add_sample(house.datasets, house.library, dataset)
+    arms = [{"name": "panel", "procedure": procedure, "set": knobs}]
+    return parsed({"name": "x", "dataset": {"name": dataset, "limit": 2}, "arms": arms}, "x")
+
+
+@pytest.mark.parametrize(
+    ("procedure", "knobs", "missing"),
+    [
+        ("mock-jury", {"jury_size": 6, "rounds": 2, "first_votes": 3}, set()),
+        ("cyberjurors", {"jury_size": 5, "examination": "shared", "rounds": 2}, set()),
+        ("discussion", {}, {"placebo"}),
+    ],
+)
+def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(
+    house: Courthouse,  # noqa: F811
+    procedure: str,
+    knobs: dict[str, object],
+    missing: set[str],
+) -> None:
+    whole = house.experiments.with_controls(panel(house, procedure, **knobs))
+    assert [arm.name for arm in whole.arms[1:]] == [
+        f"panel: {title}" for name, title in TITLES.items() if name not in missing
+    ]
+    free: dict[str, object] = {"first_votes": None} if "first_votes" in knobs else {}
+    tokens = {
+        arm.name: house.experiments.estimate(
+            adapted(whole, arms=[arm.name], model="counted", values={"model.vision": "no", **free})
+        ).tokens
+        for arm in whole.arms[:3]
+    }
+    assert tokens["panel: one model, as many tokens"] == pytest.approx(tokens["panel"], rel=0.25)
+    assert tokens["panel: without talk"] <= tokens["panel"]
+    with pytest.raises(CourtroomError, match="no arm with a panel"):
+        house.experiments.with_controls(whole, ["nobody"])
+
+
+def test_the_recipe_has_them_all_and_the_form_adds_them_by_one_click(house: Courthouse) -> None:  # noqa: F811
+    found = recipe("talk-or-tokens")
+    assert found is not None
+    add_sample(house.datasets, house.library, "sample-disputes")
+    debate = adapted(found.experiment, arms=["a debate"])
+    made = house.experiments.with_controls(debate)
+    kept = [arm for arm in found.experiment.arms if arm.name.startswith("a debate")]
+    assert [(arm.name, arm.set) for arm in made.arms] == [(arm.name, arm.set) for arm in kept]
+    at = page("experiments", {"experiments-part": "New", "experiment-arms-dispute": ["Discussion"]})
+    before = len(at.dataframe)
+    at.toggle(key="experiment-controls").set_value(True).run()
+    assert not at.exception
+    assert len(at.dataframe) == before + 1
+
+
+def test_personas_of_others_are_nobodys_of_the_panel() -> None:
+    own = sample_panel(12, 3)
+    others = seated((), 12, 3, "others")
+    assert len({one.name for one in others}) == 12
+    assert {one.name for one in own}.isdisjoint(one.name for one in others)
+    assert seated(own[:4], 12, 3, "own")[:4] == own[:4]
