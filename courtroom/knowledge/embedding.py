@@ -249,6 +249,12 @@ LOCAL: Mapping[str, Encoder] = {
 Encode = Callable[[list[str]], Any]
 
 
+def missing(name: str) -> str:
+    """What has to be installed for a local encoder."""
+    extra = "wordllama" if LOCAL[name].library == "wordllama" else "embeddings"
+    return f"It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
+
+
 class LocalEncoder:
     """An encoder of the list. A text that is longer than it reads is cut at its end, by its own tokenizer."""
 
@@ -271,10 +277,7 @@ class LocalEncoder:
                     self._encode = _LIBRARIES[known.library](known.model)
                 vectors = np.asarray(self._encode(texts), np.float32)
             except ModuleNotFoundError as error:
-                extra = known.library if known.library == "wordllama" else "embeddings"
-                raise ModelError(
-                    f"The encoder {self.name} can't be loaded. It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
-                ) from error
+                raise ModelError(f"The encoder {self.name} can't be loaded. {missing(self.name)}") from error
             except Exception as error:
                 log.warning("%s: %r", self.name, error)
                 raise ModelError(
