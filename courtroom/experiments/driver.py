@@ -105,7 +105,7 @@ class ExperimentDriver:
         for run in [run for run, *_ in self._house.store.under_way() if run in waiting]:
             self._house.runner.stop(run)
 
-    def take_up_interrupted(self) -> list[str]:
+    def resume_interrupted(self) -> list[str]:
         """Go on with the experiments whose process has died; their ids. Those that others drive are watched, in case these die."""
         runner = self._house.runner
         under_way = self.store.under_way()

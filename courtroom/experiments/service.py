@@ -177,8 +177,8 @@ class Experiments:
                 if not self.store.names_snapshot(memory):
                     self._house.knowledge.snapshots.forget(memory)
 
-    def take_up_interrupted(self) -> list[str]:
-        return self._driver.take_up_interrupted()
+    def resume_interrupted(self) -> list[str]:
+        return self._driver.resume_interrupted()
 
     def wait(self, name: str, timeout: float | None = None) -> None:
         """Wait until an experiment is done or paused; where its driver dies meanwhile, it is driven here."""

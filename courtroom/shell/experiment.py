@@ -99,18 +99,18 @@ def figure(
         print(to)
 
 
-def _measure(found: ExperimentResults, name: str) -> Measure:
-    known = {measure.name: measure for measure in found.measures}
-    if not known or (name and name not in known):
-        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
-    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
-    return known[name] if name else next(iter(valued or known.values()))
+def _measure(results: ExperimentResults, name: str) -> Measure:
+    by_name = {measure.name: measure for measure in results.measures}
+    if not by_name or (name and name not in by_name):
+        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(by_name) or 'none'}.")
+    valued = [one for one in results.measures if any(one.name in line.values for line in results.table.lines)]
+    return by_name[name] if name else next(iter(valued or by_name.values()))
 
 
-def _first(found: ExperimentResults) -> str:
-    if not found.table.groups:
+def _first(results: ExperimentResults) -> str:
+    if not results.table.groups:
         raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
-    return found.table.groups[0]
+    return results.table.groups[0]
 
 
 def _lines(rows: list[dict[str, str | float]], between: str) -> str:
@@ -159,17 +159,17 @@ def run(
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
-        given: dict[str, Any] = {
+        changes: dict[str, Any] = {
             "dataset": dataset,
             "split": split,
             "sample": sample,
             "repeats": repeats,
             "model": model,
         }
-        wanted = adapted(read_toml(file), **given, values=pairs(set_))
+        experiment = adapted(read_toml(file), **changes, values=pairs(set_))
         if controls:
-            wanted = house.experiments.with_controls(wanted, controls)
-        experiment = _with_budget(wanted, budget)
+            experiment = house.experiments.with_controls(experiment, controls)
+        experiment = _with_budget(experiment, budget)
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_)
             return
@@ -390,15 +390,19 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
-def _print_results(found: ExperimentResults, as_json: bool) -> None:
+def _print_results(results: ExperimentResults, as_json: bool) -> None:
     from courtroom.experiments.written import markdown
 
     if as_json:
-        print(to_json(found.as_data(), inf_nan_mode="null").decode())
+        print(to_json(results.as_data(), inf_nan_mode="null").decode())
         return
-    said = [*found.repeats_told, *map(str, found.findings)]
-    print("\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)]))
-    for arm, reason, number in found.failures:
+    said = [*results.repeats_told, *map(str, results.findings)]
+    print(
+        "\n".join(
+            [markdown(results.table, results.pairs, results.overall, results.notes), *(f"- {line}" for line in said)]
+        )
+    )
+    for arm, reason, number in results.failures:
         print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
