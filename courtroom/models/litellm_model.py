@@ -35,7 +35,7 @@ from courtroom.models.failures import (
 )
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, Slot, Turns
-from courtroom.models.local import LOCAL_SERVERS, model_files
+from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
@@ -87,7 +87,7 @@ class LiteLLMModel:
         if not spec.id.startswith(LOCAL) or spec.connection:
             return await self._answer(spec, request, watch)
         async with LOCAL_SERVERS.asked(spec.id, self.loading):
-            (await self._capabilities.of(spec)).remember(CONTEXT, model_files()[spec.id].slot)
+            await self._capabilities.context(spec)
             return await self._answer(spec, request, watch)
 
     async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
@@ -218,7 +218,7 @@ class LiteLLMModel:
         if (tokens := extra.pop("thinking_budget", None)) is not None:
             extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
         given: dict[str, Any] = {
-            "num_ctx": ollama_context(request),
+            "num_ctx": ollama_context(request, findings),
             **extra,
             "messages": alternating(messages) if findings.lacks(SYSTEM) else messages,
             "temperature": spec.temperature,
