@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.cases.files import explain
+from courtroom.cases.checks import explain
 from courtroom.engine.knobs import Widget
 from courtroom.errors import CourtroomError, log_file
 from courtroom.language import _, translated

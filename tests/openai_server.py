@@ -68,6 +68,10 @@ class OpenAIServer(ServerThread):
     """Seconds before each piece of a stream."""
     listing: bytes | str = b""
     """What it answers to whoever asks for its models; a text is an address to which it redirects."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """What it tells of itself, by path: `/props` as llama.cpp does, `/api/show` as Ollama."""
+    looked_up: list[str] = field(default_factory=list)
+    """The paths of such look-ups."""
     listed: list[dict[str, str]] = field(default_factory=list)
     """The headers of each such question."""
     port: int = 0
@@ -105,6 +109,8 @@ class OpenAIServer(ServerThread):
         app.router.add_post("/v1/embeddings", self._embed)
         app.router.add_get("/v1/models", self._models)
         app.router.add_get("/stats", self._stats)
+        app.router.add_get("/props", self._tell)
+        app.router.add_post("/api/show", self._tell)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", self.port)
@@ -139,6 +145,11 @@ class OpenAIServer(ServerThread):
         if self.listing:
             return web.Response(body=self.listing, content_type="application/json")
         return web.json_response({"object": "list", "data": [{"id": "any", "object": "model", "owned_by": "test"}]})
+
+    async def _tell(self, request: web.Request) -> web.Response:
+        self.looked_up.append(request.path)
+        told = self.about.get(request.path)
+        return web.json_response(told, status=404 if told is None else 200)
 
     async def _embed(self, request: web.Request) -> web.Response:
         given = (await request.json())["input"]

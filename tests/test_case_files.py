@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from courtroom.cases import archives
 from courtroom.cases import files as case_files
+from courtroom.cases.checks import explain
 from courtroom.cases.dispute import (
     CATEGORIES,
     SIDES,
@@ -28,7 +29,7 @@ from courtroom.cases.dispute import (
     JuryRecord,
     Transaction,
 )
-from courtroom.cases.files import explain, read_upload, write_json, write_zip
+from courtroom.cases.files import read_upload, write_json, write_zip
 from courtroom.cases.library import take_media
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
@@ -264,22 +265,22 @@ def test_explain_has_a_sentence_for_each_error() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "told"),
     [
-        ("a.json", as_json(case())[:100], "a.json is not valid JSON: line 1, column "),
-        ("a.json", b"", "a.json is not valid JSON: line 1, column 1"),
+        ("a.json", as_json(case())[:100], "a.json: it is not valid JSON at column "),
+        ("a.json", b"", "a.json: it is not valid JSON at column 1"),
         ("a.json", "Müller".encode("latin-1"), "a.json is not UTF-8 text. Save it as UTF-8."),
         ("a.json", as_json(case()).decode().encode("utf-16"), "a.json is not UTF-8 text."),
         ("a.json", b"[]", "a.json holds no case."),
         ("a.json", b"42", "a.json: a case must be a JSON object"),
-        ("a.json", b'{"kind": 1' + b"1" * 5000 + b"}", "a.json holds a number with too many digits."),
-        ("a.json", b"[" * 100_000, "a.json is nested too deeply to be a case."),
+        ("a.json", b'{"kind": 1' + b"1" * 5000 + b"}", "a.json: it holds a number with too many digits."),
+        ("a.json", b"[" * 100_000, "a.json: it is nested too deeply."),
         ("a.jsonl", b"\n \n", "a.jsonl holds no case."),
-        ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2 is not valid JSON: line 1, column 2."),
+        ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2: it is not valid JSON at column 2."),
         ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
         ("a.docx", b"x", "a.docx can't be read. Upload one of .csv, .json"),
         ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", packed(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", packed(("readme.txt", b"x")), "a.zip holds no case.json."),
-        ("a.zip", packed(("case.json", b"{")), "a.zip › case.json is not valid JSON"),
+        ("a.zip", packed(("case.json", b"{")), "a.zip › case.json: it is not valid JSON"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_told_with_the_mend(name: str, data: bytes, told: str) -> None:

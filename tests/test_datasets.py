@@ -144,6 +144,23 @@ def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
             call()
 
 
+def test_rows_added_again_after_a_kill_are_there_once(datasets: Datasets) -> None:
+    given = [row(criminal(n)) for n in range(3 * CHUNK + 7)]
+
+    def dying() -> Iterator[Row]:
+        yield from given[: 2 * CHUNK + 3]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        datasets.add("cases", dying(), "x")
+    assert [(job.name, job.taken) for job in datasets.pending()] == [("cases", 2 * CHUNK)]
+    assert datasets.list() == []
+    info = datasets.add("cases", given, "x")
+    assert [one.id for one in datasets.rows("cases")] == [one.id for one in given]
+    assert info.version == datasets.add("unbroken", given).version
+    assert datasets.pending() == []
+
+
 def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
     def dying() -> Iterator[Row]:
         yield from (row(criminal(n)) for n in range(CHUNK))

@@ -136,7 +136,7 @@ async def test_an_encoder_whose_model_or_library_is_not_there_says_so(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
-    with pytest.raises(ModelError, match=r"pip install 'courtroom\[embeddings\]'"):
+    with pytest.raises(ModelError, match=r"pip install 'courtroom\[(embeddings|wordllama)\]'"):
         await LocalEncoder(name).embed(["a"])
     assert isinstance(embedding_of(name), LocalEncoder)
 

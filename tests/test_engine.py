@@ -279,7 +279,7 @@ def test_a_run_whose_process_has_died_is_taken_up_again_at_the_next_start(bench:
     assert bench.store.lease.claim(run, owner, None)
     bench.store.set_status(run, "running")
     assert bench.runner.interrupted(run)
-    assert bench.runner.take_up_interrupted() == [run]
+    assert bench.runner.resume_interrupted() == [run]
     bench.runner.wait(run, 10)
     assert bench.store.run(run).status == "done"
 
@@ -289,7 +289,7 @@ def test_a_run_that_another_live_process_drives_is_left_to_it(bench: Bench) -> N
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
         assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
         bench.store.set_status(run, "running")
-        assert bench.runner.take_up_interrupted() == []
+        assert bench.runner.resume_interrupted() == []
         bench.runner.go(run)
         assert not bench.runner.drives(run)
         assert bench.model.history == []

@@ -20,13 +20,13 @@ def knowledge(folder: Path) -> Knowledge:
     ("data", "told"),
     [
         (b"", "The file holds no precedents."),
-        (b"[" * 100_000, "The file: this is nested too deeply."),
-        (b'\n{"id": ' * 100_000, "Line 2: this is not valid JSON."),
-        (b'{"id": ' * 100_000, "Line 1: this is nested too deeply."),
-        (b'{"buyer_votes": ' + b"9" * 5000 + b"}", "Line 1: a number has too many digits."),
-        (b'[{"id": "x"},\n{"id" 3}]', "The file: this is not valid JSON (line 2)."),
-        (b"[{}]", "Item 1: "),
-        (b"\xff\xfe", "The file is not UTF-8 text."),
+        (b"[" * 100_000, "The file: it is nested too deeply."),
+        (b'\n{"id": ' * 100_000, "Line 2: it is not valid JSON at column "),
+        (b'{"id": ' * 100_000, "Line 1: it is nested too deeply."),
+        (b'{"buyer_votes": ' + b"9" * 5000 + b"}", "Line 1: it holds a number with too many digits."),
+        (b'[{"id": "x"},\n{"id" 3}]', "The file: it is not valid JSON at line 2, column "),
+        (b"[{}]", "Entry 1: "),
+        (b"\xff\xfe", "Line 1: it is not UTF-8 text."),
     ],
 )
 def test_a_file_that_does_not_fit_gets_a_sentence(tmp_path: Path, data: bytes, told: str) -> None:

@@ -18,13 +18,16 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
-from courtroom.models.capabilities import Capabilities
+from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.errors import CannotSee, ModelRefused, ServerFailed
 from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.longer import runs_in_circles
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.debate.procedure import DebateSetup
+from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 from tests.openai_server import Answer, OpenAIServer
@@ -184,6 +187,79 @@ async def test_an_answer_longer_than_the_context_is_asked_for_with_the_room_ther
     assert longest[0] == 8192
     assert all(900 < room <= 1096 for room in longest[1:3])
     assert server.calls <= 6  # the next process knows the context, and not yet how this server counts
+
+
+@pytest.mark.parametrize(
+    ("provider", "told", "context"),
+    [
+        ("openai", {"about": {"/props": {"default_generation_settings": {"n_ctx": 3072}}}}, 3072),
+        ("ollama", {"about": {"/api/show": {"model_info": {"a": 1, "llama.context_length": 8192}}}}, 8192),
+        ("hosted_vllm", {"listing": b'{"data": [{"id": "any", "max_model_len": 4096}]}'}, 4096),
+        ("openai", {"about": {"/props": {"default_generation_settings": {"n_ctx": "many"}}}}, None),
+        ("openai", {"listing": b"[" * 100_000}, None),
+    ],
+    ids=["llama.cpp", "Ollama", "vLLM", "a text", "nonsense"],
+)
+async def test_a_server_is_asked_once_how_much_its_model_holds(
+    provider: str, told: dict[str, Any], context: int | None
+) -> None:
+    spec = ModelSpec(id=f"{provider}/any", connection="test")
+    with OpenAIServer(**told) as server:
+        address = server.url.removesuffix("/v1") if provider == "ollama" else server.url
+        capabilities = Capabilities(connections=there(server, provider=provider, address=address))
+        found = await asyncio.gather(*(capabilities.context(spec) for _ in range(9)))
+        assert {findings.get(CONTEXT) for findings in found} == {context}
+        assert len(server.looked_up) == 1
+
+
+def test_precedents_give_way_where_a_model_has_little_room_and_the_run_tells_it(house: Courthouse) -> None:
+    case = house.library.case("criminal-workshop-burglary")
+    shown: dict[int, int] = {}
+    for context in (32_768, 1_700):
+        about = {"/props": {"default_generation_settings": {"n_ctx": context}}}
+        with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
+            server.known(patch)
+            setup = JurisAgentsSetup(model=ModelSpec(id="openai/any", vision="no"), appeal=False)
+            run = house.new_run("jurisagents", case, setup, context)
+            house.runner.go(run)
+            house.runner.wait(run)
+        asked = ["".join(message["content"] for message in body["messages"]) for body in server.bodies]
+        needed = [len(text) // 4 + body["max_tokens"] for text, body in zip(asked, server.bodies, strict=True)]
+        assert max(needed) <= context
+        shown[context] = len(asked[-1])
+        told = any("has too little room for the whole question “Judgment”" in note for note in house.record(run).notes)
+        assert told == (context == 1_700)
+    assert shown[1_700] < shown[32_768]
+
+
+def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = '{"argument": "' + "The seller is right because the seller says so, and so the seller is right. " * 20
+    with OpenAIServer(answer=lambda asked: text, faults=1.0, only=("cut answer",), keep_bodies=True) as server:
+        server.known(monkeypatch)
+        setup = DebateSetup(model=ModelSpec(id="openai/any"))
+        run = house.new_run("debate", house.library.case("phone-battery"), setup, 0)
+        house.runner.go(run)
+        house.runner.wait(run)
+    asked = [asked["messages"] for asked in server.bodies]
+    again = [messages for messages in asked if len(messages) > 2]
+    assert 0 < len(again) == len(asked) / 2
+    assert all("be brief" in messages[-1]["content"] and len(messages[-2]["content"]) <= 400 for messages in again)
+    assert len({asked["max_tokens"] for asked in server.bodies}) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "circles"),
+    [
+        ("A sentence of its own, and another one that goes on about it. " * 3, True),
+        ("".join(f"Point {n}: the screen was broken when it came. " for n in range(8, 14)), True),
+        ("She says one thing. He says another. Who is right can't be told from the pictures that we have.", False),
+        ("", False),
+    ],
+)
+def test_what_runs_in_circles(text: str, circles: bool) -> None:
+    assert runs_in_circles(text) == circles
 
 
 async def test_a_prompt_that_leaves_no_room_is_too_long(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ SLOW = (
     "yaml",
     "sqlalchemy",
     "psycopg",
-    "tenacity",
     "babel",
     "json_repair",
     "urllib.request",

@@ -134,7 +134,7 @@ def test_a_courthouse_that_can_t_go_on_with_its_runs_is_closed(tmp_path: Path, m
 
     with monkeypatch.context() as patch:
         patch.setattr(Courthouse, "close", noted)
-        patch.setattr("courtroom.engine.runner.Runner.take_up_interrupted", fails)
+        patch.setattr("courtroom.engine.runner.Runner.resume_interrupted", fails)
         for visits in (1, 2):
             with pytest.raises(CourtroomError, match="locked"):
                 pages_house._open()

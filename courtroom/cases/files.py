@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import json
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -21,19 +21,7 @@ from courtroom.cases.readers import cail, lawbench, texts, verdictbench
 from courtroom.cases.readers.tables import looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.text.files import is_json_lines
-
-__all__ = [
-    "ENDINGS",
-    "MAX_UPLOAD",
-    "Package",
-    "explain",
-    "read_each",
-    "read_folder",
-    "read_upload",
-    "write_json",
-    "write_zip",
-]
+from courtroom.text.files import is_json_lines, json_of
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
@@ -78,7 +66,7 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
     Raises:
         CaseError: the file as a whole can't be read.
     """
-    beside = _Folder(None)
+    beside: Beside = _nowhere
     if isinstance(source, Path):
         if not source.exists():
             raise CaseError(f"{name} is not there. Check the path.")
@@ -86,7 +74,7 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
             yield read_folder(source)
             return
         _check_size(name, source.stat().st_size)
-        beside, source = _Folder(source.parent), source.read_bytes()
+        beside, source = _in_folder(source.parent), source.read_bytes()
     _check_size(name, len(source))
     ending = Path(name).suffix.lower()
     if ending == ".zip":
@@ -105,7 +93,7 @@ def read_folder(folder: Path) -> Package:
     path = folder / "case.json"
     if not path.is_file():
         raise CaseError(f"{folder.name} has no case.json. Put the case's JSON there under this name.")
-    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _Folder(folder))]
+    packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _in_folder(folder))]
     if len(packages) > 1:
         raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
     return packages[0]
@@ -127,31 +115,20 @@ def write_zip(case: Case, media: MediaStore) -> bytes:
     return out.getvalue()
 
 
-class _Files(Protocol):
-    """Media files around a case's own file."""
-
-    def read(self, name: str) -> bytes | None:
-        """A file by its path in the case; None where there is none."""
+Beside = Callable[[str], bytes | None]
+"""A medium's file by its path in the case; None where there is none."""
 
 
-class _Folder:
-    """Files in the folder of a case file on disk; none for an upload."""
-
-    def __init__(self, folder: Path | None) -> None:
-        self._folder = folder
-
-    def read(self, name: str) -> bytes | None:
-        return None if self._folder is None else read_within(self._folder, self._folder, name)
+def _nowhere(name: str) -> None:
+    """An upload has no files beside it."""
 
 
-class _Packed:
-    """Files in an archive, beside the case's own file."""
+def _in_folder(folder: Path) -> Beside:
+    return partial(read_within, folder, folder)
 
-    def __init__(self, archive: Archive, folder: PurePosixPath) -> None:
-        self._archive, self._folder = archive, folder
 
-    def read(self, name: str) -> bytes | None:
-        return None if leads_out(name) else self._archive.read(self._folder / name)
+def _in_archive(archive: Archive, folder: PurePosixPath) -> Beside:
+    return lambda name: None if leads_out(name) else archive.read(folder / name)
 
 
 def _or_raise(found: Package | CaseError) -> Package:
@@ -169,11 +146,11 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
         where = f"{archive.name} › {path}"
         data = archive.read(path) or b""
         _check_size(where, len(data))
-        yield from _from_text(where, path.suffix.lower(), data, _Packed(archive, path.parent), labels)
+        yield from _from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels)
 
 
 def _from_text(
-    where: str, ending: str, data: bytes, files: _Files, labels: Names = None
+    where: str, ending: str, data: bytes, beside: Beside, labels: Names = None
 ) -> Iterator[Package | CaseError]:
     try:
         text = data.decode("utf-8-sig")
@@ -196,7 +173,7 @@ def _from_text(
         return
     for place, record in records:
         try:
-            yield _package(place, record if ending == ".json" else _json(place, record), files)
+            yield _package(place, record if ending == ".json" else _json(place, record), beside)
         except CaseError as error:
             yield error
 
@@ -215,19 +192,12 @@ def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
 
 def _json(where: str, text: str) -> Any:
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        raise CaseError(
-            f"{where} is not valid JSON: line {error.lineno}, column {error.colno}. "
-            "Mend it there, or check that the file is whole."
-        ) from error
-    except RecursionError as error:
-        raise CaseError(f"{where} is nested too deeply to be a case. Check that it is the right file.") from error
-    except ValueError as error:
-        raise CaseError(f"{where} holds a number with too many digits. Shorten it.") from error
+        return json_of(text)
+    except CaseError as error:
+        raise CaseError(f"{where}: {error}") from error
 
 
-def _package(where: str, row: Any, files: _Files) -> Package:
+def _package(where: str, row: Any, beside: Beside) -> Package:
     remarks: tuple[str, ...] = ()
     try:
         if isinstance(row, dict) and verdictbench.looks_like(row):
@@ -243,7 +213,7 @@ def _package(where: str, row: Any, files: _Files) -> Package:
         raise CaseError(f"{where}: {' '.join(lines[:MOST_SHOWN])}{more}") from error
     except CourtroomError as error:
         raise CaseError(f"{where}: {error}") from error
-    found = {medium.file: files.read(medium.file) for medium in case.media()}
+    found = {medium.file: beside(medium.file) for medium in case.media()}
     return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import lzma
 import sys
 import zipfile
@@ -18,6 +17,7 @@ from courtroom.cases.readers.tables import DELIMITERS, LABEL, columns_of, looks_
 from courtroom.datasets.features import features_of_schema
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.text.files import json_of
 
 LONGEST_LINE = 64 * 2**20
 WHOLE = 64 * 2**20
@@ -112,25 +112,6 @@ class Reading:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
 
-def json_of(data: bytes, place: str) -> Any:
-    """A JSON value.
-
-    Raises:
-        CaseError: it is none; the sentence does not name the place.
-    """
-    try:
-        return json.loads(data.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise CaseError("it is not UTF-8 text. Save it as UTF-8.") from error
-    except json.JSONDecodeError as error:
-        where = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
-        raise CaseError(f"it is not valid JSON at {where}. Mend it there, or check that the file is whole.") from error
-    except RecursionError as error:
-        raise CaseError("it is nested too deeply. Check that it is the right file.") from error
-    except ValueError as error:
-        raise CaseError("it holds a number with too many digits. Shorten it.") from error
-
-
 def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRecord]:
     number = 0
     line = 0
@@ -146,7 +127,7 @@ def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRec
             yield SourceRecord(number, place, wrong=f"it has more than {LONGEST_LINE // 2**20} MB. Shorten it.")
         elif raw.strip():
             try:
-                yield SourceRecord(number, place, json_of(raw, place))
+                yield SourceRecord(number, place, json_of(raw))
             except CaseError as error:
                 yield SourceRecord(number, place, wrong=str(error))
         else:
@@ -176,7 +157,7 @@ def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
             f"{name} is one JSON object of more than {WHOLE // 2**20} MB. Write one record on each line."
         )
     try:
-        content = json_of(data, name)
+        content = json_of(data)
     except CaseError as error:
         yield SourceRecord(0, name, wrong=str(error))
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import Generic, TypeVar
 
@@ -13,11 +13,11 @@ from pydantic import BaseModel
 from courtroom.engine.budget import MonthlyBudget, Need, Reserved
 from courtroom.engine.events import Called
 from courtroom.engine.payments import Payer, Payment, in_sum
-from courtroom.engine.services import Asked, Services
+from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import VISION
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.longer import longer
+from courtroom.models.longer import fits, longer, runs_in_circles
 from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
@@ -33,6 +33,9 @@ LONG = 1_000
 """Characters from which on an answer is read in a thread: the worst of 8,000 takes a second or two to mend."""
 MOST_REPEATED = 50_000
 """Characters of an answer that are held up to the model when it is asked again."""
+MOST_OF_CUT = 400
+"""Of one that was cut."""
+CIRCLES = "it says the same again and again until it is cut off; be brief"
 
 
 def problem_of(task: Task[A], answer: A, path: str) -> str | None:
@@ -63,6 +66,8 @@ class Exchange(Generic[A]):
         self._series = self._reasks = 0
         self._is_new = False
         """Whether anything was asked anew in this series."""
+        self._circles = 0
+        """How many of its answers ran in circles until they were cut."""
         self._latency = 0.0
         self._answer: A | None = None
         self._error = ""
@@ -91,7 +96,7 @@ class Exchange(Generic[A]):
                     return None
                 except InvalidAnswer as unreadable:
                     self._error = _why(request.spec, unreadable)
-                    if self._reasks < self._setup.reasks and not isinstance(unreadable, (Refused, Withheld)):
+                    if self._reasks < self._setup.reasks and self._can_be_mended(unreadable, reply):
                         self._reasks += 1
                         request = await self._again(request, reply, unreadable)
                     elif (sample := await self._new_sample()) is not None:
@@ -107,7 +112,7 @@ class Exchange(Generic[A]):
         is_due = self._series <= self._services.ledger.failures(self._path) and not self._is_new
         if not is_due and not self._services.asker.knows(request.key):
             return None
-        self._reasks, self._is_new = 0, False
+        self._reasks, self._circles, self._is_new = 0, 0, False
         return request
 
     def called(self) -> Called:
@@ -146,16 +151,23 @@ class Exchange(Generic[A]):
             raise InvalidAnswer(problem)
         return answer
 
+    def _can_be_mended(self, unreadable: InvalidAnswer, reply: Reply) -> bool:
+        """Whether it helps to ask again. Who ran in circles is told once to be brief."""
+        if isinstance(unreadable, CutOff) and runs_in_circles(reply.text):
+            self._circles += 1
+        return self._circles <= 1 and not isinstance(unreadable, (Refused, Withheld))
+
     async def _again(self, request: Request, reply: Reply, unreadable: InvalidAnswer) -> Request:
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
         if isinstance(unreadable, CutOff):
             findings = await self._services.sight.of(request.spec)
             if (spec := await longer(request, reply, findings)) is not None:
                 return replace(request, spec=spec)
-        said = (
-            reply.text[:MOST_REPEATED] if reply.text.strip() else "(no answer)"
-        )  # some providers take no empty message
-        again = (Message("assistant", (said,)), Message("user", (complaint(str(unreadable)),)))
+        # Of what ran on, its beginning is enough. Some providers take no empty message.
+        most = MOST_OF_CUT if isinstance(unreadable, CutOff) else MOST_REPEATED
+        said = reply.text[:most] if reply.text.strip() else "(no answer)"
+        wrong = CIRCLES if self._circles else str(unreadable)
+        again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
         return replace(request, messages=(*request.messages, *again))
 
     async def _instead(self) -> Request:
@@ -184,11 +196,29 @@ class Exchange(Generic[A]):
                     self._stage,
                 )
         messages = await prompts.render(self._task, sees=sees)
+        if spec.id not in (OFFLINE, PERSON):
+            messages = await self._in_the_room_there_is(messages, prompts, sees=sees)
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
         return Request(spec, tuple(messages), self._task, tag, await self._services.sight.address(spec))
+
+    async def _in_the_room_there_is(
+        self, messages: Sequence[Message], prompts: Renders, *, sees: bool
+    ) -> Sequence[Message]:
+        """A prompt that leaves room for an answer, as far as the question has anything that may give way."""
+        findings = await self._services.sight.context(self._spec)
+        while not fits(messages, self._spec, findings) and (shorter := self._task.shorter()) is not None:
+            self._task = shorter
+            messages = await prompts.render(shorter, sees=sees)
+            self._services.note(
+                f"room/{self._spec.id}/{self._task.name}",
+                f"{self._spec.id} has too little room for the whole question “{self._task.title}”: it is shown less of what "
+                "was looked up.",
+                self._stage,
+            )
+        return messages
 
     async def _reply(self, request: Request) -> Reply:
         monthly_budget = await self._services.monthly_budget() if request.spec.id not in (OFFLINE, PERSON) else None

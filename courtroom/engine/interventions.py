@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections.abc import Sequence
@@ -15,12 +14,13 @@ from courtroom.access.acting import needs
 from courtroom.engine.knobs import path_in_words
 from courtroom.engine.rewinding import Rewinding
 from courtroom.engine.setup import Setup
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import demand_change, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict
+from courtroom.text.files import json_of
 
 
 class InterventionRefused(CourtroomError):
@@ -176,9 +176,7 @@ def _intervention(run: str, body: str) -> Intervention:
 def read_actions(text: str) -> list[Action]:
     """Actions from a JSON file: one object, or a list of them. What is no JSON, or does not fit, raises."""
     try:
-        data = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise CourtroomError(f"The file of interventions is not valid JSON (line {error.lineno}).") from error
-    except (ValueError, RecursionError) as error:
-        raise CourtroomError("The file of interventions holds a number too long or is nested too deeply.") from error
+        data = json_of(text)
+    except CaseError as error:
+        raise CourtroomError(f"The file of interventions: {error}") from error
     return [ACTION.validate_python(item) for item in (data if isinstance(data, list) else [data])]

@@ -218,7 +218,7 @@ class Runner:
 
         return self.do(ask())
 
-    def take_up_interrupted(self) -> list[str]:
+    def resume_interrupted(self) -> list[str]:
         """Go on with the runs whose process has died; their ids. Those that others drive are watched, in case these die.
 
         A run that seems to end its process is left to a person.

@@ -145,9 +145,9 @@ def estimate(
     )
 
 
-def _lasts(found: Estimate, setup: Setup, rehearsed: float, at_once: int) -> float:
+def _lasts(estimate: Estimate, setup: Setup, rehearsed: float, at_once: int) -> float:
     """Seconds that one cell adds, where as many calls are under way as the model's limit and the experiment's allow."""
-    online = sum(load.calls for load in found.loads if load.model != OFFLINE)
+    online = sum(load.calls for load in estimate.loads if load.model != OFFLINE)
     return SECONDS_A_CELL + rehearsed + online * SECONDS_A_CALL / min(at_once, setup.model.concurrency)
 
 

@@ -98,7 +98,7 @@ MOST_NAME = 60
 
 
 def write_logs(
-    found: ExperimentResults, folder: Path, record: Callable[[str], Record], answers: AnswerStore
+    results: ExperimentResults, folder: Path, record: Callable[[str], Record], answers: AnswerStore
 ) -> list[Path]:
     """Write a log for each arm that has done anything; their files. A log that is there already is written anew. `record`: gives a
     run as it stands. Raises `CourtroomError`: the extra is not installed, or the folder can't be written to."""
@@ -109,8 +109,8 @@ def write_logs(
     written = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for arm in found.arms:
-            log = log_of(found, arm, record, answers)
+        for arm in results.arms:
+            log = log_of(results, arm, record, answers)
             if log is None:
                 continue
             made = log.eval.created[:19].replace(":", "-")
@@ -130,7 +130,7 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
     if not rows:
         return None
     kept, experiment = found.kept, found.kept.experiment
-    given = next(one for one in experiment.arms if one.name == arm)
+    spec = next(one for one in experiment.arms if one.name == arm)
     records = {row.run: record(row.run) for row in rows if row.run and row.state == "done"}
     samples = [_sample(row, found.measures, records.get(row.run), answers) for row in rows]
     models = [call.model for one in records.values() for call in one.calls]
@@ -143,15 +143,15 @@ def log_of(found: ExperimentResults, arm: str, record: Callable[[str], Record], 
             task=f"{experiment.name}-{_slug(arm)}",
             task_id=_digest(kept.id, arm, "task"),
             task_display_name=f"{experiment.title or experiment.name}: {arm}",
-            task_args=dict(given.set),
-            solver=given.procedure or None,
+            task_args=dict(spec.set),
+            solver=spec.procedure or None,
             dataset=EvalDataset(
                 name=experiment.dataset.name,
                 location=experiment.dataset.version,
                 samples=len({row.row for row in rows}),
                 sample_ids=list(dict.fromkeys(row.row for row in rows)),
             ),
-            model=chosen(models) if models else given.model or arm,
+            model=chosen(models) if models else spec.model or arm,
             config=EvalConfig(epochs=max(row.repeat for row in rows) + 1),
             packages={"courtroom": __version__},
             metadata={"experiment": kept.id, "arm": arm},
@@ -293,13 +293,13 @@ def _scores(row: CellRow, measures: Sequence[Measure]) -> dict[str, Any] | None:
     }
 
 
-def _totals(found: ExperimentResults, arm: str) -> list[Any]:
+def _totals(results: ExperimentResults, arm: str) -> list[Any]:
     """The table's values with their intervals; of an experiment by category, those of each category."""
     from inspect_ai.log import EvalMetric, EvalScore
 
     scores = []
-    for line in found.table.lines:
-        for measure in found.measures if line.arm == arm else ():
+    for line in results.table.lines:
+        for measure in results.measures if line.arm == arm else ():
             if one := line.values.get(measure.name):
                 group = None if line.group == ALL else line.group
                 named = {"value": one.value, "low_95": one.low, "high_95": one.high}

@@ -212,18 +212,18 @@ def planned(
             else:
                 yield cell, None
         return
-    found: dict[str, Case] = {}
+    cases: dict[str, Case] = {}
     tested: list[str] = []
     for row in rows_of(house, experiment.dataset):
         tested.append(row.id)
         if given:
-            found[row.id] = row.case
+            cases[row.id] = row.case
     if not tested:
         raise CourtroomError(
             f"The dataset “{experiment.dataset.name}” has no case in what was chosen of it. Choose more."
         )
     for place, answered in given.items():
-        if not answered.keys() & found.keys():
+        if not answered.keys() & cases.keys():
             arm = experiment.arms[place]
             raise CourtroomError(
                 f"{arm.name}: none of the {len(answered):,} predictions is of a case of the dataset "
@@ -246,7 +246,7 @@ def planned(
         )
     many = {place: {row: len(several) for row, several in answered.items()} for place, answered in given.items()}
     for cell in cells(experiment, tested, trained, many, learning):
-        yield cell, None if cell.run else given[cell.arm][cell.row][cell.repeat].outcome(found[cell.row])
+        yield cell, None if cell.run else given[cell.arm][cell.row][cell.repeat].outcome(cases[cell.row])
 
 
 def is_parent(arm: Arm, seed: int, parent: Record | None) -> bool:

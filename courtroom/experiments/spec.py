@@ -312,21 +312,21 @@ def adapted(
     cases: dict[str, Any] = {"name": dataset, "version": None, "ids": None} if dataset else {}
     cases |= {"split": split or None} if split is not None else {}
     cases |= {"sample": sample, "limit": None} if sample is not None else {}
-    given = experiment.model_dump(mode="json")
-    given["dataset"] |= cases
-    given["repeats"] = experiment.repeats if repeats is None else repeats
-    wanted = [arm for arm in experiment.arms if arms is None or arm.name in arms]
+    data = experiment.model_dump(mode="json")
+    data["dataset"] |= cases
+    data["repeats"] = experiment.repeats if repeats is None else repeats
+    chosen = [arm for arm in experiment.arms if arms is None or arm.name in arms]
     if repeats is not None:
-        wanted = [arm.model_copy(update={"repeats": None}) for arm in wanted]
-    given["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in wanted]
-    names = {arm.name for arm in wanted}
-    given |= {
+        chosen = [arm.model_copy(update={"repeats": None}) for arm in chosen]
+    data["arms"] = [_arm(arm, model, values or {}).model_dump(mode="json") for arm in chosen]
+    names = {arm.name for arm in chosen}
+    data |= {
         "lock": None,
         "canaries": (),
-        "hypotheses": [one for one in given["hypotheses"] if {one["arm"], one["than"]} <= {arm.name for arm in wanted}],
+        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= {arm.name for arm in chosen}],
     }
-    given["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
-    return parsed(given, experiment.name)
+    data["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
+    return parsed(data, experiment.name)
 
 
 def _arm(arm: Arm, model: str | None, values: Mapping[str, Any]) -> Arm:

@@ -470,7 +470,7 @@ def _between(pair: Pair) -> str:
 
 def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]:
     """For each measure and group: how many differences hold, and which arms nothing is shown to be better than."""
-    found = []
+    rows = []
     for measure, group in dict.fromkeys((pair.measure, pair.group) for pair in pairs):
         mine = [pair for pair in pairs if (pair.measure, pair.group) == (measure, group)]
         held = [pair for pair in mine if pair.holds]
@@ -488,8 +488,8 @@ def summary(pairs: Sequence[Pair], overall: Sequence[Overall] = ()) -> list[str]
         else:
             count = "the difference holds" if held else "no difference is shown"
         shown = f" No arm is shown to be better than {_listed(best)}." if held and best else ""
-        found.append(f"{measure.title}{where}: {count}.{shown}{asked}")
-    return found
+        rows.append(f"{measure.title}{where}: {count}.{shown}{asked}")
+    return rows
 
 
 def without_interval(table: ResultTable) -> list[str]:

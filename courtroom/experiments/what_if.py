@@ -357,10 +357,10 @@ def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
     return WhatIf(decided, names, tuple(rows))
 
 
-def vote_share(found: Outcome, choice: str) -> float | None:
+def vote_share(outcome: Outcome, choice: str) -> float | None:
     """Share of the votes cast that are for a choice; None where nobody voted."""
-    cast = sum(found.counts.values())
-    return found.counts.get(choice, 0) / cast if cast else None
+    cast = sum(outcome.counts.values())
+    return outcome.counts.get(choice, 0) / cast if cast else None
 
 
 def support(found: Outcome, choice: str) -> float:

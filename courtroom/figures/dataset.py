@@ -68,9 +68,9 @@ def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
     names = list(whole)[:MOST_BARS]
     figure = go.Figure()
     for number, (split, counts) in enumerate(_drawn(statistics).items()):
-        found: dict[str, int] = getattr(counts, field)
-        rest = sum(count for name, count in found.items() if name not in names)
-        values = [found.get(name, 0) for name in names] + ([rest] if len(whole) > MOST_BARS else [])
+        numbers: dict[str, int] = getattr(counts, field)
+        rest = sum(count for name, count in numbers.items() if name not in names)
+        values = [numbers.get(name, 0) for name in names] + ([rest] if len(whole) > MOST_BARS else [])
         shown = [plain(short(name, 40)) for name in names] + ([_(OTHERS)] if len(whole) > MOST_BARS else [])
         figure.add_bar(
             y=shown,

@@ -164,17 +164,17 @@ MOST_CHARACTERS = 24
 """Of a class's name below the axis."""
 
 
-def draw_breakdown(found: Breakdown, theme: str = "light") -> go.Figure:
+def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     """A measure of every arm in every class, with 95 % intervals over cases; a line joins classes whose order means something.
     Below the name of a class stands how many cases it has, of the arm that has most."""
     figure = go.Figure()
-    for number, arm in enumerate(dict.fromkeys(point.arm for point in found.points)):
-        mine = {point.label: point for point in found.points if point.arm == arm}
-        shown = [mine[label] for label in found.labels if label in mine]
+    for number, arm in enumerate(dict.fromkeys(point.arm for point in breakdown.points)):
+        mine = {point.label: point for point in breakdown.points if point.arm == arm}
+        shown = [mine[label] for label in breakdown.labels if label in mine]
         figure.add_scatter(
-            x=[found.labels.index(point.label) for point in shown],
+            x=[breakdown.labels.index(point.label) for point in shown],
             y=[point.value.value for point in shown],
-            mode="lines+markers" if found.ordered else "markers",
+            mode="lines+markers" if breakdown.ordered else "markers",
             name=plain(arm),
             line={"color": tone(number, theme), "width": 1.5},
             marker={"size": 10, "color": tone(number, theme), "symbol": SYMBOLS[number % len(SYMBOLS)]},
@@ -184,16 +184,21 @@ def draw_breakdown(found: Breakdown, theme: str = "light") -> go.Figure:
             + plain(arm)
             + "</extra>",
         )
-    cases = {label: max((one.cases for one in found.points if one.label == label), default=0) for label in found.labels}
+    cases = {
+        label: max((one.cases for one in breakdown.points if one.label == label), default=0)
+        for label in breakdown.labels
+    }
     figure.update_xaxes(
-        title_text=plain(found.title),
-        tickvals=list(range(len(found.labels))),
-        ticktext=[f"{plain(short(label, MOST_CHARACTERS))}<br>n = {cases[label]:,}" for label in found.labels],
-        range=[-0.5, len(found.labels) - 0.5],
+        title_text=plain(breakdown.title),
+        tickvals=list(range(len(breakdown.labels))),
+        ticktext=[f"{plain(short(label, MOST_CHARACTERS))}<br>n = {cases[label]:,}" for label in breakdown.labels],
+        range=[-0.5, len(breakdown.labels) - 0.5],
         automargin=True,
         showgrid=False,
         zeroline=False,
     )
-    figure.update_yaxes(title_text=plain(found.measure.title), tickformat=".0%" if found.measure.percent else None)
+    figure.update_yaxes(
+        title_text=plain(breakdown.measure.title), tickformat=".0%" if breakdown.measure.percent else None
+    )
     figure.update_layout(scattermode="group", scattergap=0.6, showlegend=True)
     return framed(figure, theme, 440)

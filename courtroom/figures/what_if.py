@@ -18,10 +18,10 @@ LONGEST = 44
 """Characters of a variant's name that fit beside its bar."""
 
 
-def draw_shares(found: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
     """How often each variant ended as the base did, with 95 % intervals over its seeds."""
-    rows = [row for row in found.rows if row.done]
-    shares = [row.shares[found.decided] for row in rows]
+    rows = [row for row in what_if.rows if row.done]
+    shares = [row.shares[what_if.decided] for row in rows]
     figure = go.Figure(
         go.Scatter(
             x=[share.value for share in shares],
@@ -29,8 +29,8 @@ def draw_shares(found: WhatIf, choices: Sequence[Choice], theme: str = "light") 
             mode="markers",
             marker={
                 "size": 11,
-                "color": _colour(found.decided, choices, theme),
-                "symbol": _symbol(found.decided, choices),
+                "color": _colour(what_if.decided, choices, theme),
+                "symbol": _symbol(what_if.decided, choices),
             },
             error_x=error_bars(shares, NEUTRAL[theme], 1.5),
             customdata=[
@@ -43,14 +43,14 @@ def draw_shares(found: WhatIf, choices: Sequence[Choice], theme: str = "light") 
     figure.update_xaxes(
         range=[-0.03, 1.03],
         tickformat=".0%",
-        title_text=_("runs that end with: {outcome}", outcome=_title(found.decided, choices)),
+        title_text=_("runs that end with: {outcome}", outcome=_title(what_if.decided, choices)),
     )
     return _listed(figure, rows, theme)
 
 
-def draw_swings(found: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
     """A tornado: how far each change moved the support for what the base decided, the farthest on top. Changes that moved and turned nothing are left out."""
-    moved = [row for row in found.rows[1:] if row.swing or row.flips]
+    moved = [row for row in what_if.rows[1:] if row.swing or row.flips]
     rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MOST_SWINGS]
     against = tone(None, theme)
     figure = go.Figure(
@@ -59,7 +59,9 @@ def draw_swings(found: WhatIf, choices: Sequence[Choice], theme: str = "light") 
             y=_names(rows),
             orientation="h",
             marker={
-                "color": [_colour(found.decided, choices, theme) if (row.swing or 0) >= 0 else against for row in rows],
+                "color": [
+                    _colour(what_if.decided, choices, theme) if (row.swing or 0) >= 0 else against for row in rows
+                ],
                 "pattern": {"shape": ["" if (row.swing or 0) >= 0 else "/" for row in rows]},
             },
             text=[
@@ -78,14 +80,14 @@ def draw_swings(found: WhatIf, choices: Sequence[Choice], theme: str = "light") 
     figure.update_xaxes(
         range=[-far, far],
         tickformat="+.0%",
-        title_text=_("change of the support for: {outcome}", outcome=_title(found.decided, choices)),
+        title_text=_("change of the support for: {outcome}", outcome=_title(what_if.decided, choices)),
     )
     return _listed(figure, rows, theme)
 
 
-def draw_flips(found: WhatIf, theme: str = "light") -> go.Figure:
+def draw_flips(what_if: WhatIf, theme: str = "light") -> go.Figure:
     """Under how many seeds each change turned the verdict; changes that never did are left out."""
-    rows = sorted((row for row in found.rows[1:] if row.flips), key=lambda row: -row.flips / row.pairs)
+    rows = sorted((row for row in what_if.rows[1:] if row.flips), key=lambda row: -row.flips / row.pairs)
     figure = go.Figure(
         go.Bar(
             x=[row.flips / row.pairs for row in rows],

@@ -139,13 +139,13 @@ class Painter:
     def _counts(self, now: Standing) -> dict[str, int]:
         if not now.votes:
             return {}
-        found = {side.name: 0 for side in self.scene.sides}
+        counts = {side.name: 0 for side in self.scene.sides}
         for vote in now.votes.values():
-            if vote.choice in found:
-                found[vote.choice] += 1
-        if len(found) > 2:
-            found = dict(sorted(found.items(), key=lambda one: -one[1])[:4])
-        return found
+            if vote.choice in counts:
+                counts[vote.choice] += 1
+        if len(counts) > 2:
+            counts = dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
+        return counts
 
     def _tally(self, now: Standing, counts: Mapping[str, int], box: Box) -> None:
         """A number for each side and a bar, filled from both ends where there are two."""

@@ -94,7 +94,7 @@ def _shots(scene: RoomScene) -> list[Shot]:
     sides = {side.name: side.title for side in scene.sides}
     heard: set[str] = set()
     stage = ""
-    found = [Shot(kind="title", moment=-1, head=scene.procedure, caption=shortened(scene.title))]
+    shots = [Shot(kind="title", moment=-1, head=scene.procedure, caption=shortened(scene.title))]
     for number, moment in enumerate(scene.moments):
         if moment.kind == "stage":
             stage = moment.title
@@ -103,7 +103,7 @@ def _shots(scene: RoomScene) -> list[Shot]:
                 weight = 7.0 if moment.person else 3.5 if moment.side else 2.5 if moment.member not in heard else 1.0
                 weight = min(weight, 0.5) if scene.carries and not moment.side and not moment.person else weight
                 head = f"{names.get(moment.member, moment.member)} · {moment.title or stage}"
-                found.append(
+                shots.append(
                     Shot(kind="said", moment=number, member=moment.member, head=head, caption=caption, weight=weight)
                 )
             heard.add(moment.member)
@@ -121,16 +121,16 @@ def _shots(scene: RoomScene) -> list[Shot]:
             heard |= {moment.choice, moment.member}
             head = f"{name} · {before} → {side}" if moved else f"{name} · {side}"
             kind: Literal["change", "said"] = "change" if moved else "said"
-            found.append(
+            shots.append(
                 Shot(kind=kind, moment=number, member=moment.member, head=head, caption=caption, weight=weight)
             )
         elif moment.kind == "tally" and moment.counts:
             counts = _told(scene, moment.counts)
             weight = 8.0 if scene.carries else 1.2
             head = scene.ballots.get(moment.ballot, stage)
-            found.append(Shot(kind="count", moment=number, head=head, caption=counts, weight=weight))
+            shots.append(Shot(kind="count", moment=number, head=head, caption=counts, weight=weight))
         elif moment.kind == "act":
-            found.append(Shot(kind="act", moment=number, caption=shortened(moment.title), weight=6.5))
+            shots.append(Shot(kind="act", moment=number, caption=shortened(moment.title), weight=6.5))
     if scene.verdict:
         ended = scene.verdict
         head, caption = scene.ending, ended.outcome
@@ -140,8 +140,8 @@ def _shots(scene: RoomScene) -> list[Shot]:
         foot = "  ·  ".join(filter(None, (_told(scene, ended.counts), real)))
         last = len(scene.moments) - 1
         caption = shortened(caption, LONGEST_OUTCOME)
-        found.append(Shot(kind="verdict", moment=last, head=head, caption=caption, foot=foot))
-    return found
+        shots.append(Shot(kind="verdict", moment=last, head=head, caption=caption, foot=foot))
+    return shots
 
 
 def _told(scene: RoomScene, counts: Mapping[str, int]) -> str:

@@ -176,14 +176,8 @@ class Collection(Generic[R]):
     def parse(self, body: str) -> R:
         return self._kind.model_validate_json(body)
 
-    def add(self, records: Iterable[R]) -> None:
+    def add(self, records: Iterable[R], *, added: float | None = None) -> None:
         """Add, or put in place of what has the same id; all or none."""
-        ready = self.ready(records)
-        with self._database.transaction():
-            self.write(ready)
-
-    def put(self, records: Iterable[R], *, added: float | None = None) -> None:
-        """As `add`, within a transaction of the caller's."""
         self.write(self.ready(records), added=added)
 
     def ready(self, records: Iterable[R]) -> list[Ready]:
@@ -191,30 +185,29 @@ class Collection(Generic[R]):
         return [(record.id, record.model_dump_json(), line("\n".join(self.texts_of(record)))) for record in records]
 
     def write(self, ready: Iterable[Ready], *, added: float | None = None) -> None:
-        """Write records, within a transaction of the caller's."""
-        db, version = self._database.connection, self._next_version()
-        for name, body, words in ready:
-            db.execute(
+        """Write records, all or none."""
+        with self._database.transaction() as db:
+            version = self._next_version()
+            db.executemany(
                 "INSERT INTO knowledge (collection, id, body, added, words, version) VALUES (?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (collection, id) DO UPDATE"
                 " SET body = excluded.body, words = excluded.words, version = excluded.version",
-                (self.name, name, body, time.time() if added is None else added, words, version),
+                [
+                    (self.name, name, body, time.time() if added is None else added, words, version)
+                    for name, body, words in ready
+                ],
             )
 
     def remove(self, names: Iterable[str]) -> None:
         """Delete records. `add` brings them back."""
-        with self._database.transaction():
-            self.take_out(names)
-
-    def take_out(self, names: Iterable[str]) -> None:
-        """As `remove`, within a transaction of the caller's."""
-        db, version = self._database.connection, self._next_version()
-        for name in names:
-            db.execute("DELETE FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
-            db.execute(
+        gone = [(self.name, name) for name in names]
+        with self._database.transaction() as db:
+            version = self._next_version()
+            db.executemany("DELETE FROM knowledge WHERE collection = ? AND id = ?", gone)
+            db.executemany(
                 "INSERT INTO knowledge_removed VALUES (?, ?, ?)"
                 " ON CONFLICT (collection, id) DO UPDATE SET version = excluded.version",
-                (self.name, name, version),
+                [(*one, version) for one in gone],
             )
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
@@ -224,7 +217,7 @@ class Collection(Generic[R]):
             return
         with self._database.transaction():
             if not db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
-                self.put(records(), added=0.0)
+                self.add(records(), added=0.0)
                 db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
 
     def version(self) -> int:

@@ -217,14 +217,13 @@ log = logging.getLogger(__name__)
 
 BATCH = 8
 """Texts in one batch: long ones take much memory."""
-MISSING = "It needs the extra `embeddings`: pip install 'courtroom[embeddings]'."
 
 
 @dataclass(frozen=True)
 class Encoder:
     """One encoder that can be chosen."""
 
-    library: Literal["sentence_transformers", "spacy"]
+    library: Literal["sentence_transformers", "spacy", "wordllama"]
     model: str
     """As its library names it."""
     of: str
@@ -241,10 +240,19 @@ LOCAL: Mapping[str, Encoder] = {
         "sentence_transformers", "Qwen/Qwen3-Embedding-0.6B", "the small one of VERDICT's family; reads 32,768 tokens"
     ),
     "local/en-core-web-sm": Encoder("spacy", "en_core_web_sm", "Courtroom-LLM's encoder; English; reads whole texts"),
+    "local/wordllama": Encoder(
+        "wordllama", "l2_supercat", "English words by their meaning, with no download; reads whole texts"
+    ),
 }
 """By the name under which it is chosen."""
 
 Encode = Callable[[list[str]], Any]
+
+
+def missing(name: str) -> str:
+    """What has to be installed for a local encoder."""
+    extra = "wordllama" if LOCAL[name].library == "wordllama" else "embeddings"
+    return f"It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
 
 
 class LocalEncoder:
@@ -266,12 +274,10 @@ class LocalEncoder:
         with self._lock:
             try:
                 if self._encode is None:
-                    self._encode = {"spacy": by_spacy, "sentence_transformers": by_transformer}[known.library](
-                        known.model
-                    )
+                    self._encode = _LIBRARIES[known.library](known.model)
                 vectors = np.asarray(self._encode(texts), np.float32)
             except ModuleNotFoundError as error:
-                raise ModelError(f"The encoder {self.name} can't be loaded. {MISSING}") from error
+                raise ModelError(f"The encoder {self.name} can't be loaded. {missing(self.name)}") from error
             except Exception as error:
                 log.warning("%s: %r", self.name, error)
                 raise ModelError(
@@ -295,6 +301,22 @@ def by_spacy(model: str) -> Encode:
 
     loaded = spacy.load(model)
     return lambda texts: [loaded(text[: loaded.max_length]).vector for text in texts]
+
+
+def by_wordllama(model: str) -> Encode:
+    """The mean of the words' vectors, which come with the package."""
+    import wordllama
+
+    there = Path(wordllama.__file__).parent  # where its files are; by itself it looks for one of them elsewhere
+    loaded = wordllama.WordLlama.load(model, cache_dir=there, disable_download=True)
+    return lambda texts: loaded.embed(texts)
+
+
+_LIBRARIES: Mapping[str, Callable[[str], Encode]] = {
+    "spacy": by_spacy,
+    "sentence_transformers": by_transformer,
+    "wordllama": by_wordllama,
+}
 
 
 def installed(name: str) -> bool:

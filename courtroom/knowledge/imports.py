@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -19,7 +18,7 @@ from courtroom.access.acting import needs
 from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.files import read_upload
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, BaseName, How, Kind
 from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
@@ -27,6 +26,7 @@ from courtroom.law.judgment import Decided, article_number
 from courtroom.law.statute import Both, Charge, Statute, charges_of
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
+from courtroom.text.files import json_records
 from courtroom.text.words import is_chinese
 
 Progress = Callable[[str, int, int], None]
@@ -137,7 +137,7 @@ class Imports:
             )
         with self._database.transaction() as db:
             for collection in replaced:
-                collection.take_out([record.id for record in collection.all()])
+                collection.remove([record.id for record in collection.all()])
                 db.execute("DELETE FROM origins WHERE collection = ?", (collection.name,))
             for collection, lines in rows:
                 collection.write(lines)
@@ -168,13 +168,19 @@ def _check_base(base: str) -> None:
 
 
 def _entries(name: str, data: bytes, read: Callable[[Any], T]) -> Iterator[T]:
-    for where, row in _rows(name, data):
-        try:
+    where = name
+    try:
+        for place, row in json_records(data):
+            where = f"{name}, {place}"
+            if isinstance(row, CaseError):
+                raise row
             yield read(row)
-        except ValidationError as error:
-            raise CourtroomError(f"{where}: {' '.join(explain(error))} Nothing of the file was taken in.") from error
-        except (ValueError, TypeError) as error:
-            raise CourtroomError(f"{where}: {error}. Nothing of the file was taken in.") from error
+    except ValidationError as error:
+        raise CourtroomError(f"{where}: {' '.join(explain(error))} Nothing of the file was taken in.") from error
+    except (ValueError, TypeError) as error:
+        raise CourtroomError(f"{where}: {error}. Nothing of the file was taken in.") from error
+    except CaseError as error:
+        raise CourtroomError(f"{where}: {error} Nothing of the file was taken in.") from error
 
 
 def _statutes(name: str, data: bytes) -> Iterator[Statute]:
@@ -239,28 +245,6 @@ def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:
             raise CourtroomError(f"{name}: {case.id} has no judgment, so it can't be a precedent.")
         facts = hashlib.sha256(case.facts.encode()).hexdigest()[:16]
         yield case.model_copy(update={"id": f"case-{facts}", "given": None})  # the same facts are one precedent
-
-
-def _rows(name: str, data: bytes) -> Iterator[tuple[str, Any]]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CourtroomError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
-    if text.lstrip().startswith("["):
-        rows = _value(name, text)
-        yield from ((f"{name}, entry {number}", row) for number, row in enumerate(rows, start=1))
-        return
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            where = f"{name}, line {number}"
-            yield where, _value(where, line)
-
-
-def _value(where: str, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:  # ValueError also of a number with too many digits
-        raise CourtroomError(f"{where} is not valid JSON. Mend it; nothing of the file was taken in.") from error
 
 
 _READ: dict[Kind, Callable[[str, bytes], Iterator[Statute] | Iterator[Charge] | Iterator[CriminalCase]]] = {

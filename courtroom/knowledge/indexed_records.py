@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -130,7 +131,6 @@ class Records(Protocol):
 
 
 SEAL = "sealed.json"
-AT_ONCE = 1 << 20
 
 
 class Seal(Strict):
@@ -155,11 +155,8 @@ def files_of(folder: Path) -> dict[str, tuple[int, str]]:
 def checksum(path: Path) -> str:
     import xxhash  # only where an index is on disk
 
-    made, place = xxhash.xxh3_64(), memoryview(bytearray(AT_ONCE))
     with path.open("rb", buffering=0) as file:
-        while size := file.readinto(place):
-            made.update(place[:size])
-    return made.hexdigest()
+        return hashlib.file_digest(file, xxhash.xxh3_64).hexdigest()
 
 
 def whole(folder: Path, files: dict[str, tuple[int, str]]) -> bool:

@@ -167,9 +167,9 @@ class Lessons:
     def _set(self, collection: str, name: str, body: dict[str, Any] | None) -> None:
         known = self._collection(collection)
         if body is None:
-            known.take_out([name])
+            known.remove([name])
         else:
-            known.put([known.parse(json.dumps(body))])
+            known.add([known.parse(json.dumps(body))])
 
 
 def taught(row: Any) -> Taught:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
-
-from tenacity import retry, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
-from courtroom.models.failures import Incomplete, may_pass
+from courtroom.models.failures import Attempts, Incomplete, may_pass
 from courtroom.models.keys import scrubbed
 from courtroom.models.route import route
 from courtroom.models.spec import ModelSpec
@@ -50,7 +49,7 @@ class LiteLLMEmbedding:
         for start in range(0, len(new), AT_ONCE):
             batch = new[start : start + AT_ONCE]
             try:
-                vectors = await self._ask(batch)
+                vectors = await Attempts(ModelSpec(id=self.name)).made(partial(self._ask, batch), may_pass)
             except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is shown one sentence
                 log.warning("%s: %s", self.name, scrubbed(repr(error)))
                 raise ModelError(
@@ -59,12 +58,6 @@ class LiteLLMEmbedding:
             known.update(zip(batch, vectors, strict=True))
         return np.stack([known[text] for text in texts])
 
-    @retry(
-        retry=retry_if_exception(may_pass),
-        stop=stop_after_attempt(5),
-        wait=wait_exponential_jitter(multiplier=0.5, max=20),
-        reraise=True,
-    )
     async def _ask(self, texts: list[str]) -> NDArray[np.float32]:
         import numpy as np
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import ValidationError
 
 from courtroom.access.account import Access
 from courtroom.access.acting import needs
+from courtroom.cases.checks import explain
 from courtroom.cases.dispute import Dispute, Precedent
-from courtroom.cases.files import explain
+from courtroom.errors import CaseError
 from courtroom.knowledge.collection import Collection
 from courtroom.settings import DATA
+from courtroom.text.files import json_records
 
 BUNDLED = DATA / "precedents.jsonl"
 
@@ -52,19 +52,16 @@ class PrecedentBase:
     @needs(Access.RUN)
     def import_file(self, data: bytes) -> ImportReport:
         """Take in a JSON array or JSONL; lines that don't fit are reported, the others taken."""
+        taken, problems = list[Precedent](), list[str]()
         try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            return ImportReport((), ("The file is not UTF-8 text. Save it as UTF-8 and try again.",))
-        taken, problems = [], []
-        for place, row in _rows(text):
-            if isinstance(row, _Unreadable):
-                problems.append(f"{place}: {row.why}")
-                continue
-            try:
-                taken.append(Precedent.model_validate(row))
-            except ValidationError as error:
-                problems.append(f"{place}: {' '.join(explain(error))}")
+            for place, row in json_records(data):
+                try:
+                    taken.append(Precedent.model_validate(row))
+                except ValidationError as error:
+                    wrong = str(row) if isinstance(row, CaseError) else " ".join(explain(error))
+                    problems.append(f"{place.capitalize()}: {wrong}")
+        except CaseError as error:
+            problems.append(f"The file: {error}")
         if not taken and not problems:
             problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
         self.add(taken)
@@ -112,31 +109,3 @@ def dispute_text(case: Dispute) -> str:
         lines.append(f"{piece.side.capitalize()}: {piece.text}")
         lines += [f"{medium.kind.capitalize()} by the {piece.side}: {medium.description}" for medium in piece.media]
     return "\n".join(line for line in lines if line.strip())
-
-
-@dataclass(frozen=True)
-class _Unreadable:
-    why: str
-
-
-def _rows(text: str) -> list[tuple[str, Any]]:
-    if text.lstrip().startswith("["):
-        items = _value(text, "Mend it, or check that the file is whole.")
-        if isinstance(items, _Unreadable):
-            return [("The file", items)]
-        return [(f"Item {number}", item) for number, item in enumerate(items, start=1)]
-    # Not splitlines: it also splits at characters that may stand within a JSON string.
-    lines = enumerate(text.split("\n"), start=1)
-    return [(f"Line {n}", _value(line, "Each line needs one whole JSON object.")) for n, line in lines if line.strip()]
-
-
-def _value(text: str, mend: str) -> Any:
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f" (line {error.lineno})" if error.lineno > 1 else ""
-        return _Unreadable(f"this is not valid JSON{where}. {mend}")
-    except RecursionError:
-        return _Unreadable("this is nested too deeply. A precedent is one flat object.")
-    except ValueError:
-        return _Unreadable("a number has too many digits. Write a shorter one.")

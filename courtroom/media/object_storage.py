@@ -20,8 +20,8 @@ class ObjectStorage:
     def names(self) -> list[str]:
         files, root = self._files
         with self._answering():
-            found = files.ls(root, detail=True) if files.exists(root) else []
-        return sorted(str(one["name"]).rsplit("/", 1)[-1] for one in found if one["type"] == "file")
+            entries = files.ls(root, detail=True) if files.exists(root) else []
+        return sorted(str(one["name"]).rsplit("/", 1)[-1] for one in entries if one["type"] == "file")
 
     def size(self, name: str) -> int | None:
         """Bytes of a file; None where it isn't there."""

@@ -108,10 +108,10 @@ class MediaStore:
             return kept[name]
 
     def _target(self, data: bytes, name: str) -> Path:
-        found = sniff(data[:16])
-        if found is None or found[1] not in ENDINGS:
+        medium = sniff(data[:16])
+        if medium is None or medium[1] not in ENDINGS:
             raise MediaError(f"{name} is neither a picture nor a video that can be read. Save it as PNG, JPEG or MP4.")
-        return self.folder / f"{hashlib.sha256(data).hexdigest()}{ENDINGS[found[1]][0]}"
+        return self.folder / f"{hashlib.sha256(data).hexdigest()}{ENDINGS[medium[1]][0]}"
 
     def path(self, sha256: str) -> Path:
         """Where a file is on this machine; it is copied there from the storage, if there is one."""

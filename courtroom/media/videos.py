@@ -61,13 +61,13 @@ def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame
     times = _times(path, name)
     count = max(1, min(count, MAX_FRAMES))
     step = (times[-1] - times[0]) / (count - 1) if count > 1 else 0.0
-    wanted = sorted({_nearest(times, times[0] + number * step) for number in range(count)})
+    places = sorted({_nearest(times, times[0] + number * step) for number in range(count)})
     frames = []
     with _captured(path) as (cv2, capture):
-        for number in range(wanted[-1] + 1):
+        for number in range(places[-1] + 1):
             if not capture.grab():
                 break
-            if number in wanted:
+            if number in places:
                 frames.append(Frame(round(times[number], 3), _jpeg(cv2, capture.retrieve()[1])))
     return tuple(frames)
 

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from courtroom.errors import CourtroomError
 from courtroom.models.card import card
 from courtroom.models.connections import Connections
-from courtroom.models.route import address
+from courtroom.models.context import served_context
+from courtroom.models.local import model_files
+from courtroom.models.route import address, route
 from courtroom.models.spec import LOCAL, OFFLINE, PERSON, ModelSpec
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
@@ -34,6 +37,9 @@ class Findings:
         self.first_picture = asyncio.Lock()
         """Held while a picture is sent to a model of which nobody knows whether it can see."""
         self.tried_picture = VISION in values
+        self.first_context = asyncio.Lock()
+        """Held while it is looked up how much a model holds."""
+        self.tried_context = CONTEXT in values
         self.tokens_an_estimate = 1.0
         """How many tokens the server counts where we estimate one."""
 
@@ -75,6 +81,35 @@ class Capabilities:
             return bool(found)
         entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
         return True if entry is None else bool(entry.get("supports_vision"))
+
+    async def context(self, spec: ModelSpec) -> Findings:
+        """What was found out about a model, with its context where anybody knows it.
+
+        It is known from the model's file or card, or its server is asked for it, once for as long as the process lives.
+        """
+        findings = await self.of(spec)
+        if not findings.tried_context:
+            async with findings.first_context:
+                if not findings.tried_context:
+                    if context := await asyncio.to_thread(
+                        self._context, spec
+                    ):  # may import LiteLLM, and asks the server
+                        findings.remember(CONTEXT, context)
+                    findings.tried_context = True
+        return findings
+
+    def _context(self, spec: ModelSpec) -> int | None:
+        if spec.id.startswith(LOCAL) and not spec.connection:
+            file = model_files().get(spec.id)
+            return file.slot if file else None
+        try:
+            way = route(spec, self._connections)
+        except CourtroomError:
+            return None  # the call says why it can't be asked
+        if (context := served_context(way)) is not None:
+            return context
+        known = (card(spec.id) or {}).get("max_input_tokens")
+        return known if isinstance(known, int) else None
 
     async def address(self, spec: ModelSpec) -> str:
         """Where a model is asked, without any credentials; empty for its provider's own address."""

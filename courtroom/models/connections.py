@@ -15,6 +15,7 @@ import json
 import os
 import re
 import tomllib
+from collections import UserDict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,22 +66,13 @@ class Connection(Strict):
         return self.key.get_secret_value() if self.key else os.environ.get(self.key_from, "") if self.key_from else ""
 
 
-class Connections(Mapping[str, Connection]):
+class Connections(UserDict[str, Connection]):
     """The connections of this server, by name."""
 
     def __init__(self, listed: Mapping[str, Connection] | None = None) -> None:
-        self._listed = dict(listed or {})
-        for connection in self._listed.values():
+        super().__init__(listed or {})
+        for connection in self.values():
             hide(connection.secret)
-
-    def __getitem__(self, name: str) -> Connection:
-        return self._listed[name]
-
-    def __iter__(self) -> Any:
-        return iter(self._listed)
-
-    def __len__(self) -> int:
-        return len(self._listed)
 
     def named(self, name: str) -> Connection:
         """A connection.
@@ -88,10 +80,10 @@ class Connections(Mapping[str, Connection]):
         Raises:
             NotAllowed: the owner lists none of this name.
         """
-        if name not in self._listed:
-            known = f"It has: {', '.join(self._listed)}." if self._listed else "Its owner lists none."
+        if name not in self:
+            known = f"It has: {', '.join(self)}." if self else "Its owner lists none."
             raise NotAllowed(f"There is no connection “{name}” on this server. {known} Choose another in the setup.")
-        return self._listed[name]
+        return self[name]
 
     @classmethod
     def read(cls, path: Path | None, secrets: Mapping[str, Any] | None = None) -> Connections:

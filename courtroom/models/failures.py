@@ -9,8 +9,9 @@ import math
 import random
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 from courtroom.models.bounds import Overlong
 from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM
@@ -33,6 +34,8 @@ from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 LONGEST_WAIT_S = 60.0
 LONGEST_BACKOFF_S = 20.0
@@ -151,7 +154,10 @@ def _says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
 
 
 class Attempts:
-    """The attempts at one call, up to as many as its model may have. A server that is loading its model has not failed yet."""
+    """The attempts at one call, up to as many as its model may have. A server that is loading its model has not failed yet.
+
+    A loop of its own, as a library's makes several objects for a call that succeeds at once, which is nearly every one.
+    """
 
     def __init__(self, spec: ModelSpec) -> None:
         self._model, self._most = spec.id, spec.attempts
@@ -165,7 +171,19 @@ class Attempts:
         """Whether there will be no further attempt if this one fails."""
         return self.number - self._loading >= self._most
 
-    def are_enough(self, error: Exception) -> bool:
+    async def made(self, work: Callable[[], Awaitable[T]], worth_another: Callable[[Exception], bool]) -> T:
+        """What the work comes to, which is done again where that is worth it; else the last error is raised."""
+        while True:
+            self.number += 1
+            try:
+                return await work()
+            except Exception as error:
+                if not worth_another(error) or self._are_enough(error):
+                    raise
+                pause_s = self.pause_s(error)
+            await asyncio.sleep(pause_s)
+
+    def _are_enough(self, error: Exception) -> bool:
         """Whether there is no further attempt after this one, which failed."""
         if not is_loading(error):
             return self.is_last

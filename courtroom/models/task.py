@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -68,6 +68,10 @@ class Task(BaseModel, Generic[A]):
     """Inputs, or parts of them such as `similar.similarity`, that no prompt shows, because only the offline model needs them.
     Say why beside them."""
 
+    gives_way: ClassVar[tuple[str, ...]] = ()
+    """Inputs, or parts of them such as `found.precedents`, of which a model with too little room is shown fewer, the first
+    to go first: precedents, never the case."""
+
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
@@ -87,6 +91,16 @@ class Task(BaseModel, Generic[A]):
         if isinstance(answer, self.answer):
             return answer  # type: ignore[return-value]
         return self.answer.model_validate(answer.model_dump())  # type: ignore[return-value]
+
+    def shorter(self) -> Self | None:
+        """The same question with the first half of what gives way; None where nothing is left of it."""
+        for name in self.gives_way:
+            whole, _, part = name.rpartition(".")
+            holder: BaseModel = getattr(self, whole) if whole else self
+            if given := getattr(holder, part):
+                less = holder.model_copy(update={part: given[: len(given) // 2]})
+                return self.model_copy(update={whole: less} if whole else {part: getattr(less, part)})
+        return None
 
     def media(self) -> tuple[Medium, ...]:
         """The media that go with this question, in order."""

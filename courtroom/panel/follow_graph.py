@@ -111,7 +111,7 @@ def _grown(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> Iterato
             weights = dict.fromkeys(_pairs(seat), 1.0)
         # The logarithm of the draw to the power of 1 / weight, which would be zero for all small weights alike.
         keys = {pair: math.log(max(draw.random(), sys.float_info.min)) / weight for pair, weight in weights.items()}
-        wanted = round(spec.density * seat * (seat + 1)) - round(spec.density * seat * (seat - 1))
+        wanted = round(spec.density * (seat * (seat + 1))) - round(spec.density * (seat * (seat - 1)))
         yield from sorted(keys, key=keys.__getitem__, reverse=True)[:wanted]
 
 

@@ -55,9 +55,9 @@ def find(known: Mapping[str, Procedure]) -> Outside:
     for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
         origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
         try:
-            found = _loaded(point)
-            procedures = register((found,), procedures)
-            origins[found.name] = origin
+            procedure = _loaded(point)
+            procedures = register((procedure,), procedures)
+            origins[procedure.name] = origin
         except Exception as error:  # noqa: BLE001  a stranger's package can fail in any way; the log has the rest
             log.exception("the procedure “%s” of %s can't be used", point.name, origin)
             broken[point.name] = f"The procedure “{point.name}” of {origin} can't be used: {_why(error, point)}"
@@ -65,10 +65,10 @@ def find(known: Mapping[str, Procedure]) -> Outside:
 
 
 def _loaded(point: EntryPoint) -> Procedure:
-    found = point.load()
-    if not isinstance(found, Procedure):
+    procedure = point.load()
+    if not isinstance(procedure, Procedure):
         raise CourtroomError(f"{point.value} is no Procedure. Mend the entry point in its pyproject.toml.")
-    return found
+    return procedure
 
 
 def in_folder(folder: Path) -> list[Procedure]:

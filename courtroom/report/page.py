@@ -40,7 +40,7 @@ WIDTH, HEIGHT = 860, 560
 
 def graph_svg(graph: Graph, choices: Sequence[Choice]) -> Markup:
     """Members around an ellipse, an arrow for each follow, strong ones thick; names and marks are shown as text."""
-    known = {choice.name: choice for choice in choices}
+    by_name = {choice.name: choice for choice in choices}
     count = max(1, len(graph.nodes))
     places = {
         node.id: (
@@ -57,7 +57,7 @@ def graph_svg(graph: Graph, choices: Sequence[Choice]) -> Markup:
     nodes = []
     for node in graph.nodes:
         x, y = places[node.id]
-        choice = known.get(node.choice or "")
+        choice = by_name.get(node.choice or "")
         nodes.append(
             Markup(
                 '<g><title>{}</title><circle cx="{:.0f}" cy="{:.0f}" r="{:.0f}" fill="{}"{}/>'

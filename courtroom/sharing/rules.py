@@ -36,14 +36,14 @@ def may_see(database: Database, resource: Resource) -> bool:
     person = acting()
     if person is None or person.access >= Access.OWN or resource in person.opened:
         return True
-    found = owned(database, resource)
-    if found.visibility == "public" or _opened_with_its_experiment(database, person, resource):
+    owner = owned(database, resource)
+    if owner.visibility == "public" or _opened_with_its_experiment(database, person, resource):
         return True
     if person.access < Access.LOOK:
         return False
-    if found.account == NOBODYS and _is_deleted_run(database, resource):
+    if owner.account == NOBODYS and _is_deleted_run(database, resource):
         return False
-    return found.visibility == "shared" or found.account == person.id
+    return owner.visibility == "shared" or owner.account == person.id
 
 
 def may_change(database: Database, resource: Resource) -> bool:
@@ -113,12 +113,12 @@ def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
 
 def follow(database: Database, resource: Resource, leader: Resource, account: str | None = None) -> None:
     """What was just made is seen by who sees something else, and belongs to whom that belongs to, or to this account."""
-    found = owned(database, leader)
-    if found.account == NOBODYS and found.visibility == "shared" and not account:
+    owner = owned(database, leader)
+    if owner.account == NOBODYS and owner.visibility == "shared" and not account:
         return
     database.execute(
         "INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        (resource.kind, resource.id, account or found.account, found.visibility),
+        (resource.kind, resource.id, account or owner.account, owner.visibility),
     )
 
 

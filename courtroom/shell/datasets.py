@@ -91,15 +91,15 @@ def samples_(
     from courtroom.datasets.samples import add_sample, samples  # slow to import
 
     with opened() as house:
-        known = {one.name: one for one in samples(house.library)}
+        by_name = {one.name: one for one in samples(house.library)}
         if name is None:
-            for one in known.values():
+            for one in by_name.values():
                 print(f"{one.name}\t{one.kind}\t{one.count}\t{one.title}")
-        elif name in known:
+        elif name in by_name:
             info = add_sample(house.datasets, house.library, name)
             print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count}")
         else:
-            raise CourtroomError(f"There are no bundled cases named “{name}”. Choose among: {', '.join(known)}.")
+            raise CourtroomError(f"There are no bundled cases named “{name}”. Choose among: {', '.join(by_name)}.")
 
 
 @app.command()
@@ -174,14 +174,14 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
     from courtroom.datasets.checking import examine, near_duplicates
 
     with opened() as house:
-        found = examine(house.datasets, name, version)
+        findings = examine(house.datasets, name, version)
         near = near_duplicates(house.datasets, name, version)
         if json_:
-            print(json.dumps({**found.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
+            print(json.dumps({**findings.model_dump(), "near": near.model_dump()}, ensure_ascii=False))
         else:
-            sentences = [*found.sentences(), *near.sentences()]
-            print("\n".join(sentences) or f"{name}: nothing is wrong with its {found.info.count} rows.")
-    raise typer.Exit(0 if found.clean else 1)
+            sentences = [*findings.sentences(), *near.sentences()]
+            print("\n".join(sentences) or f"{name}: nothing is wrong with its {findings.info.count} rows.")
+    raise typer.Exit(0 if findings.clean else 1)
 
 
 @app.command()

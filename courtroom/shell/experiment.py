@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import asdict
 from pathlib import Path
@@ -99,18 +101,18 @@ def figure(
         print(to)
 
 
-def _measure(found: ExperimentResults, name: str) -> Measure:
-    known = {measure.name: measure for measure in found.measures}
-    if not known or (name and name not in known):
-        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(known) or 'none'}.")
-    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
-    return known[name] if name else next(iter(valued or known.values()))
+def _measure(results: ExperimentResults, name: str) -> Measure:
+    by_name = {measure.name: measure for measure in results.measures}
+    if not by_name or (name and name not in by_name):
+        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(by_name) or 'none'}.")
+    valued = [one for one in results.measures if any(one.name in line.values for line in results.table.lines)]
+    return by_name[name] if name else next(iter(valued or by_name.values()))
 
 
-def _first(found: ExperimentResults) -> str:
-    if not found.table.groups:
+def _first(results: ExperimentResults) -> str:
+    if not results.table.groups:
         raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
-    return found.table.groups[0]
+    return results.table.groups[0]
 
 
 def _lines(rows: list[dict[str, str | float]], between: str) -> str:
@@ -159,17 +161,17 @@ def run(
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
-        given: dict[str, Any] = {
+        changes: dict[str, Any] = {
             "dataset": dataset,
             "split": split,
             "sample": sample,
             "repeats": repeats,
             "model": model,
         }
-        wanted = adapted(read_toml(file), **given, values=pairs(set_))
+        experiment = adapted(read_toml(file), **changes, values=pairs(set_))
         if controls:
-            wanted = house.experiments.with_controls(wanted, controls)
-        experiment = _with_budget(wanted, budget)
+            experiment = house.experiments.with_controls(experiment, controls)
+        experiment = _with_budget(experiment, budget)
         if estimate:
             print_estimate(house.experiments.estimate(experiment, progress), json_)
             return
@@ -261,8 +263,22 @@ def status(name: Annotated[str | None, typer.Argument(help="One experiment; all 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
+    from courtroom.experiments.printed_results import PrintedResults
+
     with opened() as house:
-        _print_results(house.experiments.results(name), json_)
+        store = house.experiments.store
+        kept = store.experiment(name)
+
+        def make() -> str:
+            return _results_text(house.experiments.results(kept.id), json_)
+
+        # what a lock says also rests on the prompts as they are now
+        known = PrintedResults(house.settings.home, store)
+        print(make() if kept.experiment.lock else known.text(kept, "json" if json_ else "md", make))
+        arms = kept.experiment.arms
+        failed = Counter((arms[one.arm].name, one.reason) for one in store.cells(kept.id, "failed", phase="test"))
+    if not json_:
+        _tell_failures((*one, many) for one, many in failed.most_common())
 
 
 @app.command("export")
@@ -390,16 +406,26 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
     raise typer.Exit(1 if any(row.state == "failed" for row in found.rows) else 0)
 
 
-def _print_results(found: ExperimentResults, as_json: bool) -> None:
+def _print_results(results: ExperimentResults, as_json: bool) -> None:
+    print(_results_text(results, as_json))
+    if not as_json:
+        _tell_failures(results.failures)
+
+
+def _tell_failures(failures: Iterable[tuple[str, str, int]]) -> None:
+    for arm, reason, number in failures:
+        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
+
+
+def _results_text(results: ExperimentResults, as_json: bool) -> str:
     from courtroom.experiments.written import markdown
 
     if as_json:
-        print(to_json(found.as_data(), inf_nan_mode="null").decode())
-        return
-    said = [*found.repeats_told, *map(str, found.findings)]
-    print("\n".join([markdown(found.table, found.pairs, found.overall, found.notes), *(f"- {line}" for line in said)]))
-    for arm, reason, number in found.failures:
-        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
+        return to_json(results.as_data(), inf_nan_mode="null").decode()
+    said = [*results.repeats_told, *map(str, results.findings)]
+    return "\n".join(
+        [markdown(results.table, results.pairs, results.overall, results.notes), *(f"- {line}" for line in said)]
+    )
 
 
 def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:

@@ -102,17 +102,21 @@ def compare(
 ) -> None:
     """Put runs beside each other: what was put in, votes, answers, what was looked up."""
     with opened() as house:
-        found = comparison.compare([house.record(run) for run in comparison.checked(runs_)])
-    print(found.model_dump_json() if json_ else "\n".join(lines(found)))
+        compared = comparison.compare([house.record(run) for run in comparison.checked(runs_)])
+    print(compared.model_dump_json() if json_ else "\n".join(lines(compared)))
 
 
-def _report(found: Estimate, as_json: bool) -> None:
-    ask = found.calls - found.on_record
+def _report(estimate: Estimate, as_json: bool) -> None:
+    ask = estimate.calls - estimate.on_record
     if as_json:
-        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": dict(found.anew)}))
+        print(
+            json.dumps({"calls": estimate.calls, "ask": ask, "serve": estimate.on_record, "anew": dict(estimate.anew)})
+        )
         return
-    why = f" Anew: {', '.join(f'{title} {number}' for title, number in found.anew.items())}." if found.anew else ""
-    print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
+    why = (
+        f" Anew: {', '.join(f'{title} {number}' for title, number in estimate.anew.items())}." if estimate.anew else ""
+    )
+    print(f"{ask} calls would be asked, {estimate.on_record} are served from the record.{why}")
 
 
 def _actions(path: Path | None) -> list[Action]:

@@ -93,8 +93,8 @@ def search(
         raise CourtroomError("Give some words to search for.")
     only = Filter(category=category, law=law, since=since and since.date(), until=until and until.date())
     with opened() as house:
-        found = house.runner.do(_collection(house, collection, base).search(text, k, mode, only=only)).result()
-        rows = [{"id": one.record.id, **one.scores.model_dump()} for one in found]
+        hits = house.runner.do(_collection(house, collection, base).search(text, k, mode, only=only)).result()
+        rows = [{"id": one.record.id, **one.scores.model_dump()} for one in hits]
         for row in [] if json_ else rows:
             print("\t".join("" if value is None else str(value) for value in row.values()))
         if json_:

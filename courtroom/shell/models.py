@@ -29,13 +29,13 @@ def models() -> None:
 @app.command("list")
 def list_(json_: Json = False) -> None:
     """Name the models in files of this machine, with their size and context."""
-    found = model_files()
+    files = model_files()
     if json_:
-        told = [{"id": name, "bytes": file.size, "context": file.context} for name, file in found.items()]
+        told = [{"id": name, "bytes": file.size, "context": file.context} for name, file in files.items()]
         print(json.dumps(told, ensure_ascii=False))
-    for name, file in () if json_ else found.items():
+    for name, file in () if json_ else files.items():
         print(f"{name}\t{file.size / 1e6:,.0f} MB\t{file.context:,} tokens of context")
-    if not found and not json_:
+    if not files and not json_:
         print("There are none. docs/models.md says how to get one.")
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
+
+from courtroom.errors import CaseError
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+[=+\-@\t\r]")
@@ -35,6 +38,42 @@ def _cell(value: Any) -> Any:
     if isinstance(value, str) and _FORMULA.match(value) and not _NUMBER.fullmatch(value):
         return f"'{value}"
     return value
+
+
+def json_of(data: bytes | str) -> Any:
+    """A JSON value.
+
+    Raises:
+        CaseError: it is none; the sentence does not name the place.
+    """
+    try:
+        return json.loads(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+    except UnicodeDecodeError as error:
+        raise CaseError("it is not UTF-8 text. Save it as UTF-8.") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}" if error.lineno > 1 else f"column {error.colno}"
+        raise CaseError(f"it is not valid JSON at {where}. Mend it there, or check that the file is whole.") from error
+    except RecursionError as error:
+        raise CaseError("it is nested too deeply. Check that it is the right file.") from error
+    except ValueError as error:
+        raise CaseError("it holds a number with too many digits. Shorten it.") from error
+
+
+def json_records(data: bytes) -> Iterator[tuple[str, Any]]:
+    """The entries of a JSON array, or the values of JSON lines, each with its place; a line that is none as a `CaseError`.
+
+    Raises:
+        CaseError: the file as a whole can't be read.
+    """
+    if data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
+        yield from ((f"entry {number}", value) for number, value in enumerate(json_of(data), start=1))
+        return
+    for number, line in enumerate(data.split(b"\n"), start=1):  # not at what else ends lines: it may stand in a string
+        if line.strip():
+            try:
+                yield f"line {number}", json_of(line)
+            except CaseError as error:
+                yield f"line {number}", error
 
 
 def is_json_lines(text: str) -> bool:

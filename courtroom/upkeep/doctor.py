@@ -81,13 +81,13 @@ def libraries() -> Iterator[CheckResult]:
         yield fine("libraries", f"All {len(wanted)} are installed in a version that fits.")
 
 
-def _library(wanted: Requirement) -> str:
+def _library(requirement: Requirement) -> str:
     try:
-        there = version(wanted.name)
+        there = version(requirement.name)
     except PackageNotFoundError:
-        return f"{wanted.name} is not installed"
-    fits = wanted.specifier.contains(there, prereleases=True)
-    return "" if fits else f"{wanted.name} {there} is installed, {wanted.specifier} is needed"
+        return f"{requirement.name} is not installed"
+    fits = requirement.specifier.contains(there, prereleases=True)
+    return "" if fits else f"{requirement.name} {there} is installed, {requirement.specifier} is needed"
 
 
 def variables(environment: Mapping[str, str] = os.environ) -> Iterator[CheckResult]:

@@ -152,9 +152,11 @@ async def _long(model: LiteLLMModel, spec: ModelSpec, word: str, long: int) -> M
     except CourtroomError as error:
         return trial.model_copy(update={"sentence": f"About {tokens:,} tokens are too many: {error}"})
     answer = _read(reply, CodeWord)
-    found = isinstance(answer, CodeWord) and word in answer.code_word.lower()
+    repeated = isinstance(answer, CodeWord) and word in answer.code_word.lower()
     said = f"Of {reply.usage.prompt or tokens:,} tokens the first are known at the end."
-    return _of(trial, reply, found, said if found else "Its beginning is lost before its end: raise the context size.")
+    return _of(
+        trial, reply, repeated, said if repeated else "Its beginning is lost before its end: raise the context size."
+    )
 
 
 def _request(spec: ModelSpec, task: Task[Any], text: str, *media: Medium) -> Request:

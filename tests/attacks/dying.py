@@ -39,7 +39,7 @@ def main(folder: str, how: str, run: str, after: str) -> None:
     if how == "goes":
         bench.runner.go(run)
     else:
-        bench.runner.take_up_interrupted()
+        bench.runner.resume_interrupted()
     bench.runner.wait(run)
     bench.close()
 

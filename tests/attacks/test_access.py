@@ -76,7 +76,7 @@ READS: dict[str, set[str]] = {
         "counts",
         "experiment",
         "experiments",
-        *("lines", "names_snapshot"),
+        "names_snapshot",
         *("number", "page", "status", "took", "under_way"),
     },
     "Families": {"ids", "leads_to", "root"},
@@ -120,7 +120,7 @@ READS: dict[str, set[str]] = {
     "Runner": {"drives", "interrupted", "live", "record", "settled", "trouble", "wait", "do"},
     "SetupStore": {"load", "names"},
     "Snapshots": {"all", "frozen", "named"},
-    "WhatIfs": {"base", "experiment", "propose"},
+    "WhatIfs": {"experiment", "propose"},
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
@@ -135,7 +135,7 @@ ENGINE: dict[str, set[str]] = {
     "AsideStore": {"add", "take_in"},
     "BesideStore": {"take_in"},
     "Capabilities": {"of", "sees"},
-    "Collection": {"add", "close", "discard_indexes", "embed", "put", "remove", "seed", "take_out", "warm", "write"},
+    "Collection": {"add", "close", "discard_indexes", "embed", "remove", "seed", "warm", "write"},
     "Courthouse": {"close"},
     "Database": {"close", "each", "execute", "row", "snapshot", "transaction"},
     "DatasetImports": {"close", "wait"},
@@ -145,7 +145,7 @@ ENGINE: dict[str, set[str]] = {
     "Importer": {"run", "unpack"},
     "InterventionStore": {"add", "put", "undo"},
     "Knowledge": {"close", "learn", "offer", "take_examples", "warm"},
-    "Experiments": {"take_up_interrupted"},
+    "Experiments": {"resume_interrupted"},
     "Lease": {"all_held", "beat", "claim", "held", "holder", "holds", "release"},
     "LostDrivers": {"forget", "note"},
     "MarkStore": {"take_in"},
@@ -167,7 +167,7 @@ ENGINE: dict[str, set[str]] = {
         "take_in",
         "take_out",
     },
-    "Runner": {"ask_beside", "close", "finish", "release", "take_up_interrupted", "watch"},
+    "Runner": {"ask_beside", "close", "finish", "release", "resume_interrupted", "watch"},
     "Writer": {"close", "do", "end", "listen", "put", "settled"},
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
@@ -308,7 +308,7 @@ def test_no_page_calls_what_is_the_engines_alone(house: Courthouse) -> None:
         if isinstance(node, ast.Attribute)
         and node.attr in engine.get(ast.unparse(node.value).replace("live_audiences()", "house"), set())
     ]
-    allowed = {"take_up_interrupted"}  # when the courthouse is opened, for the server itself
+    allowed = {"resume_interrupted"}  # when the courthouse is opened, for the server itself
     assert [one for one in called if one.rpartition(".")[2] not in allowed] == []
 
 

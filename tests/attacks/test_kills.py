@@ -95,7 +95,7 @@ def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
     assert lab.store.lease.claim(what_if, f"{owner_of(other.pid)}:other", None)
     lab.store.set_status(what_if, "running")
     settled = lab.settled(what_if)
-    assert lab.take_up_interrupted() == []
+    assert lab.resume_interrupted() == []
     other.kill()
     settled.result(60)
     assert lab.store.status(what_if) == "done"
@@ -111,7 +111,7 @@ def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not
     assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
     bench.store.set_status(run, "running")
     bench.database.connection.execute("UPDATE runs SET heartbeat = 0")
-    assert bench.runner.take_up_interrupted() == []
+    assert bench.runner.resume_interrupted() == []
     assert not bench.runner.interrupted(run)
     other.kill()
     bench.runner.wait(run, 60)  # its death is seen, although nobody has asked for its exit code
@@ -190,7 +190,7 @@ def test_what_is_left_behind_is_found_by_one_question_however_many_runs_there_ar
         statements: list[str] = []
         connection = bench.database.connection
         connection.set_trace_callback(statements.append)
-        bench.runner.take_up_interrupted()
+        bench.runner.resume_interrupted()
         connection.set_trace_callback(None)
         return len(statements)
 
@@ -292,8 +292,8 @@ def test_a_restarted_server_takes_up_the_what_ifs_that_were_under_way(tmp_path: 
 def taken_up() -> None:
     """What a server does that starts."""
     house = Courthouse()
-    house.runner.take_up_interrupted()
-    (name,) = taken = house.experiments.take_up_interrupted()
+    house.runner.resume_interrupted()
+    (name,) = taken = house.experiments.resume_interrupted()
     house.experiments.wait(name, 60)
     print(len(taken), house.experiments.store.status(name), len(house.store.runs()))
     house.close()

@@ -154,7 +154,7 @@ def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(tmp_path: Pa
     gone.wait()
     assert bench.store.lease.claim(run, f"{owner_of(gone.pid)}:0", None)
     bench.store.set_status(run, "running")
-    assert bench.runner.take_up_interrupted() == [run]
+    assert bench.runner.resume_interrupted() == [run]
     bench.runner.wait(run, 60)
     assert one_sentence(bench.store.run(run).reason, "vote")
     bench.close()
@@ -249,7 +249,7 @@ def test_a_run_that_ends_its_process_twice_waits_for_a_person(progress: bool, tm
         if bench.store.status(run) == "running":
             bench_that(tmp_path, "starts", run, progress)
     if progress:
-        bench.runner.take_up_interrupted()
+        bench.runner.resume_interrupted()
         bench.runner.wait(run, 30)
         assert bench.store.status(run) == "done"
     else:

@@ -64,7 +64,7 @@ def takes_up(folder: Path, last: int, log: Path) -> None:
 
     store.run = dying
     bench = Bench(folder, dying_model(0, log))
-    bench.runner.take_up_interrupted()
+    bench.runner.resume_interrupted()
     for row in bench.store.runs():
         bench.runner.wait(row.id, 60)
         if bench.store.status(row.id) == "paused":  # two processes died over it: it is left to a person, who goes on

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
@@ -74,6 +75,32 @@ def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons
     assert sum(lesson.run == "first" for lesson in taught) >= 6
     for lesson in taught:
         assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
+    assert_whole(house.database)
+    house.close()
+
+
+def opening() -> None:
+    """Opens the store once it is told to, and puts a run on record; to be forked."""
+    print("ready", flush=True)
+    input()
+    house = Courthouse()
+    house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), os.getpid())
+    house.close()
+
+
+def test_six_processes_that_open_an_empty_store_at_once_make_one(tmp_path: Path) -> None:
+    theirs = environment(tmp_path / "empty", "")
+    with ExitStack() as stack:
+        six = [stack.enter_context(forks.Fork(opening, environment=theirs)) for _ in range(6)]
+        for process in six:
+            assert process.line() == "ready\n"
+        for process in six:
+            process.tell("go")
+        for process in six:
+            done = process.finish()
+            assert done.returncode == 0, done.stderr
+    house = Courthouse(Settings(home=tmp_path / "empty"))
+    assert {row.seed for row in house.store.runs()} == {process.pid for process in six}
     assert_whole(house.database)
     house.close()
 

@@ -11,7 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from courtroom.courthouse import Courthouse
-from tests.benchmarks import bench_claims, measure_judgment, measure_texts, measure_voices, measure_votes
+from tests.benchmarks import (
+    bench_claims,
+    measure_embeddings,
+    measure_judgment,
+    measure_texts,
+    measure_voices,
+    measure_votes,
+)
 from tests.benchmarks.tables import Table, new_house, real_data, tiny_asked
 
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
@@ -58,6 +65,13 @@ same juror now and then; *clear to a degree*: how clear a case is comes of a bet
 for one side. An interval should hold the truth in 95 %; this one is wider than it has to be, rather than too narrow.
 """
 
+EMBEDDINGS = """## Embeddings
+
+`python -m tests.benchmarks.measure_embeddings` prints this table, with a row for each embedding that is installed (`pip install wordllama`). A right text must be
+the nearest, or among the five nearest norms or statutes. Paraphrases share no word that carries meaning; norms are those of the precedent itself; a persona's
+norm is right where it belongs to the persona's trade. The pairs and trades are invented. In brackets: how many texts are asked for.
+"""
+
 
 def text(house: Courthouse, tiny: bool = False) -> str:
     """The page."""
@@ -73,6 +87,8 @@ def text(house: Courthouse, tiny: bool = False) -> str:
         written(measure_votes.tables(house), tiny),
         VOICES,
         written(measure_voices.tables(), tiny),
+        EMBEDDINGS,
+        written(measure_embeddings.tables(), tiny),
     ]
     return "\n".join(parts).rstrip() + "\n"
 

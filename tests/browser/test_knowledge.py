@@ -64,7 +64,7 @@ def test_a_file_is_imported_and_its_records_are_found(app: str, page: Page, tmp_
     chooser = page.locator('input[type="file"]')
     chooser.set_input_files(bad)
     page.get_by_role("button", name="Check and import").click()
-    expect(page.get_by_text("bad.jsonl, line 2 is not valid JSON", exact=False)).to_be_visible()
+    expect(page.get_by_text("bad.jsonl, line 2: it is not valid JSON", exact=False)).to_be_visible()
     drawn(page, "knowledge-bad-import")
     page.get_by_role("button", name="Remove bad.jsonl").click()
     expect(page.get_by_role("button", name="Check and import")).to_be_disabled()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
+from courtroom.text.files import json_records
 
 UNLABELLED = frozenset({"-1", "-1.0", "-", ""})
 """What stands in place of a label where there is none: -1 in GLUE's test sets, `-` in SNLI where annotators disagreed."""
@@ -311,12 +311,12 @@ def _labels(items: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _json_rows(text: str) -> Iterable[Mapping[str, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise CaseError(f"Line {number} is not valid JSON. Mend it there.") from error
-            if not isinstance(row, dict):
-                raise CaseError(f"Line {number} is no JSON object with named fields.")
-            yield row
+    for place, row in json_records(text.encode(errors="surrogatepass")):
+        if not isinstance(row, dict):
+            wrong = (
+                row
+                if isinstance(row, CaseError)
+                else "it is no object with named fields. Check that it is the right file."
+            )
+            raise CaseError(f"{place.capitalize()}: {wrong}")
+        yield row

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Cas
     """
     ending = Path(name).suffix.lower()
     text = _pdf(name, data) if ending == ".pdf" else _decoded(name, data)
-    try:
+    with _named(name):
         if ending in (".csv", ".tsv") or (ending == ".txt" and looks_like_lines(text)):
             return _task(name, task_from_text(text, ending, labels))
         return Document(
@@ -44,12 +45,6 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Cas
             text=text,
             source=Path(name).name[:400],
         )
-    except ValidationError as error:
-        raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_SHOWN])}") from error
-    except NumberedLabels as error:
-        raise NumberedLabels(error.values, name) from error
-    except CaseError as error:
-        raise CaseError(f"{name}: {error}") from error
 
 
 def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str] | None = None) -> LabelledTask:
@@ -61,8 +56,15 @@ def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str]
     Raises:
         CaseError: a sentence that names the file and the mend.
     """
-    try:
+    with _named(name):
         return _task(name, task_from_rows(rows, labels))
+
+
+@contextmanager
+def _named(name: str) -> Iterator[None]:
+    """What is wrong is reported with the file's name."""
+    try:
+        yield
     except ValidationError as error:
         raise CaseError(f"{name}: {' '.join(explain(error)[:MOST_SHOWN])}") from error
     except NumberedLabels as error:

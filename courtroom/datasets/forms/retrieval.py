@@ -18,9 +18,9 @@ from typing import Any
 
 from courtroom.cases.readers import cail
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
-from courtroom.datasets.records import json_of
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.text.files import json_of
 
 QUERIES, CANDIDATES = "queries", "candidates"
 _LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
@@ -50,7 +50,7 @@ def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
     with part.open() as file:
         if part.ending == ".json":
             try:
-                yield from _in_object(json_of(file.read(), part.name))
+                yield from _in_object(json_of(file.read()))
             except CaseError as error:
                 raise CourtroomError(f"{part.name}: {error}") from error
             return

@@ -37,9 +37,9 @@ Side = Callable[[Gold | Judgment], frozenset[Hashable]]
 
 def predicted(row: Scored) -> Judgment | None:
     """The judgment that an arm came to; None where it came to none."""
-    found = row.outcome.details.get("judgment")
+    judgment = row.outcome.details.get("judgment")
     try:
-        return Judgment.model_validate(found) if isinstance(found, dict) else None
+        return Judgment.model_validate(judgment) if isinstance(judgment, dict) else None
     except ValueError:  # a prediction made elsewhere need not be one
         return None
 
@@ -188,8 +188,8 @@ def _score(row: Scored) -> float | None:
 
 
 def _entirely(row: Scored) -> float | None:
-    found = _score(row)
-    return None if found is None else float(found == 1.0)
+    score = _score(row)
+    return None if score is None else float(score == 1.0)
 
 
 def _abstains(row: Scored) -> float | None:

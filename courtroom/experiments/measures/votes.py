@@ -40,8 +40,8 @@ def _real(row: Scored) -> str | None:
 
 
 def _brier(row: Scored) -> float | None:
-    found = share_and_hit(row)
-    return None if found is None else (found[0] - found[1]) ** 2
+    pair = share_and_hit(row)
+    return None if pair is None else (pair[0] - pair[1]) ** 2
 
 
 def _bins(rows: Sequence[Scored]) -> Sums:
@@ -60,8 +60,8 @@ def _calibration(sums: Sums) -> Sums:
     import numpy as np
 
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Sums = np.abs(sums[:, 1:]).sum(axis=1) / sums[:, 0]
-    return found
+        lengths: Sums = np.abs(sums[:, 1:]).sum(axis=1) / sums[:, 0]
+    return lengths
 
 
 def _unanimous(row: Scored) -> float | None:

@@ -150,6 +150,7 @@ class ChooseLabel(Decide):
     name = "judge"
     title = "Judgment"
     offline_only = ("labels", "similarities")  # the whole set stands in `_case`; a cosine says nothing to a model
+    gives_way = ("similar", "earlier")
     pleadings: tuple[Pleading, ...]
     similar: tuple[Similar, ...] = ()
     similarities: tuple[float, ...] = ()
@@ -166,6 +167,7 @@ class Classify(Decide):
     name = "classify"
     title = "Classification"
     offline_only = ("labels", "similarities")  # as above
+    gives_way = ("similar",)
     similar: tuple[Similar, ...] = ()
     similarities: tuple[float, ...] = ()
 

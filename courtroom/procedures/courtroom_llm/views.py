@@ -121,15 +121,15 @@ def results(record: Record) -> Shown:
     verdict = record.run.verdict
     if verdict is None:
         return {"": [Text("Results come with the verdict.")]}
-    known = {item.id: item.label for item in _task(record).items}
+    labels = {item.id: item.label for item in _task(record).items}
     decided: dict[str, dict[str, Any]] = {one["id"]: one for one in verdict.details["results"]}
     found = [decided.get(item.id, {**NO_LABEL, "id": item.id}) for item in _heard(record)]
     rows = tuple(
         (
             one["id"],
             one["label"] or f"none: {one.get('failed') or 'it could not be heard.'}",
-            known[one["id"]],
-            _agrees(one, known),
+            labels[one["id"]],
+            _agrees(one, labels),
             _unclear(one),
             _votes(one),
         )
@@ -137,7 +137,7 @@ def results(record: Record) -> Shown:
     )
     columns = ("Text", "Label", "Known label", "Agrees", "Clear", "Votes")
     blocks: list[Block] = [Table(columns, rows, title="Every text")]
-    labelled = [one for one in found if known[one["id"]] is not None]
+    labelled = [one for one in found if labels[one["id"]] is not None]
     if labelled:
         groups = {
             "all": labelled,
@@ -150,8 +150,8 @@ def results(record: Record) -> Shown:
                 name,
                 len(group),
                 sum(one["label"] is None for one in group),
-                _right(group, "label", known),
-                _right(group, "first", known) if heard else None,
+                _right(group, "label", labels),
+                _right(group, "first", labels) if heard else None,
             )
             for name, group in groups.items()
             if group

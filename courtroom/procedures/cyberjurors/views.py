@@ -56,7 +56,7 @@ def follow_graph(record: Record) -> Shown:
 
 def precedents(record: Record) -> Shown:
     """What was looked up, and which norms each juror was given."""
-    found = [r for r in record.retrievals if isinstance(r.query, Search)]
+    searches = [r for r in record.retrievals if isinstance(r.query, Search)]
     cards = tuple(
         Card(
             title=str(hit.record["title"]),
@@ -69,7 +69,7 @@ def precedents(record: Record) -> Shown:
             items=tuple(hit.record["norms"]),
             share=max(0.0, hit.similarity),
         )
-        for retrieval in found
+        for retrieval in searches
         for hit in retrieval.hits
     )
     rows = []

@@ -202,8 +202,8 @@ def _of(record: Record, task: str) -> list[Called]:
 
 
 def _name(record: Record, member: str) -> str:
-    found = record.member(member)
-    return found.name if found else member
+    seat = record.member(member)
+    return seat.name if seat else member
 
 
 def _text(record: Record) -> str:
@@ -273,11 +273,11 @@ def _overlap(record: Record, summary: str) -> Iterator[Block]:
 
 
 def _row(way: str, scores: dict[str, Any], seconds: float) -> tuple[Any, ...]:
-    found = [scores[name] for name in DIMENSIONS]
-    if any(score is None for score in found):
-        return (way, *found, None, seconds, None)
-    quality = Quality(**dict(zip(DIMENSIONS, found, strict=True)))
-    return (way, *found, quality.combined, seconds, cost_effectiveness(quality, seconds))
+    values = [scores[name] for name in DIMENSIONS]
+    if any(score is None for score in values):
+        return (way, *values, None, seconds, None)
+    quality = Quality(**dict(zip(DIMENSIONS, values, strict=True)))
+    return (way, *values, quality.combined, seconds, cost_effectiveness(quality, seconds))
 
 
 def _made_of(fine: dict[str, Any]) -> Iterator[Block]:

@@ -135,6 +135,7 @@ class Decide(Decides, Task[JudgmentAnswer]):
     """Chief judge: articles, charges, term (tables 8 and 13). The facts themselves are not shown."""
 
     name = "decide"
+    gives_way = ("found.precedents", "found.statutes")
     offline_only = (*SCORES, "language")  # a prompt has it from the case
     title = "Judgment"
     language: str
@@ -149,6 +150,7 @@ class DecideAlone(OfFacts, Decides, Task[JudgmentAnswer]):
     """One judge without the other roles (table 1: “w/o MA”, and with nothing looked up the plain model)."""
 
     name = "decide-alone"
+    gives_way = ("found.precedents", "found.statutes")
     offline_only = SCORES
     title = "Judgment in one step"
     found: CaseInformation

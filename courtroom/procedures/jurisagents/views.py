@@ -50,8 +50,8 @@ def _judged(record: Record) -> list[tuple[int, str]]:
 
 
 def _number(call: Called) -> int:
-    found = STEP.search(call.path)
-    return int(found[1]) if found else 1
+    step = STEP.search(call.path)
+    return int(step[1]) if step else 1
 
 
 def _steps(record: Record, number: int, *, second: bool) -> list[Step]:

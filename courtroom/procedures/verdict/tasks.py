@@ -142,6 +142,7 @@ class OfMemory(BaseModel):
     """Cosines with the facts, in the same order. A language model reads the texts themselves."""
 
 
+MEMORY = ("precedents", "directives")
 SIMILARITIES = ("precedent_similarity", "directive_similarity")
 
 
@@ -182,6 +183,7 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
     """Adjudication supervisor: Pass or Reject, with statutes and memory in view."""
 
     name = "verify"
+    gives_way = MEMORY
     title = "Verification"
     offline_only = SIMILARITIES
     draft: DraftJudgment
@@ -197,6 +199,7 @@ class Preside(OfFacts, OfMemory, Task[FinalJudgment]):
     """Presiding judge: the final judgment, from all that the panel has produced (Eq. 4, prompt 5)."""
 
     name = "preside"
+    gives_way = MEMORY
     title = "Final judgment"
     offline_only = SIMILARITIES
     points: tuple[str, ...]
@@ -208,6 +211,7 @@ class JudgeAlone(OfFacts, OfMemory, Task[FinalJudgment]):
     """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
 
     name = "alone"
+    gives_way = MEMORY
     title = "Judgment"
     offline_only = SIMILARITIES
     statutes: tuple[Statute, ...]

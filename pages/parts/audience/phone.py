@@ -35,9 +35,9 @@ _phone = st.components.v2.component("courtroom_phone", js=_ID)
 
 def phone_id() -> str:
     """The random id of this browser; empty until it has said it, which takes a moment."""
-    known = str(st.session_state.get("phone", ""))
-    if known:
-        return known
+    phone = str(st.session_state.get("phone", ""))
+    if phone:
+        return phone
     said = str(_phone(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id or "")
     if is_phone(said):
         st.session_state["phone"] = said

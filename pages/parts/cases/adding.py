@@ -12,9 +12,9 @@ import streamlit as st
 from pydantic import ValidationError
 
 from courtroom.cases.case import Case
-from courtroom.cases.checks import check
+from courtroom.cases.checks import check, explain
 from courtroom.cases.dispute import CATEGORIES, SIDES, Dispute
-from courtroom.cases.files import ENDINGS, Package, explain, read_each
+from courtroom.cases.files import ENDINGS, Package, read_each
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -71,16 +71,16 @@ def _import(
     remarks: Counter[str],
 ) -> None:
     try:
-        for found in read_each(name, data, labels):
-            if isinstance(found, CourtroomError):
-                refused.append(str(found))
+        for package in read_each(name, data, labels):
+            if isinstance(package, CourtroomError):
+                refused.append(str(package))
                 continue
             try:
-                taken.append(house.library.add(found).title)
+                taken.append(house.library.add(package).title)
             except CourtroomError as error:
                 refused.append(str(error))
             else:
-                remarks.update(found.remarks)
+                remarks.update(package.remarks)
     except CourtroomError as error:
         refused.append(str(error))
 
@@ -220,8 +220,8 @@ def _as_data(piece: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any] |
 
 def _kind(data: bytes) -> MediumKind:
     """Picture or video, by what the file really is."""
-    found = sniff(data[:16])
-    return found[0] if found else "image"
+    medium = sniff(data[:16])
+    return medium[0] if medium else "image"
 
 
 def _line(line: str) -> dict[str, str] | None:

@@ -127,28 +127,28 @@ def views_beside(records: Sequence[Record], procedures: Sequence[Procedure]) -> 
 
 def look_ups_beside(comparison: Comparison) -> None:
     letters = LETTERS[: len(comparison.runs)]
-    found = [(look_up, one) for look_up in comparison.look_ups for one in look_up.found]
-    if not found:
+    pairs = [(look_up, one) for look_up in comparison.look_ups for one in look_up.found]
+    if not pairs:
         st.info(_("Nothing was looked up in these runs."), icon=":material/search:")
         return
-    common = sum(all(one.runs) for _, one in found)
+    common = sum(all(one.runs) for _, one in pairs)
     st.caption(
         _(
             "{common} found in all, {found} not in all. A look-up differs where what was looked for does.",
             common=common,
-            found=len(found) - common,
+            found=len(pairs) - common,
         )
     )
     show = st.segmented_control(
         _("Show"),
         ["Not in all", "In all", "Everything"],
-        default="Not in all" if common < len(found) else "In all",
+        default="Not in all" if common < len(pairs) else "In all",
         format_func=literal,
     )
     said = {True: _("yes"), False: _("no")}
     rows = [
         [look_up.path, look_up.where, said[look_up.same_query], one.title, *_marks(look_up.made, one.runs)]
-        for look_up, one in found
+        for look_up, one in pairs
         if show in (None, "Everything") or (show == "In all") == all(one.runs)
     ]
     if not rows:

@@ -85,8 +85,8 @@ def import_form(house: Courthouse, opened: bool) -> None:
 def _inside(folder: Path) -> list[str]:
     """The files and folders in the owner's folder, at most two levels down; nothing that leads out of it."""
     root = folder.resolve()
-    found = [path for pattern in ("*", "*/*") for path in sorted(root.glob(pattern))]
-    return [str(path.relative_to(root)) for path in found if path.resolve().is_relative_to(root)][:MOST_OFFERED]
+    paths = [path for pattern in ("*", "*/*") for path in sorted(root.glob(pattern))]
+    return [str(path.relative_to(root)) for path in paths if path.resolve().is_relative_to(root)][:MOST_OFFERED]
 
 
 @offered(Access.RUN)

@@ -48,9 +48,9 @@ def draw_datasets() -> None:
         return
     table(_listed(infos))
     names = [info.name for info in infos]
-    known = st.session_state.get("dataset_chosen")
+    chosen = st.session_state.get("dataset_chosen")
     name = st.selectbox(
-        _("Dataset"), names, names.index(known) if known in names else 0, key="dataset_chosen", format_func=translated
+        _("Dataset"), names, names.index(chosen) if chosen in names else 0, key="dataset_chosen", format_func=translated
     )
     _one(house, next(info for info in infos if info.name == name))
 
@@ -92,27 +92,27 @@ def _measured(_house: Courthouse, name: str, version: str) -> Statistics:
     return measure(_house.datasets, name, version)
 
 
-def _figures(found: Statistics) -> None:
+def _figures(statistics: Statistics) -> None:
     theme = st.context.theme.type or "light"
-    whole = found.counts[ALL]
+    whole = statistics.counts[ALL]
     left, right = st.columns(2, gap="large")
     with left:
         st.caption(_("Rows of each category"))
-        st.plotly_chart(draw_categories(found, theme), key="dataset_categories")
+        st.plotly_chart(draw_categories(statistics, theme), key="dataset_categories")
         if whole.margins:
             st.caption(_("By how much the winner on record is ahead"))
-            st.plotly_chart(draw_margins(found, theme), key="dataset_margins")
+            st.plotly_chart(draw_margins(statistics, theme), key="dataset_margins")
     with right:
         st.caption(_("Length of what a member reads"))
-        st.plotly_chart(draw_lengths(found, theme), key="dataset_lengths")
+        st.plotly_chart(draw_lengths(statistics, theme), key="dataset_lengths")
         if whole.outcomes and whole.outcomes != whole.categories:
             st.caption(_("Known outcomes"))
-            st.plotly_chart(draw_outcomes(found, theme), key="dataset_outcomes")
+            st.plotly_chart(draw_outcomes(statistics, theme), key="dataset_outcomes")
         if whole.classes:
             number = st.selectbox(
-                _("Rows by"), list(whole.classes), key=f"dataset_number_{found.info.name}", format_func=translated
+                _("Rows by"), list(whole.classes), key=f"dataset_number_{statistics.info.name}", format_func=translated
             )
-            st.plotly_chart(draw_numbers(found, number, theme), key="dataset_numbers")
+            st.plotly_chart(draw_numbers(statistics, number, theme), key="dataset_numbers")
 
 
 def _rows(house: Courthouse, info: DatasetInfo) -> None:
@@ -160,8 +160,8 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
         pressed = st.form_submit_button(_("Split"), type="primary")
     if pressed:
         with errors_shown():
-            given = {split: share for split, share in shares.items() if share}
-            made = house.datasets.split(info.name, info.version, given, int(seed))
+            kept = {split: share for split, share in shares.items() if share}
+            made = house.datasets.split(info.name, info.version, kept, int(seed))
             st.session_state["dataset_told"] = made.version
             st.rerun()
     if st.session_state.pop("dataset_told", None) == info.version:
@@ -169,14 +169,18 @@ def _splits(house: Courthouse, info: DatasetInfo) -> None:
 
 
 def _check(house: Courthouse, info: DatasetInfo) -> None:
-    found = examine(house.datasets, info.name, info.version)
+    findings = examine(house.datasets, info.name, info.version)
     with st.spinner(_("Comparing ...")):
         near = _near(house, info.name, info.version)
-    if found.clean and not found.sentences() and not near.found:
+    if findings.clean and not findings.sentences() and not near.found:
         st.success(_("Nothing is wrong with these {count}.", count=many(info.count, "row")), icon=":material/check:")
-    for sentence in found.sentences():
-        (st.info if found.clean else st.warning)(literal(sentence))
-    kinds = {"in several splits": found.leaks, "repeated": found.duplicates, "several outcomes": found.contradictions}
+    for sentence in findings.sentences():
+        (st.info if findings.clean else st.warning)(literal(sentence))
+    kinds = {
+        "in several splits": findings.leaks,
+        "repeated": findings.duplicates,
+        "several outcomes": findings.contradictions,
+    }
     same = [
         (what, ", ".join(one.rows[:6]), ", ".join(one.splits), ", ".join(one.outcomes))
         for what, those in kinds.items()
@@ -184,7 +188,7 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
     ]
     if same:
         table(pd.DataFrame(same, columns=["What", "Rows", "Splits", "Outcomes"]))
-        _clean(house, info, found)
+        _clean(house, info, findings)
     for sentence in near.sentences():
         st.info(literal(sentence))
     if near.pairs:
@@ -195,15 +199,15 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
 
 
 @offered(Access.RUN)
-def _clean(house: Courthouse, info: DatasetInfo, found: Findings) -> None:
+def _clean(house: Courthouse, info: DatasetInfo, findings: Findings) -> None:
     """Buttons that take out what makes results doubtful, in a new version."""
     with st.container(horizontal=True):
-        repeated = found.repeated and st.button(
+        repeated = findings.repeated and st.button(
             _("Take out repeated rows"),
             key="dataset_clean_repeated",
             help=_("Of rows with one text and one outcome, the first stays. The version before stays as it is."),
         )
-        contradictory = found.contradicted and st.button(
+        contradictory = findings.contradicted and st.button(
             _("Take out contradictory texts"),
             key="dataset_clean_contradictory",
             help=_("All rows of a text with several outcomes go. The version before stays as it is."),

@@ -107,13 +107,13 @@ def _model(house: Courthouse, written: Experiment, key: str) -> str:
     own = list(dict.fromkeys(arm.model for arm in written.arms if arm.procedure and arm.model))
     if own in ([], [OFFLINE]):
         return AS_WRITTEN
-    known: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
+    offers: dict[str, Offer] = {label: one for label, one in reachable(house.connections).items() if one.id != PERSON}
     chosen = st.selectbox(
-        _("Models"), [AS_WRITTEN, *known], key=f"{key}-model", accept_new_options=True,
+        _("Models"), [AS_WRITTEN, *offers], key=f"{key}-model", accept_new_options=True,
         format_func=lambda one: one or _("as written: {own}{value}", own=', '.join(own[:4]), value=' ...' if len(own) > 4 else ''),
         help=_("One model for every member of every arm, in place of those that are written."),
     )  # fmt: skip
-    return known[chosen].id if chosen in known else (chosen or AS_WRITTEN).strip()
+    return offers[chosen].id if chosen in offers else (chosen or AS_WRITTEN).strip()
 
 
 FILES = ["jsonl", "csv", "tsv", "json"]
@@ -130,15 +130,15 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
         _("Procedures and presets"), list(offered), list(offered)[:1], key=f"experiment-arms-{kind}",
         help=_("Each is an arm. Presets are ways to set a procedure up, such as its paper's baselines."), format_func=translated,
     )  # fmt: skip
-    known = {label: offer for label, offer in reachable(house.connections).items() if offer.id != PERSON}
+    offers = {label: offer for label, offer in reachable(house.connections).items() if offer.id != PERSON}
     models = right.multiselect(
-        _("Models"), list(known), [OFFLINE], key="experiment-models", accept_new_options=True,
+        _("Models"), list(offers), [OFFLINE], key="experiment-models", accept_new_options=True,
         help=_("Each arm is run with each model. Type an id that is not in the list, such as openai/gpt-4o-mini."), format_func=translated,
     )  # fmt: skip
     left, right = st.columns([3, 2])
     path, values = _varied(house, [offered[title]["procedure"] for title in chosen], left, right)
     arms = [
-        _arm(house, title, offered[title], known.get(label) or Offer(id=label.strip()), len(models) > 1, path, value)
+        _arm(house, title, offered[title], offers.get(label) or Offer(id=label.strip()), len(models) > 1, path, value)
         for title in chosen
         for label in models or [OFFLINE]
         for value in (values if path in _paths(house, offered[title]["procedure"]) and values else [None])
@@ -200,13 +200,13 @@ def _arm(
 def _predictions() -> list[dict[str, Any]]:
     """One arm for each model of a file of predictions made elsewhere."""
     with st.expander(_("Predictions made elsewhere"), icon=":material/upload_file:"):
-        given = st.file_uploader(
+        file = st.file_uploader(
             _("A file of answers"), FILES, key="experiment-predictions",
             help=_("A line for each answer: `case` (its id in the dataset), `model`, `prediction`."),
         )  # fmt: skip
-    if given is None:
+    if file is None:
         return []
-    path: Path = kept_file(given.name, given.getvalue())
+    path: Path = kept_file(file.name, file.getvalue())
     with errors_shown():
         return [{"name": model or path.stem, "model": model, "predictions": str(path)} for model in models_in(path)]
     return []
@@ -351,16 +351,16 @@ FILE = " file"
 
 def experiment_form(house: Courthouse) -> None:
     """From top to bottom: cases, arms, what is measured, what it takes, start."""
-    known = {one.name: one for one in recipes()}
+    by_name = {one.name: one for one in recipes()}
     begin = st.selectbox(
-        _("Begin with"), [OWN, FILE, *known], key="experiment-begin", format_func=lambda one: _title(one, known)
+        _("Begin with"), [OWN, FILE, *by_name], key="experiment-begin", format_func=lambda one: _title(one, by_name)
     )
     experiment: Experiment | None
     if begin == FILE:
         read = _from_file()
         experiment = written_form(house, read, ()) if read else None
-    elif begin in known:
-        experiment = written_form(house, known[begin].experiment, known[begin].remarks)
+    elif begin in by_name:
+        experiment = written_form(house, by_name[begin].experiment, by_name[begin].remarks)
     else:
         experiment = _own(house)
     with st.expander(_("Keys"), icon=":material/key:"):
@@ -377,10 +377,10 @@ def _title(name: str, known: dict[str, Recipe]) -> str:
 
 
 def _from_file() -> Experiment | None:
-    given = st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
-    if given is not None:
+    file = st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
+    if file is not None:
         with errors_shown():
-            return read_toml(kept_file(given.name, given.getvalue()))
+            return read_toml(kept_file(file.name, file.getvalue()))
     return None
 
 

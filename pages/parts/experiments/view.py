@@ -40,37 +40,37 @@ MOST_RUNS = 50
 """Runs of each arm that are audited at once."""
 
 
-def audits_view(house: Courthouse, found: ExperimentResults) -> None:
+def audits_view(house: Courthouse, results: ExperimentResults) -> None:
     """The table of what was found, and a form for more audits; empty where no arm's members can be audited."""
-    procedures = {arm.procedure for arm in found.kept.experiment.arms if arm.procedure}
+    procedures = {arm.procedure for arm in results.kept.experiment.arms if arm.procedure}
     if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
         return
     with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
-        _audits_table(house, found)
+        _audits_table(house, results)
         st.caption(
             _(
                 "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
                 "and with neither. The answers are kept beside the runs and change nothing in them."
             )
         )
-        if _under_way(house, first_runs(found.rows, MOST_RUNS)) or not may(Access.RUN):
+        if _under_way(house, first_runs(results.rows, MOST_RUNS)) or not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160)
             seeds = st.number_input(_("Answers in each way"), 1, MOST_SEEDS, SEEDS, key="audits-seeds", width=160)
             asked = st.button(_("What would it take?"), key="audits-estimate")
-        choice = (found.kept.id, each, seeds)
+        choice = (results.kept.id, each, seeds)
         if asked:
             st.session_state["audits-planned"] = choice
         if st.session_state.get("audits-planned") == choice:
-            _start(house, first_runs(found.rows, each), seeds)
+            _start(house, first_runs(results.rows, each), seeds)
 
 
-def _audits_table(house: Courthouse, found: ExperimentResults) -> None:
+def _audits_table(house: Courthouse, results: ExperimentResults) -> None:
     def audits_of(run: str) -> Sequence[Audit]:
         return house.audits.of(house.runner.latest.of(run))
 
-    lines = arm_audits(found.rows, house.asides.audited(), audits_of)
+    lines = arm_audits(results.rows, house.asides.audited(), audits_of)
     if not lines:
         st.caption(_("No change of sides in these runs was audited yet."))
         return
@@ -216,13 +216,13 @@ def _budget(house: Courthouse, kept: StoredExperiment) -> None:
         st.caption(_("Of the whole experiment; 0 is no limit."))
         now = kept.experiment.budget
         money_ = st.number_input(_("US$"), 0.0, None, now.money or 0.0, key="experiment-new-budget")
-        given: dict[str, float | None] = {"money": money_ or None}
+        limits: dict[str, float | None] = {"money": money_ or None}
         for name, title in (("calls", "Calls"), ("tokens", "Tokens")):
             limit = getattr(now, name)
             if limit is not None:
-                given[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
+                limits[name] = int(st.number_input(title, 0, None, limit, key=f"experiment-new-{name}")) or None
         if st.button(_("Set"), key="experiment-set-budget"):
-            budget = now.model_copy(update=given)
+            budget = now.model_copy(update=limits)
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
 
@@ -252,9 +252,9 @@ def run_links() -> dict[str, Any]:
     return {"run": st.column_config.LinkColumn(_("run"), display_text=r"run=(.+)$")}
 
 
-def failures(house: Courthouse, found: ExperimentResults) -> None:
+def failures(house: Courthouse, results: ExperimentResults) -> None:
     """Cells that failed: how many for which reason, each as a row, and a button that tries them again."""
-    failed = [row for row in found.rows if row.state == "failed"]
+    failed = [row for row in results.rows if row.state == "failed"]
     if not failed:
         return
     with st.container(border=True):
@@ -265,12 +265,12 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
                     failed=many(len(failed), "cell"),
                 )
             )
-            if may(Access.RUN) and found.kept.status != "running" and st.button(
+            if may(Access.RUN) and results.kept.status != "running" and st.button(
                 _("Try these again"), icon=":material/replay:", key="experiment-again", type="primary",
                 help=_("Answers that are on record are not asked for again."),
             ):  # fmt: skip
-                do(lambda: house.experiments.try_again(found.kept.id, typed_keys()))
-        for arm, reason, number in found.failures[:MOST_REASONS]:
+                do(lambda: house.experiments.try_again(results.kept.id, typed_keys()))
+        for arm, reason, number in results.failures[:MOST_REASONS]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander(_("Each of them")):
             addresses = (f"deliberation?run={row.run}" if row.run else None for row in failed)
@@ -280,36 +280,36 @@ def failures(house: Courthouse, found: ExperimentResults) -> None:
             table(pd.DataFrame(lines, columns=["arm", "case", "repeat", "reason", "run"]), run_links())
 
 
-def every_cell(found: ExperimentResults) -> None:
-    with st.expander(_("Every cell ({rows})", rows=f"{len(found.rows):,}")):
-        frame = found.frame.copy()
+def every_cell(results: ExperimentResults) -> None:
+    with st.expander(_("Every cell ({rows})", rows=f"{len(results.rows):,}")):
+        frame = results.frame.copy()
         frame["run"] = [
-            f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in found.rows
+            f"deliberation?run={row.run}" if row.run and row.state == "done" else None for row in results.rows
         ]
         table(frame, run_links())
 
 
-def downloads(house: Courthouse, found: ExperimentResults) -> None:
+def downloads(house: Courthouse, results: ExperimentResults) -> None:
     """The table for a paper, where there are several cases, and the cells for other programs."""
-    name, of = found.kept.name, Resource(kind="experiment", id=found.kept.id)
+    name, of = results.kept.name, Resource(kind="experiment", id=results.kept.id)
     with st.container(horizontal=True):
-        if not found.kept.experiment.dataset.run:
-            text = markdown(found.table, found.pairs, found.overall, found.notes)
+        if not results.kept.experiment.dataset.run:
+            text = markdown(results.table, results.pairs, results.overall, results.notes)
             download(house, _("Table as Markdown"), text, f"{name}.md", of)
             download(
-                house, _("Bundle for a paper"), lambda: zipped(found, house), f"{name}.zip", of,
+                house, _("Bundle for a paper"), lambda: zipped(results, house), f"{name}.zip", of,
                 help_=_("Table, figures, methods, a checklist, and what it takes to run the experiment again."),
             )  # fmt: skip
-            text = latex(found.table, found.pairs, found.kept.experiment.title, found.notes)
+            text = latex(results.table, results.pairs, results.kept.experiment.title, results.notes)
             download(house, _("Table as LaTeX"), text, f"{name}.tex", of)
-        download(house, _("Cells as CSV"), lambda: csv_of(found.frame), f"{name}.csv", of)
-        parquet = partial(found.frame.to_parquet, index=False)  # without a file it gives the bytes
+        download(house, _("Cells as CSV"), lambda: csv_of(results.frame), f"{name}.csv", of)
+        parquet = partial(results.frame.to_parquet, index=False)  # without a file it gives the bytes
         download(house, _("Cells as Parquet"), parquet, f"{name}.parquet", of)
 
 
-def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
+def breakdown_view(results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     """By category, difficulty, rounds and votes, where cells differ in these; then the memory's learning curve."""
-    features = found.features(group)
+    features = results.features(group)
     titles = {one.name: one.title for one in features}
     if titles:
         st.subheader(
@@ -323,15 +323,15 @@ def breakdown_view(found: ExperimentResults, group: str, measure: Measure, theme
             required=True,
             key="experiment-by",
         )
-        _drawn(found.breakdown(by, measure, group), "by", theme)
-    if found.trained:
+        _drawn(results.breakdown(by, measure, group), "by", theme)
+    if results.trained:
         st.subheader(
             _("Learning curve"),
             help=_(
                 "Each case is judged before it is learned from. Cases are taken together in blocks, in their order."
             ),
         )
-        _drawn(found.breakdown(LEARNING, measure), LEARNING, theme)
+        _drawn(results.breakdown(LEARNING, measure), LEARNING, theme)
 
 
 def _drawn(one: Breakdown, key: str, theme: str) -> None:
@@ -385,21 +385,21 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
     with st.spinner(_("Adding up ...")):
-        found = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
+        results = _results(house, kept.id, tuple(sorted(store.counts(kept.id).items())), experiment.model_dump_json())
     if kept.status == "running":
         st.caption(_("The table shows what was done when the page was drawn."))
         if st.button(_("Draw again"), icon=":material/refresh:", key="experiment-draw"):
             st.rerun()
-    failures(house, found)
+    failures(house, results)
     if yardstick_chosen(house, kept):
         yardstick_view(house, kept)
         return
-    if found.table.lines:
-        _shown(house, found)
-    audits_view(house, found)
+    if results.table.lines:
+        _shown(house, results)
+    audits_view(house, results)
     canary_view(house, kept)
-    every_cell(found)
-    downloads(house, found)
+    every_cell(results)
+    downloads(house, results)
 
 
 def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
@@ -411,38 +411,38 @@ def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
     if not _ended(house, kept.id):
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
-    found = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
-    if found.table.lines:
-        _shown(house, found, to_runs=False)
+    results = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
+    if results.table.lines:
+        _shown(house, results, to_runs=False)
 
 
-def _shown(house: Courthouse, found: ExperimentResults, *, to_runs: bool = True) -> None:
-    groups = found.table.groups
+def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = True) -> None:
+    groups = results.table.groups
     group = (
         st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
         if len(groups) > 1
         else groups[0]
     )
-    st.table(in_language(_table(found, group)), border="horizontal", hide_index=True)
+    st.table(in_language(_table(results, group)), border="horizontal", hide_index=True)
     st.caption(
         _(
             "In brackets: the 95 % interval over cases, and n where not all cases have a value; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05). ▼ marks a value that is below a guess."
         )
     )
-    for note in (*without_interval(found.table), *found.notes):
+    for note in (*without_interval(results.table), *results.notes):
         st.caption(literal(note))
-    if found.findings:
+    if results.findings:
         st.subheader(_("Hypotheses"))
         table(
             pd.DataFrame(
                 {"Hypothesis": str(one.hypothesis), "Result": translated(one.state), "Why": translated(one.reason)}
-                for one in found.findings
+                for one in results.findings
             )
         )
-    for line in found.repeats_told:
+    for line in results.repeats_told:
         st.markdown(literal(line))
-    pairs = [pair for pair in found.pairs if pair.group == group]
-    overall = [one for one in found.overall if one.group == group]
+    pairs = [pair for pair in results.pairs if pair.group == group]
+    overall = [one for one in results.overall if one.group == group]
     for line in summary(pairs, overall):
         st.markdown(literal(line))
     for pair in [one for one in pairs if one.holds][:MOST_SENTENCES]:
@@ -451,13 +451,13 @@ def _shown(house: Courthouse, found: ExperimentResults, *, to_runs: bool = True)
         with st.expander(_("Every pair of arms ({pairs})", pairs=len(pairs))):
             for pair in pairs:
                 st.markdown(f"- {literal(sentence(pair))}")
-    known = {measure.name: measure for measure in found.measures}
-    measure = known[
-        st.selectbox(_("Figures of"), list(known), format_func=lambda one: known[one].title, key="experiment-of")
+    by_name = {measure.name: measure for measure in results.measures}
+    measure = by_name[
+        st.selectbox(_("Figures of"), list(by_name), format_func=lambda one: by_name[one].title, key="experiment-of")
     ]
     theme = st.context.theme.type or "light"
-    st.plotly_chart(draw_values(found.table, group, measure, theme), key="experiment-values")
-    if any(spent.calls for spent in found.table.spent.values()):
+    st.plotly_chart(draw_values(results.table, group, measure, theme), key="experiment-values")
+    if any(spent.calls for spent in results.table.spent.values()):
         st.subheader(
             _("{title} against cost", title=literal(measure.title)),
             help=_(
@@ -465,14 +465,14 @@ def _shown(house: Courthouse, found: ExperimentResults, *, to_runs: bool = True)
                 "beats for less."
             ),
         )
-        st.plotly_chart(draw_frontier(found.table, group, measure, theme), key="experiment-frontier")
-    breakdown_view(found, group, measure, theme)
+        st.plotly_chart(draw_frontier(results.table, group, measure, theme), key="experiment-frontier")
+    breakdown_view(results, group, measure, theme)
     if measure.each is not None and to_runs:
-        _matrix(house, found, group, measure, theme)
+        _matrix(house, results, group, measure, theme)
 
 
-def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
-    groups = [found.groups[arm, group] for arm in found.arms if (arm, group) in found.groups]
+def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
+    groups = [results.groups[arm, group] for arm in results.arms if (arm, group) in results.groups]
     marks_ = sum(len(one.by_case) for one in groups)
     st.subheader(_("Arms and cases"), help=_("A circle is right, a cross is wrong. Choose a mark to open its run."))
     if marks_ > MOST_MATRIX:
@@ -483,7 +483,7 @@ def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Me
     )
     for point in event["selection"]["points"]:
         arm, case = point["customdata"]
-        if run := run_of(found.rows, arm, case):
+        if run := run_of(results.rows, arm, case):
             st.session_state["run"] = run
             st.switch_page("pages/deliberation.py", query_params={"run": run})
         st.caption(
@@ -491,35 +491,35 @@ def _matrix(house: Courthouse, found: ExperimentResults, group: str, measure: Me
         )
 
 
-def _table(found: ExperimentResults, group: str) -> pd.DataFrame:
+def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
     """A line for each arm, in Markdown: what may be quoted can be marked and copied."""
-    better = marks(found.pairs)
-    best = best_of(found.table, group)
+    better = marks(results.pairs)
+    best = best_of(results.table, group)
     lines = []
-    for arm in found.arms:
-        if (line := found.table.line(arm, group)) is None:
+    for arm in results.arms:
+        if (line := results.table.line(arm, group)) is None:
             continue
         shown: dict[str, str] = {"Arm": literal(arm)}
-        for text, measure in zip(cells_of(found.table, group, arm), found.measures, strict=True):
+        for text, measure in zip(cells_of(results.table, group, arm), results.measures, strict=True):
             one, more = line.values.get(measure.name), better.get((measure.name, group, arm), 0)
             value, mark = text.partition(" (")[0], f" :green[▲ {more}]" if more else ""
-            mark += " :orange[▼]" if found.table.below(line, measure) else ""
+            mark += " :orange[▼]" if results.table.below(line, measure) else ""
             best_ = one is not None and one.value == best[measure.name]
             shown[measure.title] = (
                 translated(text).replace(value, f"**{value}**", 1) if best_ else translated(text)
             ) + mark
-        spent = found.table.spent[arm]
-        steady = found.steady[arm]
+        spent = results.table.spent[arm]
+        steady = results.steady[arm]
         shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
                   "Money": literal(money(spent.cost)) if spent.calls or spent.cost is not None else "–"}  # fmt: skip
-        if any(one.consistency is not None for one in found.steady.values()):
+        if any(one.consistency is not None for one in results.steady.values()):
             shown["Same outcome again"] = "–" if steady.consistency is None else f"{steady.consistency:.0%}"
-        if any(one.agreement is not None for one in found.steady.values()):
+        if any(one.agreement is not None for one in results.steady.values()):
             shown["Members agree (alpha)"] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
-    for guess in found.table.guesses:
+    for guess in results.table.guesses:
         if guess.group == group:
-            values = dict(zip((one.title for one in found.measures), guessed(found.table, guess), strict=True))
+            values = dict(zip((one.title for one in results.measures), guessed(results.table, guess), strict=True))
             lines.append({**dict.fromkeys(lines[0], ""), "Arm": f"*{translated(guess.name)}*", **values})
     return pd.DataFrame(lines)
 

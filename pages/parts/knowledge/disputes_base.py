@@ -82,8 +82,8 @@ def disputes_base(house: Courthouse) -> None:
         st.download_button(_("Export all"), lines, "precedents.jsonl", "application/jsonl", icon=":material/download:")
     with middle:
         st.subheader(_("From a case"))
-        known = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
-        chosen = st.selectbox(_("A case with votes on record"), known, format_func=lambda case: case.title)
+        decided = [case for case in house.library.cases() if case.kind == "dispute" and case.real]
+        chosen = st.selectbox(_("A case with votes on record"), decided, format_func=lambda case: case.title)
         if chosen and st.button(_("Add as a precedent")):
             with errors_shown():
                 case = house.library.case(chosen.id)

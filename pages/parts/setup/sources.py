@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.cases.case import Case
-from courtroom.cases.files import explain
+from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import differences, leaves
 from courtroom.engine.errors import NoSuchRun

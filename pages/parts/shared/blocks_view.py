@@ -85,13 +85,13 @@ def block_view(
 def marked_html(marked: Marked, procedure: Procedure) -> str:
     """A text with its spans underlaid in the colours of their choices; the choice is shown by its mark too."""
     theme = st.context.theme.type or "light"
-    known = {choice.name: choice for choice in procedure.choices}
+    by_name = {choice.name: choice for choice in procedure.choices}
     parts = []
     for text, span in runs(marked):
         if span is None:
             parts.append(escaped(text, as_it_is=True))
             continue
-        choice = known.get(span.choice)
+        choice = by_name.get(span.choice)
         colour = tone(choice.tone if choice else None, theme)
         mark = f"<sup>{escaped(choice.mark)}</sup>" if choice else ""
         style = f"background:{colour}2E;border-bottom:2px solid {colour};color:inherit;padding:0 2px"

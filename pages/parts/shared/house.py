@@ -81,8 +81,8 @@ def _newly_opened(settings: Settings) -> Courthouse:
     with acts(None):
         opened = Courthouse(settings, alone=not closed, streaming=True, connections=secrets.get("connections", {}))
         try:
-            opened.runner.take_up_interrupted()
-            opened.experiments.take_up_interrupted()
+            opened.runner.resume_interrupted()
+            opened.experiments.resume_interrupted()
         except BaseException:
             opened.close()
             raise

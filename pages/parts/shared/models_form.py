@@ -20,11 +20,11 @@ from courtroom.knowledge.embedding import (
     BY_WORDS,
     DEFAULT,
     LOCAL,
-    MISSING,
     REMOTE,
     about_embedding,
     embedding_problem,
     installed,
+    missing,
 )
 from courtroom.language import _, translated
 from courtroom.models.connections import Connections
@@ -336,7 +336,7 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
         return ""
     st.caption(literal(about_embedding(chosen or servers)))
     if chosen in LOCAL and not installed(chosen):
-        st.warning(literal(MISSING))
+        st.warning(literal(missing(chosen)))
     return chosen
 
 

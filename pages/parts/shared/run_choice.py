@@ -23,12 +23,12 @@ def runs_to_choose(
     more. `key`: of the field, in the session. `status`: how the runs must stand."""
     listed = RunList(house.database)
     held = RunFilter(status=status or "")
-    found = listed.newest(held, MOST + 1)
-    if len(found) > MOST:
+    rows = listed.newest(held, MOST + 1)
+    if len(rows) > MOST:
         text = _searched(key)
-        found = listed.newest(replace(held, text=text), MOST) if text else found[:MOST]
-    found += [one for one in listed.named(chosen) if one not in found and status in (None, one.status)]
-    return {one.id: one for one in found}
+        rows = listed.newest(replace(held, text=text), MOST) if text else rows[:MOST]
+    rows += [one for one in listed.named(chosen) if one not in rows and status in (None, one.status)]
+    return {one.id: one for one in rows}
 
 
 def _searched(key: str) -> str:

@@ -50,7 +50,7 @@ def visitor(accounts: AccountStore, links: Links) -> Account:
     claims = st.user.to_dict()
     if not claims.get("is_logged_in") or not claims.get("iss") or not claims.get("sub"):
         return NOBODY.model_copy(update={"opened": opened})
-    found = accounts.arrive(
+    account = accounts.arrive(
         Identity(
             issuer=str(claims["iss"]),
             subject=str(claims["sub"]),
@@ -59,7 +59,7 @@ def visitor(accounts: AccountStore, links: Links) -> Account:
             verified=str(claims.get("email_verified")).lower() == "true",
         )
     )
-    return found.model_copy(update={"opened": opened})
+    return account.model_copy(update={"opened": opened})
 
 
 def note_arrival(database: Database) -> None:

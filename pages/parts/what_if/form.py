@@ -100,25 +100,25 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
         if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
             return None
         bar = st.progress(0.0, _("Estimating ..."))
-        found = house.experiments.what_ifs.propose(base.run.id, budget, partial(rehearsed, bar))
+        proposal = house.experiments.what_ifs.propose(base.run.id, budget, partial(rehearsed, bar))
         bar.empty()
-        kept = st.session_state["what-if-proposed"] = (key, found)
-    found = kept[1]
-    if not found:
+        kept = st.session_state["what-if-proposed"] = (key, proposal)
+    proposal = kept[1]
+    if not proposal:
         st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
         return None
     table = pd.DataFrame(
         [
             {"take": True, "change": translated(v.name), "what": translated(CHANGES[v.kind or "base"]), "calls": calls}
-            for v, calls in found
+            for v, calls in proposal
         ]
     )
-    with st.expander(_("{found} changes fit", found=len(found)), expanded=True):
+    with st.expander(_("{found} changes fit", found=len(proposal)), expanded=True):
         edited = st.data_editor(
             table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
             column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
         )  # fmt: skip
-    return singly(tuple(variant for (variant, _), take in zip(found, edited["take"], strict=True) if take))
+    return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
 
 
 def _chosen(house: Courthouse, base: Record) -> Axis:

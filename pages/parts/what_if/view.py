@@ -64,13 +64,13 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
         if yardstick_chosen(house, kept):
             yardstick_view(house, kept)
             return
-    found = results(experiment, cells)
-    if not found.decided:
+    what_if = results(experiment, cells)
+    if not what_if.decided:
         st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
         return
     theme = st.context.theme.type or "light"
-    _told(found)
-    compared = [row for row in found.rows[1:] if row.pairs]
+    _told(what_if)
+    compared = [row for row in what_if.rows[1:] if row.pairs]
     moved = [row for row in compared if row.swing or row.flips]
     if moved:
         st.subheader(
@@ -80,35 +80,35 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
                 "the runs. The farthest on top."
             ),
         )
-        st.plotly_chart(draw_swings(found, choices, theme), key="what-if-swings")
+        st.plotly_chart(draw_swings(what_if, choices, theme), key="what-if-swings")
     if compared:
         st.caption(
             _("{moved} of {compared} changes move the support at all.", moved=len(moved), compared=len(compared))
         )
-    if any(row.flips for row in found.rows):
+    if any(row.flips for row in what_if.rows):
         st.subheader(
             _("What turns it"), help=_("Seeds under which the verdict differs from the base's under the same seed.")
         )
-        st.plotly_chart(draw_flips(found, theme), key="what-if-flips")
+        st.plotly_chart(draw_flips(what_if, theme), key="what-if-flips")
     if len(experiment.seeds) > 1:
         st.subheader(
             _("How sure that is"),
             help=_("Share of the runs that end as the base did, with the exact 95 % interval of a share."),
         )
-        st.plotly_chart(draw_shares(found, choices, theme), key="what-if-shares")
-    _variants(experiment, found, {cell.run for cell in cells if cell.state == "waiting"})
+        st.plotly_chart(draw_shares(what_if, choices, theme), key="what-if-shares")
+    _variants(experiment, what_if, {cell.run for cell in cells if cell.state == "waiting"})
     if there:
         every_cell(everything)
         downloads(house, everything)
 
 
-def _told(found: WhatIf) -> None:
+def _told(what_if: WhatIf) -> None:
     """The answer in a sentence or two."""
-    turned = [row for row in found.influential() if row.flips]
-    compared = sum(row.pairs > 0 for row in found.rows[1:])
+    turned = [row for row in what_if.influential() if row.flips]
+    compared = sum(row.pairs > 0 for row in what_if.rows[1:])
     if not compared:
         return
-    moved = [row for row in found.influential() if row.swing or row.flips]
+    moved = [row for row in what_if.influential() if row.swing or row.flips]
     names = "; ".join(literal(row.name) for row in (turned or moved)[:3])
     if turned:
         meaning = _(
@@ -125,18 +125,18 @@ def _told(found: WhatIf) -> None:
         )
     else:
         meaning = _("What decided it: no single thing. None of {compared} changes moves it", compared=compared)
-    if idle := _idle(found):
+    if idle := _idle(what_if):
         meaning = _("{meaning}. What did not matter: {idle}", meaning=meaning, idle=idle)
     (st.success if turned else st.info)(meaning, icon=":material/alt_route:" if turned else ":material/anchor:")
     for kind, title in KINDS:
-        if best := [row for row in found.influential(kind) if row.swing or row.flips][:3]:
+        if best := [row for row in what_if.influential(kind) if row.swing or row.flips][:3]:
             named = "; ".join(f"{literal(row.name)} ({row.swing or 0:+.0%})" for row in best)
             st.caption(_("Most influential {title}: {named}", title=title, named=named))
 
 
-def _idle(found: WhatIf) -> str:
+def _idle(what_if: WhatIf) -> str:
     """What moved nothing, by kind of change, with how many of its kind."""
-    rows = [row for row in found.rows[1:] if row.pairs]
+    rows = [row for row in what_if.rows[1:] if row.pairs]
     kinds = dict.fromkeys(row.kind for row in rows if row.kind)
     counts = {kind: [not (row.swing or row.flips) for row in rows if row.kind == kind] for kind in kinds}
     return listed(
@@ -146,12 +146,12 @@ def _idle(found: WhatIf) -> str:
     )
 
 
-def _variants(experiment: Experiment, found: WhatIf, waiting: Collection[str]) -> None:
+def _variants(experiment: Experiment, what_if: WhatIf, waiting: Collection[str]) -> None:
     """A line a variant; each leads to its run."""
     lines = []
-    for row in found.rows:
+    for row in what_if.rows:
         first = next((run for run in row.runs if run not in waiting), None)
-        share = row.shares.get(found.decided)
+        share = row.shares.get(what_if.decided)
         lines.append(
             {
                 "change": row.name,
@@ -169,8 +169,8 @@ def _variants(experiment: Experiment, found: WhatIf, waiting: Collection[str]) -
         )
     percent = {name: st.column_config.NumberColumn(title, format="percent", help=text) for name, title, text in (
         ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
-        ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=literal(found.decided))),
-        ("share", _("runs"), _("Share of the runs that end with {decided}.", decided=literal(found.decided))),
+        ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=literal(what_if.decided))),
+        ("share", _("runs"), _("Share of the runs that end with {decided}.", decided=literal(what_if.decided))),
         ("low", _("from"), _("Lower end of the 95 % interval.")),
         ("high", _("to"), _("Upper end of the 95 % interval.")),
     )}  # fmt: skip
