@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -39,33 +39,35 @@ if TYPE_CHECKING:
 CALLS, MOST = 50, 1_000
 """Recorded calls that are asked again: by default, and at most."""
 KINDS = (N_("Answers"), N_("Decisions"), N_("Votes"))
-"""The whole answer word for word; its choices, numbers and yes or no alone; what the member's vote followed from."""
+"""An answer word for word; its choices, numbers and yes or no alone; what the member's vote followed from."""
 OFFLINE_ONLY = (
     "These answers are of the offline model, which is no language model, or of persons: nothing can be asked again. "
     "The offline model answers by formulas, so the same experiment comes out the same."
 )
+Ends = tuple[float, float, float]
+"""A share with its 95 % interval over cases."""
 
 
 class Share(Strict):
-    """How often one kind of thing is the same, over the calls that have it; intervals are over cases."""
+    """How often one kind of thing is the same, over the calls that have it."""
 
     kind: str
     calls: int
     cases: int
-    same: tuple[float, float, float]
-    """Asked today against the record: share, lower and upper end."""
-    spread: tuple[float, float, float]
-    """Asked twice today, one against the other: the model's own spread."""
-    further: tuple[float, float, float]
-    """The spread's share less the record's: above 0 where today's answers differ more from the record than from each other."""
+    same: Ends
+    """Today's answers and the record."""
+    spread: Ends
+    """The two answers of today: the model's own spread."""
+    further: Ends
+    """The spread's share less the record's: above 0 where today's are further from the record than from each other."""
 
     @property
     def sentences(self) -> list[str]:
         """The finding."""
-        same, spread = (
-            f"{100 * of[0]:.1f} % ({100 * of[1]:.1f} to {100 * of[2]:.1f})" for of in (self.same, self.spread)
+        same, spread, points = (
+            f"{100 * of[0]:.1f}{unit} ({100 * of[1]:.1f} to {100 * of[2]:.1f})"
+            for of, unit in ((self.same, " %"), (self.spread, " %"), (self.further, " points"))
         )
-        points = f"{100 * self.further[0]:.1f} points ({100 * self.further[1]:.1f} to {100 * self.further[2]:.1f})"
         return [
             f"{self.kind}: {same} are the same as on record. Asked twice today, {spread} are the same; {self.calls:,} calls, "
             f"{self.cases:,} cases.",
@@ -76,19 +78,16 @@ class Share(Strict):
 
 
 class Canary(Strict):
-    """What came of asking again, with what the models said of their versions."""
+    """What came of asking again, with the versions that the models' providers stated."""
 
     at: datetime
     wanted: int
-    """Recorded calls that were drawn."""
+    """Recorded calls that were drawn; `asked` of them twice, and `changed` can't be put as they were."""
     asked: int
-    """Of these, those that were asked twice."""
     changed: int
-    """Of these, those whose question can't be put again as it was."""
     shares: tuple[Share, ...]
     then: tuple[str, ...]
     now: tuple[str, ...]
-    """The versions that the models' providers stated."""
     cost: Cost
     stopped: str = ""
     """Why not all were asked."""
@@ -121,17 +120,15 @@ class Question:
 
     def seen(self, value: Mapping[str, Any]) -> dict[str, object]:
         """An answer by kind; of the kinds that it has."""
-        known = set(_names(json.loads(schema_of(self.asked.task.form))))
-        votes = [
-            one.choice
-            for one in self.record.of(Voted)
-            if (one.stage, one.member) == (self.call.stage, self.call.member)
+        fields = json.loads(schema_of(self.asked.task.form))["properties"]
+        place = self.call.stage, self.call.member
+        votes = {one.choice for one in self.record.of(Voted) if (one.stage, one.member) == place} - {None}
+        voted = [
+            value.get(name) for name, one in (self.call.value or {}).items() if isinstance(one, str) and one in votes
         ]
-        voted = next((name for name, one in (self.call.value or {}).items() if one in votes and one is not None), None)
-        found: dict[str, object] = {KINDS[0]: value}
-        if chosen := _chosen(value, known):
-            found[KINDS[1]] = chosen
-        return found if voted is None else {**found, KINDS[2]: value.get(voted)}
+        chosen = {name: one for name, one in value.items() if name in fields and _is_choice(fields[name])}
+        found = (value, chosen or None, voted[0] if voted else None)
+        return {kind: one for kind, one in zip(KINDS, found, strict=True) if one is not None}
 
 
 def ask_again(
@@ -158,12 +155,12 @@ def ask_again(
     async def keep(asked: Asked[Any], called: Called) -> None:
         """Answers are on record as any."""
 
-    under_way = [
-        house.runner.ask_beside(
-            one.record, [_again(one.asked, first + n, budget) for n in (0, 1)], {}, keep, keys, spent
-        )
-        for one in put
-    ]
+    def again(asked: Asked[Any], sample: int) -> Asked[Any]:  # another seed draws a sample of its own
+        setup, path = asked.setup.model_copy(update={"budget": budget}), f"{asked.path}/canary/{sample}"
+        return replace(asked, setup=setup, prompts=asked.prompts.fresh, seed=asked.seed + sample, path=path)
+
+    ask = house.runner.ask_beside
+    under_way = [ask(one.record, [again(one.asked, first + n) for n in (0, 1)], {}, keep, keys, spent) for one in put]
     ended = [one.result() for one in under_way]
     now = [called for found in ended for called in found.calls if called]
     compared: list[tuple[Question, list[dict[str, object]]]] = []
@@ -216,29 +213,11 @@ async def _put(house: Hearings, drawn: Iterable[tuple[str, Record, Called]]) -> 
     return found
 
 
-def _again(asked: Asked[Any], sample: int, budget: Budget) -> Asked[Any]:
-    """The question under another seed, so that it draws a sample of its own."""
-    setup = asked.setup.model_copy(update={"budget": budget})
-    path, seed = f"{asked.path}/canary/{sample}", asked.seed + sample
-    return replace(asked, setup=setup, prompts=asked.prompts.fresh, seed=seed, path=path)
-
-
-def _names(schema: object) -> Iterator[object]:
-    """The texts that can be chosen in an answer."""
-    if isinstance(schema, dict):
-        yield from schema.get("enum", ())
-        schema = [*schema.values()]
-    for part in schema if isinstance(schema, list) else ():
-        yield from _names(part)
-
-
-def _chosen(value: object, known: Collection[object]) -> object:
-    """An answer without its free texts; empty where nothing else is in it."""
-    if isinstance(value, Mapping):
-        return {name: one for name, part in value.items() if (one := _chosen(part, known)) not in (None, {}, [])}
-    if isinstance(value, list | tuple):
-        return [one for part in value if (one := _chosen(part, known)) not in (None, {}, [])]
-    return None if isinstance(value, str) and value not in known else value
+def _is_choice(field: Mapping[str, Any]) -> bool:
+    """Whether a field of an answer is a choice, a number, or yes or no, or several of these; by its schema."""
+    part = field.get("items", field)
+    plain = ("boolean", "integer", "number")
+    return any("enum" in one or one.get("type") in plain for one in (part, *part.get("anyOf", ())))
 
 
 def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
@@ -252,20 +231,15 @@ def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
         by_case.setdefault(case, []).append(
             (fmean((then == one, then == other)), float(one is not None and one == other))
         )
-    same, spread = (
-        CaseSums(
-            np.array([[fmean(call[part] for call in calls), 1.0] for calls in by_case.values()]),
-            np.array([float(len(calls)) for calls in by_case.values()]),
-            binary=False,
-        )
-        for part in (0, 1)
-    )
+    weights = np.array([float(len(calls)) for calls in by_case.values()])
+    shares = (np.array([[fmean(call[n] for call in calls), 1.0] for calls in by_case.values()]) for n in (0, 1))
+    same, spread = (CaseSums(sums, weights, binary=False) for sums in shares)
 
     def mean(sums: Sums) -> Sums:
-        shares: Sums = sums[:, 0] / sums[:, 1]
-        return shares
+        found: Sums = sums[:, 0] / sums[:, 1]
+        return found
 
-    def ends(found: Interval) -> tuple[float, float, float]:
+    def ends(found: Interval) -> Ends:
         return found.value, found.low, found.high
 
     return Share(

@@ -22,6 +22,7 @@ from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Phase
+from courtroom.experiments.printed_results import PrintedResults
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import Experiment
@@ -171,6 +172,7 @@ class Experiments:
         if kept.status == "running":
             self.pause(kept.id)
             self.wait(kept.id)
+        PrintedResults(self._house.settings.home, self.store).forget(kept.id)
         with self._house.store.together():
             self.store.delete(kept.id, self._house.store.take_out)
             for memory in Training.kept_by(kept.experiment):

@@ -154,6 +154,14 @@ class ExperimentStore:
         )
         return (_cell(row) for row in rows.fetchall())
 
+    def lines(self, experiment: str) -> Iterator[str]:
+        """Each cell as it stands, in a line: where one differs, results may."""
+        rows = self._database.connection.execute(
+            "SELECT number, state, reason, outcome FROM experiment_cells WHERE experiment = ? ORDER BY number",
+            (experiment,),
+        )
+        return (" ".join(map(str, tuple(row))) + "\n" for row in rows)
+
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
         rows = self._database.connection.execute(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterable
 from concurrent.futures import wait
 from dataclasses import asdict
 from pathlib import Path
@@ -261,8 +263,22 @@ def status(name: Annotated[str | None, typer.Argument(help="One experiment; all 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
+    from courtroom.experiments.printed_results import PrintedResults
+
     with opened() as house:
-        _print_results(house.experiments.results(name), json_)
+        store = house.experiments.store
+        kept = store.experiment(name)
+
+        def make() -> str:
+            return _results_text(house.experiments.results(kept.id), json_)
+
+        # what a lock says also rests on the prompts as they are now
+        known = PrintedResults(house.settings.home, store)
+        print(make() if kept.experiment.lock else known.text(kept, "json" if json_ else "md", make))
+        arms = kept.experiment.arms
+        failed = Counter((arms[one.arm].name, one.reason) for one in store.cells(kept.id, "failed", phase="test"))
+    if not json_:
+        _tell_failures((*one, many) for one, many in failed.most_common())
 
 
 @app.command("export")
@@ -391,19 +407,25 @@ def _print_all(house: Courthouse, name: str, as_json: bool) -> None:
 
 
 def _print_results(results: ExperimentResults, as_json: bool) -> None:
+    print(_results_text(results, as_json))
+    if not as_json:
+        _tell_failures(results.failures)
+
+
+def _tell_failures(failures: Iterable[tuple[str, str, int]]) -> None:
+    for arm, reason, number in failures:
+        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
+
+
+def _results_text(results: ExperimentResults, as_json: bool) -> str:
     from courtroom.experiments.written import markdown
 
     if as_json:
-        print(to_json(results.as_data(), inf_nan_mode="null").decode())
-        return
+        return to_json(results.as_data(), inf_nan_mode="null").decode()
     said = [*results.repeats_told, *map(str, results.findings)]
-    print(
-        "\n".join(
-            [markdown(results.table, results.pairs, results.overall, results.notes), *(f"- {line}" for line in said)]
-        )
+    return "\n".join(
+        [markdown(results.table, results.pairs, results.overall, results.notes), *(f"- {line}" for line in said)]
     )
-    for arm, reason, number in results.failures:
-        print(f"{arm}: {number} failed. {reason}", file=sys.stderr)
 
 
 def print_estimate(takes: ExperimentEstimate, as_json: bool) -> None:

@@ -259,6 +259,9 @@ ATTACKS: dict[str, Attack] = {
         told=False,
     ),
     "packed zeros": Attack(bomb, RUNAWAY, told=False),
+    "brotli that is none": Attack(body(GOOD, Content_Encoding="br"), GARBLED, told=False),
+    "an answer in UTF-16": Attack(body(json.dumps(envelope([])).encode("utf-16")), GARBLED, told=False),
+    "20,000 headers": Attack(body("{}", **{f"X_{number}": "a" for number in range(20_000)}), GARBLED, told=False),
     "headers of a megabyte": Attack(body("{}", X_Big="a" * 10**6), GARBLED, told=False),
     "no HTTP": Attack(lambda asked: asked.send(b"\x16\x03\x01\x02\x00\x01\xfc\x03" * 20), GARBLED, told=False),
     # What it counts
