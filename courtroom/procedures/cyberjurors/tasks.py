@@ -84,9 +84,7 @@ class Finding(Answer):
         default="", description="At which mm:ss of the video? Empty for an image."
     )
     description: Point = Field(description="What do you see there?")
-    benefit_analysis: Point = Field(
-        default="", description="Why does it speak for this side's claim, or against it?"
-    )
+    benefit_analysis: Point = Field(default="", description="Why does it speak for this side's claim, or against it?")
     importance: Literal["high", "medium", "low"] = "medium"
 
 
