@@ -106,7 +106,7 @@ class Court(Generic[C, S]):
         self._input, self._stages, self._services = run_input, stages, services
         self._choices: dict[tuple[str, str], str] = {}
         self._ballots: dict[str, dict[str, str | None]] = {}
-        self._take_up(run_input.at(0))
+        self._see(run_input.at(0))
 
     def panel(self, role: str) -> tuple[Member, ...]:
         """All members with a role, in the order of their seats."""
@@ -134,7 +134,7 @@ class Court(Generic[C, S]):
         await self._stages.begin(began)
         self._ballots = {}
         seated = self._members
-        self._take_up(self._input.at(began.index))
+        self._see(self._input.at(began.index))
         if self._members != seated:
             self._services.ledger.add(Seated(path=f"panel/{began.path}", stage=began.path, members=self._members))
         self._services.ledger.add(began)
@@ -302,9 +302,9 @@ class Court(Generic[C, S]):
 
     # --- within ---------------------------------------------------------------------------------------------
 
-    def _take_up(self, given: StageInput) -> None:
-        self.case, self.unsealed, self.setup = given.case, given.unsealed, given.setup
-        self._members, self._prompts = given.members, given.prompts
+    def _see(self, stage_input: StageInput) -> None:
+        self.case, self.unsealed, self.setup = stage_input.case, stage_input.unsealed, stage_input.setup
+        self._members, self._prompts = stage_input.members, stage_input.prompts
 
     @staticmethod
     def _refuse(names: Iterable[str], among: Collection[str], why: str) -> None:

@@ -96,7 +96,7 @@ class ExperimentDriver:
         self._house.runner.do(self._try_cluster(experiment)).result()
         self._keys[experiment] = dict(keys or {})
         self.store.set_status(experiment, "running")
-        self._do(self._take_up(experiment, self._house.runner))
+        self._do(self._resume(experiment, self._house.runner))
 
     def pause(self, experiment: str) -> None:
         """Start no further cell, and stop the runs under way; nothing that was answered is lost."""
@@ -113,7 +113,7 @@ class ExperimentDriver:
             experiment for experiment, owner, heartbeat in under_way if self._left(experiment, owner, heartbeat, runner)
         ]
         for experiment in left:
-            self._do(self._take_up(experiment, runner))
+            self._do(self._resume(experiment, runner))
         for experiment in {experiment for experiment, *_ in under_way} - {*left}:
             runner.watch(self._settled(experiment, runner))
         return left
@@ -142,7 +142,7 @@ class ExperimentDriver:
         if self.store.status(experiment) in ("running", "paused"):
             self.store.set_status(experiment, status, reason)
 
-    async def _take_up(self, experiment: str, runner: Runner) -> None:
+    async def _resume(self, experiment: str, runner: Runner) -> None:
         async with self._claiming:
             if experiment in self._driving:
                 return
@@ -229,7 +229,7 @@ class ExperimentDriver:
                 return
             holder = self.store.lease.holder(experiment)
             if self._left(experiment, *holder, runner):
-                await self._take_up(experiment, runner)
+                await self._resume(experiment, runner)
             else:
                 await asyncio.sleep(BEAT_S)  # another process drives it
 

@@ -76,7 +76,7 @@ READS: dict[str, set[str]] = {
         "counts",
         "experiment",
         "experiments",
-        *("lines", "names_snapshot"),
+        "names_snapshot",
         *("number", "page", "status", "took", "under_way"),
     },
     "Families": {"ids", "leads_to", "root"},
@@ -120,7 +120,7 @@ READS: dict[str, set[str]] = {
     "Runner": {"drives", "interrupted", "live", "record", "settled", "trouble", "wait", "do"},
     "SetupStore": {"load", "names"},
     "Snapshots": {"all", "frozen", "named"},
-    "WhatIfs": {"base", "experiment", "propose"},
+    "WhatIfs": {"experiment", "propose"},
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
@@ -135,7 +135,7 @@ ENGINE: dict[str, set[str]] = {
     "AsideStore": {"add", "take_in"},
     "BesideStore": {"take_in"},
     "Capabilities": {"of", "sees"},
-    "Collection": {"add", "close", "discard_indexes", "embed", "put", "remove", "seed", "take_out", "warm", "write"},
+    "Collection": {"add", "close", "discard_indexes", "embed", "remove", "seed", "warm", "write"},
     "Courthouse": {"close"},
     "Database": {"close", "each", "execute", "row", "snapshot", "transaction"},
     "DatasetImports": {"close", "wait"},
