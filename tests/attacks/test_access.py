@@ -134,7 +134,7 @@ ENGINE: dict[str, set[str]] = {
     "AnswerStore": {"claim", "keep", "release", "take_in"},
     "AsideStore": {"add", "take_in"},
     "BesideStore": {"take_in"},
-    "Capabilities": {"of", "sees"},
+    "Capabilities": {"context", "of", "sees"},
     "Collection": {"add", "close", "discard_indexes", "embed", "remove", "seed", "warm", "write"},
     "Courthouse": {"close"},
     "Database": {"close", "each", "execute", "row", "snapshot", "transaction"},
