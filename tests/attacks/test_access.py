@@ -76,6 +76,7 @@ READS: dict[str, set[str]] = {
         "counts",
         "experiment",
         "experiments",
+        "lines",
         "names_snapshot",
         *("number", "page", "status", "took", "under_way"),
     },
