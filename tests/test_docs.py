@@ -58,6 +58,7 @@ TRIED = {
     "measure_texts",
     "bench_claims",
     "measure_votes",
+    "measure_voices",
     "write_figures",
     "write_catalogue",
 }

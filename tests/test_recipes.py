@@ -19,6 +19,7 @@ from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
 from courtroom.engine.paper import departures
 from courtroom.errors import CourtroomError
+from courtroom.experiments.controls import TITLES
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import cells, check
 from courtroom.experiments.spec import Experiment, adapted, as_toml, parsed, read_toml
@@ -134,6 +135,14 @@ PRINTED: dict[str, tuple[list[str], list[str]]] = {
     "even-splits": (
         [f"{proof}, {n} jurors" for proof in ("reasonable-doubt", "preponderance") for n in (12, 6)],
         ["proven", "hung"],
+    ),
+    "talk-or-tokens": (
+        [
+            *("a debate", "a jury"),
+            *(f"a debate: {title}" for name, title in TITLES.items() if name != "placebo"),
+            *(f"a jury: {title}" for title in TITLES.values()),
+        ],
+        ["accuracy"],
     ),
     "majority-prevails": (["twelve jurors", "six jurors"], ["proven", "hung"]),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,7 +132,9 @@ def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
     found = recipe("first-ballot-curve")
     assert found is not None
     add_sample(house.datasets, house.library, found.experiment.dataset.name)
-    name = house.experiments.begin(adapted(found.experiment, repeats=2, arms=["2 of 12", "6 of 12", "10 of 12"]))
+    knobs = {"private_ballots": True}
+    arms = ["2 of 12", "6 of 12", "10 of 12"]
+    name = house.experiments.begin(adapted(found.experiment, repeats=2, arms=arms, values=knobs))
     house.experiments.go(name)
     house.experiments.wait(name, 120)
     runs = house.experiments.runs(name)
@@ -160,6 +163,8 @@ def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
     (figure,) = [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
     (mine,) = [trace for trace in figure["data"] if trace["name"] == "these runs"]
     assert [row[:3] for row in mine["customdata"]] == [[p["votes"], 12, p["n"]] for p in data["curve"] if p["n"]]
+    votes = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
+    assert re.search(r"Round \d: \d+ of 12 would have gone the other way in private", texts(votes).replace("\\", ""))
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ from courtroom.judging.private_ballot import other_way, private_votes
 from courtroom.language import N_, _, translated
 from courtroom.room.player import part, style, words
 from pages.parts.shared.blocks_view import choice_html
-from pages.parts.shared.inert import declared, escaped, inert
+from pages.parts.shared.inert import declared, escaped, inert, literal
 from pages.parts.shared.table import table
 
 vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
@@ -76,7 +76,7 @@ def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | N
     path, asked, apart = last
     values = {"number": len(apart), "asked": asked, "ballot": translated(record.ballot_name(path))}
     said = _("{ballot}: {number} of {asked} would have gone the other way in private.", **values)
-    inert(said + (f" {', '.join(apart)}" if apart else ""))
+    st.markdown(literal(said + (f" {', '.join(apart)}" if apart else "")))
 
 
 def verdict_view(record: Record, procedure: Procedure) -> None:
