@@ -12,7 +12,7 @@ from courtroom.engine.procedure import Peers
 from courtroom.judging.private_ballot import TITLE, InPrivate
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, narrowed
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Points, Sentence, Task
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Points, Sentence, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
@@ -83,10 +83,8 @@ class Finding(Answer):
     timestamp: Annotated[str, Longest(8)] = Field(
         default="", description="At which mm:ss of the video? Empty for an image."
     )
-    description: Sentence = Field(description="What do you see there?")
-    benefit_analysis: Sentence = Field(
-        default="", description="Why does it speak for this side's claim, or against it?"
-    )
+    description: Point = Field(description="What do you see there?")
+    benefit_analysis: Point = Field(default="", description="Why does it speak for this side's claim, or against it?")
     importance: Literal["high", "medium", "low"] = "medium"
 
 
