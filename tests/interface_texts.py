@@ -75,7 +75,7 @@ LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "s
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
              "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
-             "warn", "Note", "Ending", "Flow", "Beside"}  # fmt: skip
+             "warn", "Note", "Ending", "Flow", "Beside", "knob"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
