@@ -59,7 +59,7 @@ NO_TEXT = {
     ),
     *("ollama/deepseek-r1:8b-llama-distill-q4_K_M", "Qwen/Qwen2.5-7B-Instruct", '{"reasoning_effort": "low"}'),
     *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "judgment/similar-{x}-"),
-    "\nAnswer with one JSON object and nothing else.",
+    "\nAnswer with one JSON object and nothing else",
 }
 """Names, and what is matched against other text."""
 NOT_SHOWN = {"key", "icon", "type", "label_visibility", "width", "format", "gap", "vertical_alignment", "color", "display_text",
