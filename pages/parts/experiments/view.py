@@ -22,7 +22,7 @@ from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import best_of, cells_of, csv_of, guessed, latex, markdown, marks
 from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, run_of
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
@@ -537,9 +537,9 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
         shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
                   "Money": literal(money(spent.cost)) if spent.calls or spent.cost is not None else "–"}  # fmt: skip
         if any(one.consistency is not None for one in results.steady.values()):
-            shown["Same outcome again"] = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
+            shown[N_("Same outcome again")] = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
         if any(one.agreement is not None for one in results.steady.values()):
-            shown["Members agree (alpha)"] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
+            shown[N_("Members agree (alpha)")] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
     for guess in results.table.guesses:
         if guess.group == group:
