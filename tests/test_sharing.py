@@ -16,6 +16,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.store import Deleted
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
+from courtroom.experiments.plan import finished
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import NoSuchExperiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -176,7 +177,7 @@ def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
         "go": house.runner.go,
         "stop": house.runner.stop,
         "delete": house.store.delete,
-        "what if": lambda name: house.experiments.what_ifs.base(name),
+        "what if": lambda name: finished(name, house),
         "family": lambda name: house.record(name) and house.family(name),
     }
     with acts(BO):

@@ -286,7 +286,7 @@ def test_an_audience_is_inert(site: Site) -> None:
     phone.shows(5)
     other.close()
     site.open(f"deliberation?run={site.store.runs['cyberjurors']}")
-    expect(site.page.get_by_text("The audience", exact=True)).to_be_visible()
+    expect(site.page.get_by_role("heading", name="The audience")).to_be_visible()
     site.shows(5)
 
 
