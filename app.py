@@ -70,6 +70,8 @@ def draw() -> None:
     closed = outside()
     person = None if closed else acting()
     if alone:
+        paper = "#12161F" if st.context.theme.type == "dark" else "#FFFFFF"  # else the page scrolls through the button
+        st.html(f"<style>[data-testid='stHeader'] {{ background: {paper}; }}</style>")
         page = st.navigation([OPENED_ALONE[alone]], position="hidden")
     elif closed:
         page = st.navigation(PAGES, position="hidden")

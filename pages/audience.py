@@ -24,6 +24,7 @@ BEST, NEWEST = 4, 4
 """Arguments on a phone: those with most votes, and the latest of the others."""
 NARROW = """<style>
 .stMainBlockContainer { max-width: 44rem; padding-top: 2.5rem; }
+@media (max-width: 640px) { .stMainBlockContainer h1 { font-size: 1.9rem; padding-block: 1rem 0.3rem; } }
 .st-key-phone-id { position: absolute; width: 1px !important; overflow: hidden; }
 </style>"""
 
@@ -58,6 +59,7 @@ def argue(poll: str) -> None:
     text = str(st.session_state.get("argument", ""))
     if text.strip():
         send(lambda: live_audiences().argue(token, phone, poll, text, address()))
+        st.session_state["argued"] = poll
 
 
 @st.fragment
@@ -85,6 +87,8 @@ def ballot_view(poll: Poll) -> None:
     with st.form("arguing", border=False):
         st.text_area(_("Why? Your argument, which everybody can read"), max_chars=LONGEST, height=90, key="argument")
         st.form_submit_button(_("Send my argument"), width="stretch", on_click=argue, args=(poll.path,))
+    if st.session_state.get("argued") == poll.path and "refused" not in st.session_state:
+        st.caption(_(":material/check: Sent. Everybody reads it in a few seconds; what you send next takes its place."))
     arguments_view()
 
 
@@ -135,6 +139,11 @@ heading(snapshot.record.run.title)
 st.caption(_("You follow this hearing. Your votes stand next to those of its members, and change nothing in it."))
 if refused := st.session_state.pop("refused", ""):
     st.warning(literal(refused))
+st.html(case_html(snapshot.record.case))
+media = list(snapshot.record.case.media())
+if media and st.toggle(_("Pictures and videos of the case ({media})", media=len(media))):
+    for medium in media:
+        medium_view(house, medium, key="audience")
 st.html(sides_css(snapshot.procedure.choices))
 if closed:
     st.info(_("The audience is closed. Thank you."), icon=":material/check_circle:")
@@ -153,9 +162,4 @@ if snapshot.said:
     st.html(said_html(snapshot.said, snapshot.record, snapshot.procedure))
 elif not closed:
     st.caption(_("What the members say stands here after their first vote."))
-st.html(case_html(snapshot.record.case))
-media = list(snapshot.record.case.media())
-if media and st.toggle(_("Pictures and videos of the case ({media})", media=len(media))):
-    for medium in media:
-        medium_view(house, medium, key="audience")
 news()

@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.evaluation.run_list import Order, RunFilter, RunLine, RunList
 from courtroom.language import _, translated
-from pages.parts.runs.lines import COLUMNS, WIDTHS, WITHIN, Lines
+from pages.parts.runs.lines import WIDTHS, WITHIN, Lines
 from pages.parts.runs.picked import MOST_AT_ONCE, pick_all, selected_bar, undo_deletion
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.controls import STATUS
@@ -66,7 +66,7 @@ wanted = RunFilter(
     whose=whose_filter("runs"),
     text=top[0].text_input(_("Search"), placeholder=_("case, outcome or id")).strip(),
     status=top[1].selectbox(
-        _("Status"), ["", *STATUS], format_func=lambda name: translated(STATUS[name][1]) if name in STATUS else _("All")
+        _("State"), ["", *STATUS], format_func=lambda name: translated(STATUS[name][1]) if name in STATUS else _("All")
     ),
     procedure=top[2].selectbox(
         _("Procedure"),
@@ -121,8 +121,11 @@ def listing() -> None:
                 ),
                 on_click=lambda: pick_all(listed.runs(wanted, MOST_AT_ONCE)),
             )
-    for column, name in zip(st.columns(WIDTHS), COLUMNS, strict=True):
-        column.caption(name)
+    st.html("<style>@media (max-width: 640px) { .st-key-heads { display: none; } }</style>")  # there columns are rows
+    heads = ("", _("Case"), _("Procedure"), _("Outcome"), _("State"), _("When"), "")
+    with st.container(key="heads"):
+        for column, name in zip(st.columns(WIDTHS), heads, strict=True):
+            column.caption(name)
     drawn = Lines(house, house.marks.short(line.id for line in lines if isinstance(line, RunLine)))
     for line in lines:
         drawn.draw(line)

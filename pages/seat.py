@@ -18,7 +18,7 @@ from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.sign_in import opens
 
 LOOK_S = 1.0
-FORM = "\nAnswer with one JSON object and nothing else."
+FORM = "\nAnswer with one JSON object and nothing else"
 """Where a prompt tells a model in which form to answer; a person has the fields below."""
 
 

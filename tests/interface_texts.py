@@ -59,7 +59,7 @@ NO_TEXT = {
     ),
     *("ollama/deepseek-r1:8b-llama-distill-q4_K_M", "Qwen/Qwen2.5-7B-Instruct", '{"reasoning_effort": "low"}'),
     *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "judgment/similar-{x}-"),
-    "\nAnswer with one JSON object and nothing else.",
+    "\nAnswer with one JSON object and nothing else",
 }
 """Names, and what is matched against other text."""
 NOT_SHOWN = {"key", "icon", "type", "label_visibility", "width", "format", "gap", "vertical_alignment", "color", "display_text",
@@ -75,7 +75,7 @@ LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "s
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
              "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
-             "warn", "Note", "Ending", "Flow", "Beside"}  # fmt: skip
+             "warn", "Note", "Ending", "Flow", "Beside", "knob"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""

@@ -201,7 +201,7 @@ def wrong(**changes: Any) -> str:
     ("changes", "told"),
     [
         ({"title": None}, "a.json: title: must be text. Put it in quotes."),
-        ({"title": ""}, "a.json: title: must have at least 1 characters. Write more."),
+        ({"title": ""}, "a.json: title: must have 1 or more characters. Write more."),
         ({"title": "x" * 201}, "a.json: title: may have 200 characters. Shorten it."),
         ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
         ({"evidence": {}}, "a.json: evidence: must be a list. Put it in [ ]."),
@@ -236,7 +236,7 @@ def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str
 
 def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
     bad = {"id": "seller-1", "side": "seller", "media": [{"id": "m", "kind": "image", "file": ""}]}
-    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have at least" in wrong(
+    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in wrong(
         evidence=[{"id": "buyer-1", "side": "buyer"}, bad]
     )
 

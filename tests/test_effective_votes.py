@@ -74,6 +74,7 @@ def test_who_goes_over_and_who_stays() -> None:
     stayed = Panel("x", ({"a": 0, "b": 1, "c": 1, "d": 1}, {"a": 0, "b": 1, "c": 0, "d": 1}))
     assert conformity(went) == (1, 1, 0, 1)
     assert conformity(stayed) == (0, 1, 1, 1)
+    assert conformity(Panel("x", ({"a": 0}, {"a": 1}))) == (0, 0, 0, 0), "nobody to go over to"
     assert variety(Panel("x", (), ("the same words", "the same words"))) == 0
     assert variety(Panel("x", (), ("one thing", "other matter"))) == 1
 

@@ -32,7 +32,7 @@ SENTENCES: Mapping[str, str] = {
     "literal_error": "must be one of {expected}.",
     "string_type": "must be text. Put it in quotes.",
     "string_unicode": "holds half a character. Write it again.",
-    "string_too_short": "must have at least {min_length} characters. Write more.",
+    "string_too_short": "must have {min_length} or more characters. Write more.",
     "string_too_long": "may have {max_length} characters. Shorten it.",
     "too_short": "must have at least {min_length} entries. Add more.",
     "too_long": "may have {max_length} entries. Remove some.",

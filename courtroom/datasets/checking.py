@@ -172,7 +172,9 @@ class Findings(Strict):
                 f"{self.contradicted} texts have several outcomes, e.g. rows {_some(one.rows)}: {' and '.join(one.outcomes[:3])}."
             )
         if self.refused:
-            found.append(f"{self.refused} records were not taken in when it was imported; `datasets show` says why.")
+            found.append(
+                f"{self.refused} records were not taken in when it was imported; what the import counted says why."
+            )
         if self.unknown:
             found.append(f"{self.unknown} rows have no known outcome: they can be heard, but not scored.")
         for split, names in self.missing.items():

@@ -117,9 +117,9 @@ class ImportCounts(Strict):
             )
             lines.append(f"{self.blank:,} rows have no known outcome{some}: they can be heard, but not scored.")
         if self.contradictory:
-            lines.append(f"{self.contradictory:,} texts have several outcomes; `datasets check` names them.")
+            lines.append(f"{self.contradictory:,} texts have several outcomes; the dataset's check names them.")
         if self.repeated:
-            lines.append(f"{self.repeated:,} rows repeat an earlier one; `datasets check` names them.")
+            lines.append(f"{self.repeated:,} rows repeat an earlier one; the dataset's check names them.")
         if self.near:
             among = "" if self.compared >= self.rows else f" among {self.compared:,} rows drawn by chance"
             lines.append(f"Pairs of rows that say nearly the same{among}: {self.near:,}.")

@@ -167,6 +167,8 @@ def conformity(panel: Panel) -> tuple[int, int, int, int]:
     went = opposed = 0
     faced: set[str] = set()
     for before, after in pairwise(panel.ballots):
+        if len(before) == 1:
+            continue  # nobody else is there
         for who in before.keys() & after.keys():
             others, many = Counter(vote for other, vote in before.items() if other != who).most_common(1)[0]
             if others != before[who] and 2 * many > len(before) - 1:

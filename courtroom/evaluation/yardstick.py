@@ -249,7 +249,11 @@ class Yardstick:
             said.append(
                 f"From first ballot to verdict these {len(self.model)} runs lie {points} points from the curve of people (95 % interval {low} to {high}, p {_p(p)})."
             )
-            said.append("They are told apart from people." if p < ALPHA else "They are not told apart from people.")
+            said.append(
+                "By this curve they are told apart from people."
+                if p < ALPHA
+                else "By this curve they are not told apart from people."
+            )
         if voices := worth(self.panels, "votes"):
             said.append(voices)
         return tuple(said)

@@ -21,7 +21,7 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.layout import tone
 from courtroom.language import _
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.audience import Liked
+from courtroom.questions.audience import BEFORE, Liked
 from courtroom.room.live_audiences import AudienceSnapshot, Poll
 from pages.parts.audience.phone import live_audiences
 from pages.parts.shared.actions import errors_shown
@@ -78,10 +78,15 @@ STYLE = (
 def tally_html(polls: Sequence[Poll], choices: Sequence[Choice], members: str) -> str:
     """HTML for the polls, a bar for the audience and one for the members in each."""
     theme = st.context.theme.type or "light"
+
+    def asked(poll: Poll) -> bool:
+        """Whether the members vote in it too; before their first vote the audience votes alone."""
+        return poll.path != BEFORE or len(polls) == 1
+
     blocks = [
         f'<div><div class="name">{escaped(poll.name)}</div>'
         f"{_bar(_('Audience'), poll.voted, choices, theme, _('no votes yet'))}"
-        f"{_bar(members, poll.members, choices, theme, _('not voted yet'), poll.abstained)}</div>"
+        f"{_bar(members, poll.members, choices, theme, _('not voted yet'), poll.abstained) if asked(poll) else ''}</div>"
         for poll in polls
     ]
     return f'{STYLE}<div class="polls">{"".join(blocks)}</div>'
@@ -209,7 +214,9 @@ def _live(token: str) -> None:
                     live_audiences().empty(token)
                     st.rerun()
     if not closed:
-        st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)))
+        waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
+        by_itself = audience.shown is None and snapshot.record.run.status != "done"
+        st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)) + (waits if by_itself else ""))
     st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
     if st.session_state.get(f"arguments-{audience.run}") != _standing(
         live_audiences().audiences.arguments(audience.run)

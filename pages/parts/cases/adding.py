@@ -124,7 +124,7 @@ TYPES = ["png", "jpg", "jpeg", "webp", "gif", "mp4", "webm", "mov", "avi", "mkv"
 def case_form(house: Courthouse) -> None:
     """Everything stays in the form until it is saved; saving checks it first."""
     count = st.session_state.setdefault("form_pieces", 2)
-    with st.form("case", border=True):
+    with st.form("new-dispute", border=True):
         st.subheader(_("A new dispute"))
         title = st.text_input(_("Title"), key="form_title")
         top = st.columns(3)

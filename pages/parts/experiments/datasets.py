@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -58,7 +59,15 @@ def draw_datasets() -> None:
 def _listed(infos: list[DatasetInfo]) -> pd.DataFrame:
     parts = [", ".join(f"{split} {count:,}" for split, count in info.splits.items()) or "none" for info in infos]
     rows = [
-        (info.name, info.kind, info.count, splits, info.version, info.source, info.made.replace("T", " ")[:16])
+        (
+            info.name,
+            info.kind,
+            info.count,
+            splits,
+            info.version,
+            Path(info.source).name,
+            info.made.replace("T", " ")[:16],
+        )
         for info, splits in zip(infos, parts, strict=True)
     ]
     return pd.DataFrame(rows, columns=["Dataset", "Kind", "Rows", "Splits", "Version", "From", "Made"])
@@ -195,7 +204,8 @@ def _check(house: Courthouse, info: DatasetInfo) -> None:
         splits = [", ".join(dict.fromkeys(filter(None, one.splits))) for one in near.pairs]
         pairs = [(", ".join(one.rows), of, one.alike) for one, of in zip(near.pairs, splits, strict=True)]
         alike = st.column_config.NumberColumn(_("Alike"), format="percent")
-        table(pd.DataFrame(pairs, columns=["Rows", "Splits", "Alike"]), {"Alike": alike})
+        shown = pd.DataFrame(pairs, columns=["Rows", "Splits", "Alike"])
+        table(shown if any(splits) else shown.drop(columns="Splits"), {"Alike": alike})
 
 
 @offered(Access.RUN)

@@ -303,8 +303,19 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
                 "direction": st.column_config.SelectboxColumn(
                     _("Is"), options=["higher", "lower", "different"], default="higher", required=True
                 ),
-                "least": st.column_config.NumberColumn(_("By at least"), min_value=0.0, default=0.0),
-                "cases": st.column_config.NumberColumn(_("With so many cases"), min_value=1, step=1, default=1),
+                "least": st.column_config.NumberColumn(
+                    _("By at least"),
+                    min_value=0.0,
+                    default=0.0,
+                    help=_("In the measure's own unit: 0.02 of a share is 2 points."),
+                ),
+                "cases": st.column_config.NumberColumn(
+                    _("With so many cases"),
+                    min_value=1,
+                    step=1,
+                    default=1,
+                    help=_("It is tested once, when both arms have so many cases; before, it is not shown."),
+                ),
             },
             key=f"experiment-hypotheses-{experiment.digest[:8]}",
         )
@@ -312,6 +323,12 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
             {"direction": "higher", "least": 0.0, "cases": 1}
         )
         rows = whole.astype({"cases": int}).to_dict("records")
+        st.caption(
+            _(
+                "To be locked: {hypotheses}. A line counts once its arm, what it is compared with and its measure are chosen.",
+                hypotheses=f"{len(rows):d}",
+            )
+        )
     with errors_shown():
         return parsed({**experiment.model_dump(mode="json"), "hypotheses": rows}, "The hypotheses")
     return experiment

@@ -22,7 +22,9 @@ from courtroom.experiments.store import State, StoredExperiment
 from courtroom.experiments.table import sentence, summary, without_interval
 from courtroom.experiments.written import best_of, cells_of, csv_of, guessed, latex, markdown, marks
 from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_matrix, draw_values, run_of
-from courtroom.language import _, translated
+from courtroom.language import N_, _, translated
+from courtroom.models.offline import NOTICE
+from courtroom.models.spec import OFFLINE
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
 from pages.parts.shared.actions import do, errors_shown
@@ -423,12 +425,23 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
         if len(groups) > 1
         else groups[0]
     )
+    arms = [arm for arm in results.kept.experiment.arms if arm.procedure]
+    if any((arm.model or arm.set.get("model.id", OFFLINE)) == OFFLINE for arm in arms):
+        st.caption(translated(NOTICE))
     st.table(in_language(_table(results, group)), border="horizontal", hide_index=True)
     st.caption(
         _(
             "In brackets: the 95 % interval over cases, and n where not all cases have a value; the best value is bold. ▲ says than how many other arms an arm is shown to be better (corrected p below 0.05). ▼ marks a value that is below a guess."
         )
     )
+    if any(one.consistency is not None for one in results.steady.values()):
+        st.caption(_("*Same outcome again*: how often the repeats of a case come to the same outcome, right or wrong."))
+    if any(one.agreement is not None for one in results.steady.values()):
+        st.caption(
+            _(
+                "*Members agree (alpha)*: Krippendorff's alpha of the members' last votes; 1 is always, 0 is no more than by chance."
+            )
+        )
     for note in (*without_interval(results.table), *results.notes):
         st.caption(literal(note))
     if results.findings:
@@ -441,6 +454,12 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
         )
     for line in results.repeats_told:
         st.markdown(literal(line))
+    if results.repeats_told:
+        st.caption(
+            _(
+                "P: how often chance alone makes the repeats of an arm differ so much in what they get right. T: Student's t of the first measure against the arm above, a pair for each repeat."
+            )
+        )
     pairs = [pair for pair in results.pairs if pair.group == group]
     overall = [one for one in results.overall if one.group == group]
     for line in summary(pairs, overall):
@@ -474,7 +493,12 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
 def _matrix(house: Courthouse, results: ExperimentResults, group: str, measure: Measure, theme: str) -> None:
     groups = [results.groups[arm, group] for arm in results.arms if (arm, group) in results.groups]
     marks_ = sum(len(one.by_case) for one in groups)
-    st.subheader(_("Arms and cases"), help=_("A circle is right, a cross is wrong. Choose a mark to open its run."))
+    st.subheader(
+        _("Arms and cases"),
+        help=_(
+            "A circle is right, a cross is wrong, a diamond is right in some repeats only. Choose a mark to open its run."
+        ),
+    )
     if marks_ > MOST_MATRIX:
         st.caption(_("{marks} marks are too many to draw; the cells below have them all.", marks=f"{marks_:,}"))
         return
@@ -513,9 +537,9 @@ def _table(results: ExperimentResults, group: str) -> pd.DataFrame:
         shown |= {"Cases": f"{line.cases:,}", "Failed": f"{spent.failed:,}", "Calls": f"{spent.calls:,}", "Tokens": f"{spent.tokens:,}",
                   "Money": literal(money(spent.cost)) if spent.calls or spent.cost is not None else "–"}  # fmt: skip
         if any(one.consistency is not None for one in results.steady.values()):
-            shown["Same outcome again"] = "–" if steady.consistency is None else f"{steady.consistency:.0%}"
+            shown[N_("Same outcome again")] = "–" if steady.consistency is None else f"{100 * steady.consistency:.0f} %"
         if any(one.agreement is not None for one in results.steady.values()):
-            shown["Members agree (alpha)"] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
+            shown[N_("Members agree (alpha)")] = "–" if steady.agreement is None else f"{steady.agreement:.2f}"
         lines.append(shown)
     for guess in results.table.guesses:
         if guess.group == group:

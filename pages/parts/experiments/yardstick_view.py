@@ -35,6 +35,8 @@ def yardstick_view(house: Courthouse, kept: StoredExperiment) -> None:
     arm = (
         st.selectbox(_("Arm"), [ALL_ARMS, *names], key="yardstick-arm", format_func=literal) if names[1:] else ALL_ARMS
     )
+    if arm == ALL_ARMS and names[1:]:
+        st.caption(_("The runs of all arms together, controls too. Choose an arm to see its juries alone."))
     runs = tuple(house.experiments.runs(kept.id, "" if arm == ALL_ARMS else arm))
     with st.spinner(_("Adding up ...")):
         found = _read(house, runs)

@@ -7,6 +7,7 @@ import secrets
 import time
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 
@@ -26,6 +27,7 @@ from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.models.schema import schema_of
 from courtroom.sharing.rules import may_change
+from pages.parts.audience.presenter import HERE_ONLY
 from pages.parts.shared.actions import do, errors_shown
 from pages.parts.shared.answer_form import answer_fields
 from pages.parts.shared.house import server_address
@@ -340,3 +342,9 @@ def seats(house: Courthouse, record: Record) -> None:
                 "Each link opens that one seat and nothing else. Send it to whoever is to sit there, or open it yourself."
             )
         )
+        if urlsplit(server_address()).hostname in HERE_ONLY:
+            st.caption(
+                _(
+                    "The address in it is this computer's own: to open it on a phone, write the address that this computer has in your network."
+                )
+            )

@@ -49,7 +49,6 @@ def more(house: Courthouse, row: RunLine, interrupted: bool) -> None:
 
 
 WIDTHS = (0.5, 5, 2.5, 3, 2, 2.2, 3)
-COLUMNS = ("", "Case", "Procedure", "Outcome", "Status", "When", "")
 WITHIN = "runs-within"
 """The part of the list that is shown by itself, in the session: one of `Part`, and an id."""
 

@@ -85,6 +85,12 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
         st.caption(
             _("{moved} of {compared} changes move the support at all.", moved=len(moved), compared=len(compared))
         )
+        if len(experiment.seeds) == 1:
+            st.caption(
+                _(
+                    "Each change was heard once, under one seed: a vote more or less may be chance. More seeds show which changes matter."
+                )
+            )
     if any(row.flips for row in what_if.rows):
         st.subheader(
             _("What turns it"), help=_("Seeds under which the verdict differs from the base's under the same seed.")
@@ -102,6 +108,9 @@ def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
         downloads(house, everything)
 
 
+MOST_NAMED = 3
+
+
 def _told(what_if: WhatIf) -> None:
     """The answer in a sentence or two."""
     turned = [row for row in what_if.influential() if row.flips]
@@ -109,7 +118,7 @@ def _told(what_if: WhatIf) -> None:
     if not compared:
         return
     moved = [row for row in what_if.influential() if row.swing or row.flips]
-    names = "; ".join(literal(row.name) for row in (turned or moved)[:3])
+    names = "; ".join(literal(row.name) for row in (turned or moved)[:MOST_NAMED])
     if turned:
         meaning = _(
             "What decided it: **{turned} of {compared}** changes turn the verdict under some seed, first of all {names}",
@@ -129,8 +138,23 @@ def _told(what_if: WhatIf) -> None:
         meaning = _("{meaning}. What did not matter: {idle}", meaning=meaning, idle=idle)
     (st.success if turned else st.info)(meaning, icon=":material/alt_route:" if turned else ":material/anchor:")
     for kind, title in KINDS:
-        if best := [row for row in what_if.influential(kind) if row.swing or row.flips][:3]:
-            named = "; ".join(f"{literal(row.name)} ({row.swing or 0:+.0%})" for row in best)
+        best = [row for row in what_if.influential(kind) if row.swing or row.flips]
+        alike = [row for row in best if (row.swing, row.flips) == (best[0].swing, best[0].flips)]
+        if len(alike) > MOST_NAMED:
+            points = f"{100 * (best[0].swing or 0):+.0f}"
+            st.caption(
+                _(
+                    "Most influential {title}: no single one. {alike} changes move it equally far ({points} points).",
+                    title=title,
+                    alike=len(alike),
+                    points=points,
+                )
+            )
+        elif best:
+            named = "; ".join(
+                _("{name} ({points} points)", name=literal(row.name), points=f"{100 * (row.swing or 0):+.0f}")
+                for row in best[:MOST_NAMED]
+            )
             st.caption(_("Most influential {title}: {named}", title=title, named=named))
 
 
