@@ -89,3 +89,11 @@ def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse)
     next(button for button in app.button if button.label == "Import").click().run()
     case = house.library.case("wnli")
     assert [item.label for item in case.items] == ["entailment", "not_entailment"]
+
+
+def test_a_case_is_heard_while_the_form_for_a_new_one_is_open(house: Courthouse) -> None:
+    app = page()
+    app.button_group(key="adding").set_value("Write").run()
+    app.button(key="hear-oak-table").click().run()
+    assert not app.exception, app.exception
+    assert app.session_state["case"] == "oak-table"

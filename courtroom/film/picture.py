@@ -184,7 +184,7 @@ class Painter:
             points = self._rows(box, radius)
         else:
             # Places of a ring and of benches leave room at their edges.
-            inner: Box = (left + 30, top + radius - 4, right - 30, bottom - (radius if many else radius + 22))
+            inner: Box = (left + 30, top + radius - 15, right - 30, bottom - (radius if many else radius + 9))
             points = {seat.id: _placed(seat, inner) for seat in self._seats}
         if shot.kind == "change":
             self._followed(now, shot.member, points, radius)

@@ -16,6 +16,7 @@ CHARACTERS_A_SECOND = 15
 SETTLES = 0.8
 """Seconds for the eye to find the caption after a change of picture."""
 LONGEST_CAPTION = 110
+LONGEST_CHANGE = 170
 LONGEST_OUTCOME = 220
 SHORTEST, LONGEST = 20.0, 60.0
 """Seconds of a film."""
@@ -176,7 +177,8 @@ def key_sentence(parts: Sequence[SpokenPart], names: Sequence[str] = ()) -> str:
     telling = [sentence for sentence in said if reading_time(sentence) > 1]
     first = {word for name in names for word in (name, name.split()[0]) if len(word) > 1}
     taken_up = next((text for text in telling if any(word in text for word in first)), None)
-    return shortened(taken_up or next(iter(telling or said), ""))
+    # What changed a mind stands at the end of its sentence.
+    return shortened(taken_up or next(iter(telling or said), ""), LONGEST_CHANGE if taken_up else LONGEST_CAPTION)
 
 
 def shortened(text: str, most: int = LONGEST_CAPTION) -> str:

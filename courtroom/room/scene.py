@@ -297,7 +297,7 @@ def _rings(members: Sequence[str]) -> dict[str, Place]:
     if len(members) > ONE_RING:
         outer = math.ceil(len(members) * 0.6)
         return _ring(members[:outer], 45, 44) | _ring(members[outer:], 31, 28)
-    return _ring(members, 44, 42)
+    return _ring(members, 44, 40)
 
 
 def _ring(members: Sequence[str], across: float, down: float) -> dict[str, Place]:
@@ -327,7 +327,7 @@ def _bench(voters: Sequence[str], others: Sequence[str]) -> dict[str, Place]:
     size = math.ceil(len(voters) / rows)
     found: dict[str, Place] = {}
     for row in range(rows):
-        found |= _line(voters[row * size : (row + 1) * size], 14 + 21 * row, 9, 91, sag=5)
+        found |= _line(voters[row * size : (row + 1) * size], 16 + 21 * row, 9, 91, sag=5)
     return found | _line(others, 87, 9, 91)
 
 

@@ -110,6 +110,7 @@ def test_a_person_steers_forks_compares_shares_and_sits(app: str, browser: Brows
     seat.set_default_timeout(WAIT_MS)
     seat.goto(address)
     expect(seat.get_by_text("Your answer")).to_be_visible()
+    expect(seat.get_by_text("JSON")).to_have_count(0)  # a person has the fields of a form in its place
     shot(seat, "seat")
     fits(seat)
     assert seat.get_by_role("link", name="Runs").count() == 0

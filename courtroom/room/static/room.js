@@ -27,17 +27,22 @@ function mountRoom(host, hooks = {}) {
     draw();
   }
 
+  function filling(on) {
+    root.classList.toggle("present", on);
+    timeline.filling(on);
+    if (!on && document.fullscreenElement) document.exitFullscreen();
+  }
+
   function present() {
     const on = !root.classList.contains("present");
-    root.classList.toggle("present", on);
+    filling(on);
     if (on && root.requestFullscreen) root.requestFullscreen().catch(() => {});  // where it is not allowed, the room fills the window
-    else if (!on && document.fullscreenElement) document.exitFullscreen();
   }
-  document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) root.classList.remove("present"); });
+  document.addEventListener("fullscreenchange", () => { if (!document.fullscreenElement) filling(false); });
 
   root.addEventListener("keydown", (event) => {
     const typing = event.target instanceof Element && event.target.matches("select, input[type=checkbox]");
-    if (event.key === "Escape") { if (!drawer.element.hidden) drawer.close(); else root.classList.remove("present"); return; }
+    if (event.key === "Escape") { if (!drawer.element.hidden) drawer.close(); else filling(false); return; }
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const steps = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const ranged = event.target instanceof Element && event.target.matches("input[type=range]:not(.range)");

@@ -91,6 +91,7 @@ function timelinePart(go, present, recounting) {
   }
 
   return {
+    filling(on) { presenting.textContent = on ? t("Close") : t("Present"); },
     element: box, stop,
     playing: () => timer !== null,
     start,

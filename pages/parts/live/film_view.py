@@ -29,13 +29,22 @@ _one_at_a_time = threading.Lock()
 
 def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """The button that opens the storyboard, and the storyboard while it is open."""
-    if st.button(
-        _("Film"), icon=":material/movie:", help=_("MP4 or GIF of its moments, to take along."), key="do-film"
-    ):
-        st.session_state.pop(DRAWN, None)
-        st.session_state[OPEN] = record.run.id
+    st.button(
+        _("Film"),
+        icon=":material/movie:",
+        help=_("MP4 or GIF of its moments, to take along."),
+        key="do-film",
+        on_click=_opened,
+        args=(record.run.id,),
+    )
     if st.session_state.get(OPEN) == record.run.id:
         st.dialog(_("A film of this run"), width="large", on_dismiss=_closed)(_storyboard)(house, procedure, record)
+
+
+def _opened(run: str) -> None:
+    st.session_state.pop(DRAWN, None)
+    st.session_state[OPEN] = run
+    st.session_state[f"sharing-{run}"] = False  # else the list lies over the storyboard
 
 
 def _closed() -> None:

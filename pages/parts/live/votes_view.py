@@ -108,7 +108,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                     (_("The same side won") if same else _("The other side won"))
                     + _(
                         "; the counts differ by {far} votes a side on average.",
-                        far=f"{sum(far) / max(1, len(far)):.1f}",
+                        far=f"{sum(far) / max(1, len(far)):.2g}",
                     )
                 )
             elif real_outcome := record.case.real_outcome():

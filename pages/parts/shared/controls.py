@@ -116,7 +116,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             change_one(house, procedure, record)
         if mine:
             invite_button(house, procedure, record)
-        with st.popover(_("Share")):
+        with st.popover(_("Share"), key=f"sharing-{run.id}", on_change="rerun"):
             st.caption(_("This address opens the same run, also in another browser:"))
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             share_view(house, of)

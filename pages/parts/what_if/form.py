@@ -113,7 +113,7 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
             for v, calls in proposal
         ]
     )
-    with st.expander(_("{found} changes fit", found=len(proposal)), expanded=True):
+    with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
         edited = st.data_editor(
             table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
             column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
