@@ -102,7 +102,7 @@ def test_a_model_that_does_not_is_told_apart(name: str) -> None:
     interval, p = found.distance
     assert 0 < interval.low < interval.value < interval.high
     assert p < 0.001
-    assert found.sentences[-1] == "They are told apart from people."
+    assert found.sentences[-1] == "By this curve they are told apart from people."
     more = "more" if name.startswith("follows") else "less"
     assert found.sentences[0].startswith(f"Follows the first majority {more} than people do: ")
 
