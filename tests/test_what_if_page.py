@@ -106,8 +106,8 @@ def test_figures_show_what_the_results_say(theme: str) -> None:
     found = results(PLAN, cells)
     swings = draw_swings(found, CHOICES, theme).data[0]
     assert [label.split(" ", 1)[1] for label in swings.y] == ["without buyer-1", "without juror-01"]
-    assert list(swings.x) == pytest.approx([-0.4, 0.1])
-    assert swings.text[0] == "-40% · 2 of 2 flipped"
+    assert list(swings.x) == pytest.approx([-40, 10])
+    assert swings.text[0] == "-40 · 2 of 2 flipped"
     shares = draw_shares(found, CHOICES, theme).data[0]
     assert list(shares.x) == [1, 0, 1]
     assert shares.error_x.arrayminus[0] == pytest.approx(1 - found.rows[0].shares["buyer"].low)

@@ -55,7 +55,7 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     against = tone(None, theme)
     figure = go.Figure(
         go.Bar(
-            x=[row.swing for row in rows],
+            x=[100 * (row.swing or 0.0) for row in rows],
             y=_names(rows),
             orientation="h",
             marker={
@@ -65,7 +65,7 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
                 "pattern": {"shape": ["" if (row.swing or 0) >= 0 else "/" for row in rows]},
             },
             text=[
-                f"{row.swing:+.0%}"
+                f"{100 * (row.swing or 0.0):+.0f}"
                 + (_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "")
                 for row in rows
             ],
@@ -73,14 +73,16 @@ def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
             cliponaxis=False,
             textfont={"color": INK[theme]},
             customdata=[plain(row.name) for row in rows],
-            hovertemplate="%{customdata}<br>%{x:+.1%}<extra></extra>",
+            hovertemplate="%{customdata}<br>%{x:+.1f}<extra></extra>",
         )
     )
-    far = max((abs(row.swing or 0.0) for row in rows), default=0.0) * 1.5 or 0.1
+    far = max((abs(100 * (row.swing or 0.0)) for row in rows), default=0.0) * 1.5 or 10
     figure.update_xaxes(
         range=[-far, far],
-        tickformat="+.0%",
-        title_text=_("change of the support for: {outcome}", outcome=_title(what_if.decided, choices)),
+        tickformat="+.0f",
+        title_text=_(
+            "change of the support for: {outcome} (percentage points)", outcome=_title(what_if.decided, choices)
+        ),
     )
     return _listed(figure, rows, theme)
 

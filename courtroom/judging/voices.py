@@ -148,9 +148,9 @@ answer= {name} has a point with {q}, but {own} weighs more with me | I hear {nam
 moved= Alone with {own} I would say {other}, but {names} vote the other way | {names} turned me, for by {own} I was with the {other}
     | I came with {own} for the {other}, then heard how {names} vote | It took {names} to move me away from {own} and the {other}
     | With {own} alone I was for the {other}, but {names} outweigh it | {own} speaks for the {other}, but {names} changed my mind
-    | After the votes of {names} I give up the {other} and {own} | The votes of {names} moved me away from {own} and the {other}
-moved ends=; so I am now for the {side} |, and I change to the {side} |; I let that count and say {side} |, hence my vote for the {side}
-    |; that tips me to the {side} |, which brings me over to the {side} |; so be it, the {side}
+    | After the votes of {names} I leave aside the {other} and {own} | The votes of {names} moved me away from {own} and the {other}
+moved ends=; so I am for the {side} |, and so my vote is for the {side} |; I let that count and say {side} |, hence my vote for the {side}
+    |; that tips me to the {side} |, which brings me to the {side} |; so be it, the {side}
 first before= | Well, | Now, | Honestly, | First, | Clearly, | Right,
 more before= Besides, | Also, | Moreover, | Next, | Then, | Further, | Again,
 against before= | However, | Nonetheless, | Admittedly, | Nevertheless, | That said, | Certainly,
@@ -189,7 +189,7 @@ answer= {name}提{q}有道理，但{own}在我这里更重 | 我听了{name}说{
     | {name}举出{q}，我举出{own} | {name}看到{q}的地方，我看到{own} | 就算{name}有{q}，也不能让我忘了{own}
 moved= 单凭{own}我会选{other}，可{names}投了另一边 | {names}让我转了念，因为照{own}我原本支持{other} | 我带着{own}支持{other}而来，后来听到{names}的投票 | 是{names}让我离开了{own}和{other}
     | 若只有我和{own}，就是{other}，但{names}更有分量 | 不是为{other}说话的{own}，而是{names}让我下了决心 | 看了{names}的票，我放下{other}和{own} | 让我离开{own}和{other}的，是{names}怎么投
-moved ends=，所以现在我支持{side} |，我改投{side} |，我让这一点算数，选{side} |，因此我投{side} |，这使我转向{side} |，把我带到{side}这边 |，那就{side}吧
+moved ends=，所以我支持{side} |，我这一票给{side} |，我让这一点算数，选{side} |，因此我投{side} |，这让我靠向{side} |，把我带到{side}这边 |，那就{side}吧
 first before= | 我说， | 先讲一句， | 坦白说， | 首先， | 依我看， | 好，
 more before= 再说， | 还有， | 另外， | 接着， | 而且， | 此外， | 再有，
 against before= | 话说回来， | 可是， | 同时， | 反过来， | 诚然， | 要知道，
