@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 CHECKED_UP_TO = 64 * 2**20
 """Bytes of a store that is checked whenever it is opened, which takes less than 0.1 s; of a larger one the doctor does it."""
+PATIENCE_S = 30.0
+"""So long who opens or writes waits for another process that holds the store."""
 ELSEWHERE = "or set COURTROOM_HOME to another folder"
 
 
@@ -53,14 +56,15 @@ class SqliteStore:
     def _connection(self) -> sqlite3.Connection:
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if connection is None:
-            connection = sqlite3.connect(self._path, timeout=30, isolation_level=None, check_same_thread=False)
+            connection = sqlite3.connect(self._path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
             connection.row_factory = sqlite3.Row
             # Bytes that are no text make their own row unreadable, not the rows after it.
             connection.text_factory = lambda data: data.decode("utf-8", "surrogateescape")
             # A killed process loses nothing in WAL with NORMAL; only a power cut may lose the last commits. The log is
             # folded in after 40 MB, not 4: folding waits for the disk.
+            _into_wal(connection)
             connection.executescript(
-                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
+                "PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=10000; PRAGMA foreign_keys=ON;"
             )
             connection.create_function("folded", 1, _folded, deterministic=True)
             self._local.connection = connection
@@ -119,6 +123,19 @@ class SqliteStore:
                 copy(self._path, self._path.with_name(f"{self._path.name}.before-{REVISION}.bak"))
                 upgrade(server)
                 sign(connection, names_of_tables())
+
+
+def _into_wal(connection: sqlite3.Connection) -> None:
+    """SQLite does not wait here for another process that opens the same empty store: it says at once that it is busy."""
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 @contextmanager
