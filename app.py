@@ -3,8 +3,6 @@
 The server imports this file as it starts; Streamlit runs it each time that a page is drawn.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """`courtroom`, or `python -m courtroom`."""
 
-from __future__ import annotations
-
 from courtroom.shell.commands import app, main
 
 __all__ = ["app", "main"]

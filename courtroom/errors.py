@@ -10,8 +10,6 @@ CourtroomError
 └── Abstained, QuorumLost, BudgetReached, RunBusy, NoSuchRun   courtroom.engine.errors
 """
 
-from __future__ import annotations
-
 import logging
 
 

@@ -1,7 +1,5 @@
 """Settings from the environment (`COURTROOM_*`) and the folder in which everything is kept."""
 
-from __future__ import annotations
-
 from importlib.resources import files
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """The base of everything that crosses a border."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 

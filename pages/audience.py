@@ -1,7 +1,5 @@
 """The audience's page, made for phones: the case, what was said, and a vote in each round. It leads nowhere else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

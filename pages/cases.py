@@ -1,7 +1,5 @@
 """Cases: pick a dispute to hear, look into one, upload or write one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

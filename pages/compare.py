@@ -1,7 +1,5 @@
 """Compare: two to four runs next to each other."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.engine.procedure import Procedure

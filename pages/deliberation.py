@@ -1,7 +1,5 @@
 """Deliberation: one run, live; then all that can be seen of it."""
 
-from __future__ import annotations
-
 import time
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Experiments: datasets, arms over them, and tables of what came of it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.access.account import Access

@@ -1,7 +1,5 @@
 """Knowledge: what members can look up, what the memory has learned, and how it came to it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.language import _, translated

@@ -1,7 +1,5 @@
 """One run, case or experiment, to be read: what a link opens until it expires, or what is public. No way leads from it."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.access.account import Resource

@@ -1,7 +1,5 @@
 """People: who has signed in here, what each may do and spend, and who did what. For the owners of the server."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 
 import pandas as pd

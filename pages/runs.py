@@ -1,7 +1,5 @@
 """Runs: all hearings, newest first, a page at a time; the runs of an experiment or a case are one line; import of a run's file."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import streamlit as st

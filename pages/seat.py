@@ -1,7 +1,5 @@
 """One seat: what this juror may see, and a form for its answer. The link gives no way to the rest of the run."""
 
-from __future__ import annotations
-
 import time
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Setup: who deliberates on which case, under which rules, and what it will take."""
 
-from __future__ import annotations
-
 import streamlit as st
 from pydantic import ValidationError
 

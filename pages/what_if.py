@@ -1,7 +1,5 @@
 """What if: one finished run, many variants of it, and what would have changed."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.evaluation.run_list import RunFilter, RunList

@@ -1,7 +1,5 @@
 """The app in a process of its own, for tests before a real browser."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

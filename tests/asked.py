@@ -1,7 +1,5 @@
 """All that a procedure asks, rendered as a language model would be sent it; collected from rehearsals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Small real videos, whole, of varying frame rate, and cut off."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

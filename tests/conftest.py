@@ -1,7 +1,5 @@
 """What holds for every test: nothing leaves this machine, and the header says with what it was tried."""
 
-from __future__ import annotations
-
 import gc
 import ipaddress
 import os

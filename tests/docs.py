@@ -1,7 +1,5 @@
 """The Markdown of the project, and the commands that stand in it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

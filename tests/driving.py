@@ -1,7 +1,5 @@
 """Runs, driven until they settle."""
 
-from __future__ import annotations
-
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 

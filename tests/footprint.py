@@ -1,7 +1,5 @@
 """What each process that ran tests holds at its end: its memory and its threads, printed below the report."""
 
-from __future__ import annotations
-
 import ctypes
 import gc
 from contextlib import suppress

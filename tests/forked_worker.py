@@ -4,8 +4,6 @@ So what tests import and leave behind does not pile up, and a worker stays as sm
 most of them need is imported.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import traceback
 import warnings

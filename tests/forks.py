@@ -5,8 +5,6 @@ exit code only, and dies by a signal at any moment. What it does not show is tha
 tests that begin or end with one start `python -m courtroom` as people do.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import multiprocessing.forkserver
 import os

@@ -1,7 +1,5 @@
 """Memory that is no longer used goes back to the system."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from functools import cache

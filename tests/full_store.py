@@ -1,7 +1,5 @@
 """A home in which every table has rows: two hearings, a fork, a what-if, an experiment, a dataset, a case, a setup, lessons."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import sqlite3

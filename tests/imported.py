@@ -1,7 +1,5 @@
 """Imports for tests: files written here, taken into a store of their own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

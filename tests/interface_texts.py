@@ -5,8 +5,6 @@ declares (titles, help, stages, choices), what it shows (blocks of views), what 
 A sentence with values becomes a message with named places; where it has two forms (`vote`, `votes`), it becomes two messages.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """A short document, and a scripted panel that summarises it, for the tests of JURIS."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from typing import Any

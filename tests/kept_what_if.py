@@ -1,7 +1,5 @@
 """A what-if on record of which nothing has run, also on a run that has no verdict yet."""
 
-from __future__ import annotations
-
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.plan import cells, rows_of
 from courtroom.experiments.spec import Arm, Cases, Experiment

@@ -1,7 +1,5 @@
 """Goes on with an experiment and dies right after a write, to be forked with COURTROOM_HOME set."""
 
-from __future__ import annotations
-
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore
 from courtroom.experiments.store import ExperimentStore

@@ -4,8 +4,6 @@ A child process does the work and kills itself before its first statement that w
 on, until one comes to its end. Before each, and at the end, a line with what `state` tells of the store is printed.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import os

@@ -4,8 +4,6 @@ Each time a process of its own goes on with the run, and kills itself right afte
 the others after their second, fourth, eighth one and so on. Prints how many died before one came to the end.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A proxy before a PostgreSQL server that loses a connection exactly at a commit, before or after the server has done it."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from contextlib import suppress

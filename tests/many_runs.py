@@ -1,7 +1,5 @@
 """A store with many runs: copies of one run that was really heard, under ids of their own."""
 
-from __future__ import annotations
-
 from courtroom.courthouse import Courthouse
 from courtroom.store.connection import StoreConnection
 

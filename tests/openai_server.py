@@ -5,8 +5,6 @@
 prints its port on the first line and serves until it is ended. `GET /stats` tells what it was asked.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import bisect

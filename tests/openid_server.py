@@ -3,8 +3,6 @@
 It checks what a real one checks (the client, the address to return to, the code, PKCE), and signs with RS256.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import secrets

@@ -1,7 +1,5 @@
 """Pages of the app, drawn by Streamlit's own test harness, over the very courthouse that they use."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 

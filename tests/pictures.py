@@ -1,7 +1,5 @@
 """Small real pictures and videos."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

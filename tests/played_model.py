@@ -1,7 +1,5 @@
 """A server that answers as the offline model has answered before, and stops half-way through a sentence: for rooms of runs that go on."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Real records: where they are, and a mark for the tests that need them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The small language model of the tests, where its packages are installed."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest

@@ -1,7 +1,5 @@
 """What lessons alone give."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from courtroom.knowledge.lessons import Lessons

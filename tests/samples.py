@@ -1,7 +1,5 @@
 """A case of each kind, as tests of any procedure need one."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

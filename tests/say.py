@@ -1,7 +1,5 @@
 """The smallest question that can be put to a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A jury that answers by a script, so that any path through CyberJurors can be taken and all its prompts read."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """A server with a loop and a thread of its own, for a test that asks it over a real connection."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """What a page shows, as Streamlit's test harness has it: every text of every element, tooltips and placeholders too."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """A courthouse in which people sign in, and the people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Prompts that are rendered in a process of their own are the very prompts that this process would render."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path

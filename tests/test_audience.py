@@ -1,7 +1,5 @@
 """The audience of a run: votes and arguments of phones, kept beside the run."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The audience's page and its panel beside the room, drawn by Streamlit's own test harness."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

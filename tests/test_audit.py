@@ -1,7 +1,5 @@
 """Audits of changes of sides, on a run against a server whose jurors are built to be unstable, conforming or persuaded."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A backup is taken while runs go on, which go on from it to the same end; killed, it and its restoring leave what is whole."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The script that writes a large store, and the benchmark on it, in small."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

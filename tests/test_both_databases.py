@@ -1,7 +1,5 @@
 """What both databases have to answer alike: lists, filters, sums and states of one and the same full store; and its pages."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Results by category, difficulty, rounds and votes, and learning curves: numbers, figures, and both from page and shell."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

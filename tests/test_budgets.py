@@ -1,7 +1,5 @@
 """Budgets of tokens and money, with many members at once and a real server."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

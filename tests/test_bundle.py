@@ -1,7 +1,5 @@
 """An experiment as a paper needs it: what a bundle holds stands in the record, and other programs take it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

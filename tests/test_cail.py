@@ -1,7 +1,5 @@
 """CAIL2018 records: plain ones, odd spellings, doubtful terms, defendants, and records checked by hand; what is known of a judgment."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

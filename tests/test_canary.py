@@ -1,7 +1,5 @@
 """Would it come out today: recorded calls are asked again, of a server whose model and answers change."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Who can see pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the checks find, each with the field and the mend, and what they leave alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

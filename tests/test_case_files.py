@@ -1,7 +1,5 @@
 """Cases in and out as files, and files that mean harm."""
 
-from __future__ import annotations
-
 import io
 import json
 import struct

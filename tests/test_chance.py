@@ -1,7 +1,5 @@
 """What guessing reaches stands in every table of labels or votes, and what is below it is marked."""
 
-from __future__ import annotations
-
 import pytest
 
 from courtroom.cases.dispute import Dispute

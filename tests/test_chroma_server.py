@@ -1,7 +1,5 @@
 """Vectors on a Chroma server of its own: shared by processes, and made anew from the store where they are gone."""
 
-from __future__ import annotations
-
 import asyncio
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What tables claim holds: simulated with a fixed seed, small enough for the suite; `tests.benchmarks.bench_claims` has it whole."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

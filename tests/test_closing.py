@@ -1,7 +1,5 @@
 """What a process leaves open when it closes, and how long its loop stands still while it works."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

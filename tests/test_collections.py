@@ -1,7 +1,5 @@
 """Collections: words, vectors and both, what an index remembers, what a lesson leaves behind."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

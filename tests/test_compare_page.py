@@ -1,7 +1,5 @@
 """The page Compare, and the ways that lead to it, drawn by Streamlit's own test harness."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

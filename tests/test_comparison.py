@@ -1,7 +1,5 @@
 """Runs beside each other: what is said to differ does, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

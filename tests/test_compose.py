@@ -1,7 +1,5 @@
 """compose.yaml: each variable is a setting, each service has a health check and a volume, the versions are those of the lock."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

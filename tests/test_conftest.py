@@ -1,7 +1,5 @@
 """What holds for every test: it stays on this machine, and with several workers a file stays with one of them."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -3,8 +3,6 @@
 Nothing here knows any one procedure. A procedure that is added is tried with the first case of the kind that it hears.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Matched controls of a panel: which arms they are, as many tokens, and that they do what their names say."""
 
-from __future__ import annotations
-
 import pytest
 
 from courtroom.courthouse import Courthouse

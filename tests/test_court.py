@@ -1,7 +1,5 @@
 """What a procedure sees of the court, and nothing else."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Awaitable, Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Courtroom-LLM: hearing, pleadings by lot, both orders of judges, similar cases, ambiguity, baselines."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """CyberJurors against algorithm 1 of its paper, by a scripted model."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What each stage of CyberJurors is shown: its own inputs of the paper's equations, whole, and nothing else."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

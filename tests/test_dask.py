@@ -1,7 +1,5 @@
 """Experiments on a Dask cluster: real worker processes, a real PostgreSQL, a real server of a model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math

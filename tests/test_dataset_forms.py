@@ -1,7 +1,5 @@
 """Published forms of datasets, with the field names of their own files. All records here are invented."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Datasets as they come: files, packed and in folders; what is wrong is named and the rest goes on; kills lose nothing."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

@@ -1,7 +1,5 @@
 """The part of a page that shows datasets, drawn by Streamlit's own test harness."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Datasets in the store: versions, rows, splits, examples, statistics, checks."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the documentation says is true: its commands run, its links lead somewhere, its examples work."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The doctor says what is wrong and mends it; a backup holds everything and opens."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """Text from outside reaches a page through one door, so that no markup of it takes effect."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from pages.parts.shared.inert import escaped, literal

@@ -1,7 +1,5 @@
 """What a panel's votes are worth: against panels whose correlation is known, and on runs."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -1,7 +1,5 @@
 """An embedding model behind a real HTTP server: what it is asked, and what is said where it fails."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

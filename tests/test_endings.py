@@ -1,7 +1,5 @@
 """What ends a run is called what it is: a summary is no verdict."""
 
-from __future__ import annotations
-
 import pytest
 
 from courtroom import report

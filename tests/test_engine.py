@@ -1,7 +1,5 @@
 """The engine, driven by a scripted model."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

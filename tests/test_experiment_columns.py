@@ -1,7 +1,5 @@
 """Columns of experiments that need more than an outcome: rankings, a second library, repeats, a first hearing; and near-duplicates."""
 
-from __future__ import annotations
-
 import json
 import math
 import random

@@ -1,7 +1,5 @@
 """Experiments as logs of Inspect: written from runs of a real server, read back by its own library."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

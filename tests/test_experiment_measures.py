@@ -1,7 +1,5 @@
 """The measures of experiments: by hand, and equal to scikit-learn, rouge-score, sacrebleu and LawBench's scorers."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

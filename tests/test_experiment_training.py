@@ -1,7 +1,5 @@
 """The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a name."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 from pathlib import Path

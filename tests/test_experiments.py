@@ -1,7 +1,5 @@
 """Experiments: planned, estimated, run, paused, failed and tried again, within a budget; and predictions made elsewhere."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """The page Experiments, drawn by Streamlit's own test harness; and its figures."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

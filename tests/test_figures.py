@@ -4,8 +4,6 @@ All figures of the samples are worked out again, and of the public records, wher
 all of them takes minutes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from types import ModuleType
 

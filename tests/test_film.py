@@ -1,7 +1,5 @@
 """The film of a run: what it shows, how long it can be read, and that it plays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

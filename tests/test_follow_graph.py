@@ -1,7 +1,5 @@
 """Panels and follow-graphs."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import pytest

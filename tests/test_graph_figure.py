@@ -1,7 +1,5 @@
 """The follow-graph as a figure: every edge has its arrow, however many there are."""
 
-from __future__ import annotations
-
 from itertools import permutations
 
 from courtroom.engine.blocks import Edge, Graph, Node

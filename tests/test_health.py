@@ -1,7 +1,5 @@
 """`courtroom health`: by its exit code a container sees whether the store and the app answer."""
 
-from __future__ import annotations
-
 import sqlite3
 import threading
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Disputes that no tuning reads: in both languages, with votes that are said to be invented. `test_figures` measures on them."""
 
-from __future__ import annotations
-
 import pytest
 
 from courtroom.courthouse import Courthouse

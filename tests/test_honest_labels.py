@@ -1,7 +1,5 @@
 """Whose votes and judgments are on record: what is invented is called invented, and only what people decided is real."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

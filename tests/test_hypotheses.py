@@ -1,7 +1,5 @@
 """Hypotheses that are locked before the first answer, and what the results say of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

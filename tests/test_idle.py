@@ -1,7 +1,5 @@
 """Left open, the app does nothing: no folder is watched, and no page asks again what can't change any more."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What was imported is what the page Knowledge shows next."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import wait
 

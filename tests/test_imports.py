@@ -1,7 +1,5 @@
 """Imports: whole or not at all, nothing twice and nothing lost."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The index under damage and beside other processes."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil

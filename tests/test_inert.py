@@ -1,7 +1,5 @@
 """Text from outside on a seat's page and in figures: shown, and nothing else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

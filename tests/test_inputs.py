@@ -1,7 +1,5 @@
 """What a role is given reaches it: every input of every task, one by one, down to its parts."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 

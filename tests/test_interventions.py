@@ -1,7 +1,5 @@
 """What a person does to a run: put on record, taking effect just where it may, undone, forked, refused in words."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Interviews: a question to a member, answered from just what it knew."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from typing import Any

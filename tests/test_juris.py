@@ -1,7 +1,5 @@
 """JURIS: the length by majority, ballots, ties, the editor's pass, the baselines; with a scripted and the offline model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """JURIS: faithfulness, completeness and conciseness by key facts and sentence by sentence, beside the holistic scores."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

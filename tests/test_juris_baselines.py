@@ -1,7 +1,5 @@
 """The baselines of JURIS, section 4.1: one model alone, SummIt, QA-prompting; each with prompts of its own."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

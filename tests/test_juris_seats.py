@@ -1,7 +1,5 @@
 """JURIS: seats differ by model, by stated point of view, or both; and nobody judges its own text without a word."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

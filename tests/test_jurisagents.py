@@ -1,7 +1,5 @@
 """JurisAgents: six stages, two instances, the ablations and the extension tasks, with a scripted and the offline model."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pictures and video frames that the analysis is shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Precedents on a real Chroma and a real SQLite."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Labelled tasks and documents: how they are read, and what is said of those that can't be."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

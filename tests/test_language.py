@@ -1,7 +1,5 @@
 """The interface in Chinese: every text has a translation, and no page shows an English one."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import unescape

@@ -1,7 +1,5 @@
 """LawBench's questions beyond the plain ones: forms of options, terms and amounts, and records checked by hand."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A learning session: cases heard one after the other, and the memory that they leave."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What a run can do without: a juror, a piece of evidence, a sentence of the facts."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

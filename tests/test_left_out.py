@@ -1,7 +1,5 @@
 """Models asked on texts alone: no picture, no video and no description of one reaches them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

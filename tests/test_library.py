@@ -1,7 +1,5 @@
 """The library, on a real database and a real store."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 A minute is two seconds here. Calls are counted within a quarter of one, so that a busy machine does no harm.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import time

@@ -1,7 +1,5 @@
 """Calls over real HTTP, each fault by itself. What a server counts is what was really sent."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """LiteLLM's proxy between Courtroom and a model, set up as docs/models.md says."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

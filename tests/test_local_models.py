@@ -1,7 +1,5 @@
 """Models in files of this machine, as far as they can be tried without llama.cpp."""
 
-from __future__ import annotations
-
 import struct
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The log: no text from outside can look like a record, no key is in it, and a closed courthouse holds no file."""
 
-from __future__ import annotations
-
 import json
 import logging
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Lists of runs and experiments are read as far as they are shown, however long they are."""
 
-from __future__ import annotations
-
 import pytest
 
 from courtroom.courthouse import Courthouse

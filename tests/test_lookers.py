@@ -1,7 +1,5 @@
 """Many sessions that look on at one run: it is read once for all of them, and a look at it costs next to nothing."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Iterator

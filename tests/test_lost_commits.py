@@ -1,7 +1,5 @@
 """A connection to PostgreSQL that is lost exactly at a commit: what was committed is not written again, and nothing is lost."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path

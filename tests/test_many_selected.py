@@ -1,7 +1,5 @@
 """The page Runs: many runs selected at once, and a case's or a what-if's runs listed by themselves."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Marks of reviewers: kept, filtered by, exported, compared."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

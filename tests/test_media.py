@@ -1,7 +1,5 @@
 """Pictures and videos, with real files: whole, damaged, mislabelled, too large."""
 
-from __future__ import annotations
-
 import io
 import struct
 import subprocess

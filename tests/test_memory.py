@@ -1,7 +1,5 @@
 """The memory's equations, one by one on examples worked out by hand; and what it recalls."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Terms of imprisonment: their classes, and how far a predicted term is from the real one."""
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 

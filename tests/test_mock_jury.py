@@ -1,7 +1,5 @@
 """The mock jury: who must agree, what a set first ballot does, what jurors see of each other, and how the offline model decides."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from statistics import fmean

@@ -1,7 +1,5 @@
 """`models check`: what a model can do, asked of real servers that can and can't."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

@@ -1,7 +1,5 @@
 """Pages, shell, report, figures, comparisons and what-ifs draw from what a procedure declares; none names one, or a knob of one."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

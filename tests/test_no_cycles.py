@@ -1,7 +1,5 @@
 """Modules import each other in one direction only, also where a type checker alone imports."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter

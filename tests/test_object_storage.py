@@ -1,7 +1,5 @@
 """Media in object storage: kept whole by their content, copied where they are used, checked when they are read."""
 
-from __future__ import annotations
-
 import logging
 import shutil
 from collections.abc import Iterator

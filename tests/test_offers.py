@@ -1,7 +1,5 @@
 """The models that can be reached now: asked of real servers, and chosen on the Setup page."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

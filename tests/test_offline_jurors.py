@@ -1,7 +1,5 @@
 """The offline juror answers to personas, rules and evidence, for reasons that it states."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The jury that deliberates without a key, over all sample disputes: it splits where the votes on record do, and talks."""
 
-from __future__ import annotations
-
 import statistics
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A store of the last version before Alembic is taken over: nothing is lost, and its runs replay. New stores have the same tables."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Nothing of a case's own outcome reaches it, whatever was learned from that very case before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

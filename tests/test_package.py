@@ -1,7 +1,5 @@
 """Courtroom as a package: built, installed into an environment of its own, run in an empty folder."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Each page, drawn by Streamlit's own test harness."""
 
-from __future__ import annotations
-
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """Panels of personas: from files and tables, under names, by page and by shell."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

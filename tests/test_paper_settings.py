@@ -1,7 +1,5 @@
 """A procedure's paper settings, and models of roles that are given in part."""
 
-from __future__ import annotations
-
 import pytest
 
 from courtroom.courthouse import Courthouse

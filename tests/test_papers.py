@@ -1,7 +1,5 @@
 """docs/papers/: each row that says *same* names a test that is there, each other one says *decided*, and what rows name is in the code."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a run has paid for is counted once and for good: after a kill, a stop, a budget, a failure that is asked again."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 from collections.abc import Iterable, Iterator

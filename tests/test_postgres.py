@@ -1,7 +1,5 @@
 """The store in PostgreSQL: the same tables as SQLite's, the same promises, and the way over and back."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -1,7 +1,5 @@
 """Files of precedents: what does not fit is told, what is exported comes back."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Results are worked out again only where something has changed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

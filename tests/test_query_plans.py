@@ -1,7 +1,5 @@
 """No page reads a whole table of what grows with every run: the plan of each statement that a page sends is looked at."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

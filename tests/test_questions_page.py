@@ -1,7 +1,5 @@
 """Audits, interviews and marks on the pages, drawn by Streamlit's own test harness."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

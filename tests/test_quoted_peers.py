@@ -1,7 +1,5 @@
 """What members say never reads as an instruction to another: in every prompt of every procedure it is quoted as theirs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

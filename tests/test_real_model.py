@@ -3,8 +3,6 @@
 It can't reason. It reads whole prompts, rambles, repeats and fills lists without end, as no script does.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Iterator

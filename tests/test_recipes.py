@@ -1,7 +1,5 @@
 """The recipes of the papers' tables: each fits the procedures as it stands, and runs on bundled cases with the offline model."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What the author of a procedure gets wrong is told when the procedure is registered: the file, and what to do."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Prompts as a model is sent them, kept as files that a reviewer reads."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

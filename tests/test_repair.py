@@ -1,7 +1,5 @@
 """Reading answers: whatever a model wraps its JSON in, and never half an answer."""
 
-from __future__ import annotations
-
 import json
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What can be taken away from a run, prompts, rehearsals and the shell's settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Real processes and a real server: killed, resumed, faulty."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """The scene that the room draws: made from the record alone, for every procedure and at every point of a run."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

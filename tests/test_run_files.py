@@ -1,7 +1,5 @@
 """A run that one install has exported opens in another: whole, to be read and forked, and never to be trusted further."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator

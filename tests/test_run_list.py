@@ -1,7 +1,5 @@
 """The page Runs: a page of lines at a time, whatever there is; a what-if's runs are one line."""
 
-from __future__ import annotations
-
 import sqlite3
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is shipped: cases, media, precedents, personas; and that the offline model hears every case."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Answer schemas: what a model writes first, and what a server can enforce."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Servers as they are: what each says when it can't do what is asked, in its own words, over real HTTP."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

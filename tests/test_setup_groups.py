@@ -1,7 +1,5 @@
 """Setup: knobs stand by what they are about, those that most people touch first; no knob is left out."""
 
-from __future__ import annotations
-
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Group
 from pages.parts.shared.knobs import plain_fields

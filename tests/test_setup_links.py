@@ -1,7 +1,5 @@
 """A link to a setup carries its case: a sample by its id, another by what is in it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Whose things are and who sees them: every rule as a table, lists and single reads, links that expire, the log of actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

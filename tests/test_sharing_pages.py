@@ -1,7 +1,5 @@
 """What is shared, as pages show it: who sees it is said there, a link opens one thing alone, owners read who did what."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

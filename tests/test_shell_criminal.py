@@ -1,7 +1,5 @@
 """The shell around the criminal benches: forks, the knowledge base, training data; what is wrong is told in a sentence."""
 
-from __future__ import annotations
-
 import json
 import logging
 import threading

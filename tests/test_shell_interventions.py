@@ -1,7 +1,5 @@
 """Forks from the shell, counted at a real server: what is not touched is not asked again."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

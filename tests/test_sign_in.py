@@ -1,7 +1,5 @@
 """Who comes in, and who does not: what the app shows to whom, before any role is asked for what."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

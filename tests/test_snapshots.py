@@ -1,7 +1,5 @@
 """Snapshots of the learned memory: named, frozen, the same after any learning, and what a run sees."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is slow to import is imported when it is used, not when the shell or the app starts."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

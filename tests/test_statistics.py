@@ -3,8 +3,6 @@
 How often they claim what is not so is in test_claims.py.
 """
 
-from __future__ import annotations
-
 import math
 import random
 

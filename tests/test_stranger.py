@@ -1,7 +1,5 @@
 """A procedure in a package of its own, written from docs/write-a-procedure.md alone, and what its author gets wrong."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """How sure is a verdict: the sequential test by hand, and repeats of runs with the offline model and with a server that wavers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Training the expert on what was exported: the script runs with TRL's real trainers, on a tiny random model."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

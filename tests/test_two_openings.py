@@ -1,7 +1,5 @@
 """One process opens a store twice, while other processes open it, close it and are killed: nothing that was written is lost."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

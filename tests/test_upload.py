@@ -1,7 +1,5 @@
 """Files with many records: each is taken in or refused by itself, and all are told together."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """VERDICT: draft, verify, revise; who sees what; the ablations; the export for training an expert."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 

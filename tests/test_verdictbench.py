@@ -1,7 +1,5 @@
 """Records of the benchmark's kind, as its paper describes them, read as disputes."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from typing import Any

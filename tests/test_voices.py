@@ -1,7 +1,5 @@
 """What offline members say: sentences of their own about things of the case, each in its manner."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field

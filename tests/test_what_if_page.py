@@ -1,7 +1,5 @@
 """The page What if, drawn by Streamlit's own test harness."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """What-ifs: what is varied and what comes of it, by examples worked by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

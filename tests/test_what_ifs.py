@@ -1,7 +1,5 @@
 """What-ifs that really run: an experiment whose arms are forks of one run, paused, gone on with, deleted."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Messages as providers take them."""
 
-from __future__ import annotations
-
 import base64
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Many writes at once: those that wait share a transaction, and each future is done after the commit."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import threading

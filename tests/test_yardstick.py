@@ -1,7 +1,5 @@
 """The human yardstick: the data on people, and models that move as people do, or as they do not."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random

@@ -1,7 +1,5 @@
 """A tiny language model with random weights, as a folder: `python -m tests.tiny_expert FOLDER`. It needs PyTorch."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

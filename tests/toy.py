@@ -1,7 +1,5 @@
 """A small procedure and a scripted model, to try the engine with nothing else around it."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

@@ -1,7 +1,5 @@
 """All that VERDICT asks with a memory, a rejected draft and a lesson in view, rendered: `python -m tests.verdict_questions` writes it."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

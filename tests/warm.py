@@ -1,7 +1,5 @@
 """Imports, and reads once, all that a process of the project may need: what is forked from such a process has it at once."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import os

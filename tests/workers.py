@@ -4,8 +4,6 @@ So what a file's tests share is made once, and one browser is open at a time. py
 but its mark does not reach the names of tests since pytest 9.2.
 """
 
-from __future__ import annotations
-
 from pathlib import PurePosixPath
 
 import pytest

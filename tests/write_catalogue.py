@@ -3,8 +3,6 @@
 New messages are added without a translation, for somebody to write one; messages that are gone are taken out.
 """
 
-from __future__ import annotations
-
 import io
 
 from babel.messages.catalog import Catalog

@@ -4,8 +4,6 @@ A recording of a run opens the README; `docs/pictures/` holds the room of every 
 both themes. `--only NAME` writes those whose file begins so.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import tempfile

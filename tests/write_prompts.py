@@ -1,7 +1,5 @@
 """Writes what each procedure asks in one sample case as text files, for a reader: `python -m tests.write_prompts`."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The account of a person who signed in or came by a link, and the access that it gives."""
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import Literal
 

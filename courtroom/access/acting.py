@@ -1,7 +1,5 @@
 """Who acts now: the person in whose browser a page is drawn, or the server itself; where nobody said who, it is nobody."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import Context, ContextVar

@@ -1,7 +1,5 @@
 """Whether people sign in here, as the settings and Streamlit's secrets say it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

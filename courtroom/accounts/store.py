@@ -1,7 +1,5 @@
 """The accounts of this server: who has signed in, what each may do, and how much each may spend."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

@@ -1,7 +1,5 @@
 """Packed files that are read without trust: nothing leads out of them, and what comes out of them has a bound."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

@@ -1,7 +1,5 @@
 """What every procedure deliberates on: a case, and the media it holds. The ground: imports no other part."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal, Self

@@ -1,7 +1,5 @@
 """What is wrong, or doubtful, with a case: each finding names the field and the mend."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

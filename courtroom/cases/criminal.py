@@ -1,7 +1,5 @@
 """A criminal case: the facts, who is charged, key frames, and the real judgment where it is known."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Literal, Self
 

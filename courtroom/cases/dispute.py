@@ -1,7 +1,5 @@
 """An e-commerce dispute: transaction, chat history, evidence by side (CyberJurors, sections 3 and 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count

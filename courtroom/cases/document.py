@@ -1,7 +1,5 @@
 """A document to be summarised, with a reference summary where one is known."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, field_validator

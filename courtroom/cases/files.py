@@ -1,7 +1,5 @@
 """Cases as files: `.json`, `.jsonl`, `.zip` with media, in and out."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Which class a case of a kind has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A labelled task: texts, single or in pairs, each to be given one label of a set."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """The cases that can be heard: bundled samples and the user's own."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Mapping

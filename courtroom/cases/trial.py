@@ -1,7 +1,5 @@
 """A trial in summary, as a mock jury is given it: what is claimed, what is agreed, and what each side shows."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """What makes results on a dataset doubtful: repeated rows, rows that are in two splits, texts with two outcomes."""
 
-from __future__ import annotations
-
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Rows of Parquet and Arrow files. A few bytes of these can stand for any number of values, so each row is measured first."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Iterator
 from typing import IO, Any

@@ -1,7 +1,5 @@
 """The counts that an import ends with; and rows taken out that make results doubtful."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from courtroom.datasets.checking import examine, near_duplicates, repeats

@@ -1,7 +1,5 @@
 """A dataset while it is written: in chunks, each with how far the writer is, so that a killed process goes on where it was."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -7,8 +7,6 @@
 | `dataset_infos.json`, `README.md` (`dataset_info`, `configs`) at the top of a folder, or above it | Hugging Face's hub |
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterator, Mapping

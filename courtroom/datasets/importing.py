@@ -1,7 +1,5 @@
 """Files become a dataset: streamed, with what is wrong reported record by record, gone on with after a kill."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re

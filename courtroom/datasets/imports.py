@@ -1,7 +1,5 @@
 """Imports of datasets that go on while a person does something else."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import threading

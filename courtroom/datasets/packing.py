@@ -1,7 +1,5 @@
 """Rows as they lie in the store: a text of a labelled task without the label set that all texts share."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """The records of a file, one after the other: only what is looked at is in memory."""
 
-from __future__ import annotations
-
 import csv
 import io
 import lzma

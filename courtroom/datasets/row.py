@@ -1,7 +1,5 @@
 """A dataset's rows, and what a list shows of a dataset."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, SerializeAsAny

@@ -1,7 +1,5 @@
 """The bundled cases as datasets, so that an experiment can begin before anything is imported."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

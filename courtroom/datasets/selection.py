@@ -1,7 +1,5 @@
 """Which rows of a dataset are wanted, and how they are read: chunk by chunk, in the dataset's own order."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache, partial

@@ -1,7 +1,5 @@
 """Where a dataset comes from: one file, a zip, a folder, or a folder as Hugging Face has it; its files in a stable order."""
 
-from __future__ import annotations
-
 import fnmatch
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Rows divided into splits by shares, alike in each stratum."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

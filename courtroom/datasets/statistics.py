@@ -1,7 +1,5 @@
 """What is in a dataset, in numbers: of all rows and of each split."""
 
-from __future__ import annotations
-
 import json
 import statistics
 from bisect import bisect_right

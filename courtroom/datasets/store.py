@@ -1,7 +1,5 @@
 """Datasets in the store: listed, read row by row, written, divided into splits."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

@@ -1,7 +1,5 @@
 """One run's life in this process: read from its record, deliberated to a verdict or a stop, and closed."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

@@ -1,7 +1,5 @@
 """One answer: from the record if it is there, from a call under way if one is, else from the model."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import AsyncIterator

@@ -1,7 +1,5 @@
 """Work that many ask for one by one and that is done for several at once: one thread and one transaction serve them all."""
 
-from __future__ import annotations
-
 import asyncio
 import contextvars
 from collections.abc import Callable, Coroutine, Sequence

@@ -1,7 +1,5 @@
 """Questions asked beside a run: their answers are kept and billed like any, and nothing of the run changes."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass

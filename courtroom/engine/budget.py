@@ -1,7 +1,5 @@
 """What a run may spend, and what a person may spend in a month: reserved before a call, settled after it."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What differs between setups, or any plain data, as paths with values; and a setup with something changed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar

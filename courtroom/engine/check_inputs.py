@@ -1,7 +1,5 @@
 """Inputs of tasks that no prompt shows: each part of an input is changed in turn, and the prompt must change with it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from typing import Any, Literal, get_args, get_origin
 

@@ -1,7 +1,5 @@
 """What is wrong in the code of a procedure and can be seen without running it: words and tasks that are not declared."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Collection, Iterator

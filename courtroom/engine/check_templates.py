@@ -1,7 +1,5 @@
 """What is wrong with a procedure's prompts, found before anybody is asked: each mistake with its file and what to do."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import textwrap

@@ -1,7 +1,5 @@
 """The one object a procedure speaks to. Everything that isn't deterministic goes through it."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import random

@@ -8,8 +8,6 @@ CourtroomError
 └── NoSuchRun
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from traceback import extract_tb
 

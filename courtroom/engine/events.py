@@ -4,8 +4,6 @@ An event that stands is unique by run, kind and path: a run that is driven again
 of the stage in which it happened, empty outside of all stages.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter

@@ -1,7 +1,5 @@
 """One member, one question: asked, read, asked again where the answer doesn't fit, and written down."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Awaitable, Sequence

@@ -1,7 +1,5 @@
 """Where a run waits: before a stage, and before a new call while it is paused."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable

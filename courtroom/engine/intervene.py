@@ -1,7 +1,5 @@
 """Interventions as a person makes them: checked, put on record, undone; and forks that begin with some."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

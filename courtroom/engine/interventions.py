@@ -1,7 +1,5 @@
 """What a person does to a run, as data: shown, exported, forked and replayed like everything else."""
 
-from __future__ import annotations
-
 import secrets
 import time
 from collections.abc import Sequence

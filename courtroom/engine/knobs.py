@@ -1,7 +1,5 @@
 """What a setup's field can hold, read from its type, its bounds and what it declares: for forms, and for what-if variants."""
 
-from __future__ import annotations
-
 import json
 import types
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Runs as they stand now, read once for all who look at them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections import OrderedDict

@@ -1,7 +1,5 @@
 """Who drives a run or an experiment: one process at a time, known by its name, taken for dead only when it is."""
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets

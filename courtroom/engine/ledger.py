@@ -1,7 +1,5 @@
 """Where a deliberation writes down what happens: in the store for a run, in memory for all else."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

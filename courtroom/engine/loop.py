@@ -1,7 +1,5 @@
 """The engine's event loop, in a thread of its own."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable

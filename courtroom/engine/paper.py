@@ -1,7 +1,5 @@
 """What a paper says of the settings of its system, one row each."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

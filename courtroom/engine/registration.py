@@ -4,8 +4,6 @@ Without this a mistake would show in the middle of a run, or never: a template w
 makes a prompt that asks nothing, and every answer still looks like an answer.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -3,8 +3,6 @@
 It needs no figures of its own for any procedure: it counts what the procedure really asks.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

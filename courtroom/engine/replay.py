@@ -4,8 +4,6 @@ The record keeps the messages of a call and not the task that they were made of.
 when it is run again on the same record; nothing is asked, looked up or written.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Rewinding: what a run is to work out anew no longer stands in it, and stays on record as overtaken: it was billed."""
 
-from __future__ import annotations
-
 from courtroom.engine.events import Called, StageBegan, Voted, read_event
 from courtroom.store.database import Database
 

@@ -1,7 +1,5 @@
 """A run as a row: what a list of runs shows of it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """What a run is like at each of its stages: the case, the setup and the members, with all interventions that hold there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

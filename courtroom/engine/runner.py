@@ -1,7 +1,5 @@
 """All runs of one process, on one event loop. Its methods may be called from any thread."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Who deliberates and under which limits: the part of a setup that all procedures share."""
 
-from __future__ import annotations
-
 import json
 import re
 import time

@@ -1,7 +1,5 @@
 """Runs and their events on disk: the source of truth that pages read and the engine writes."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

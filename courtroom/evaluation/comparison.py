@@ -4,8 +4,6 @@ Votes, answers and look-ups of different runs are found by their paths, such as 
 one value a run is a tuple in the order of the runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """How well a sentence is supported by a text, and by which of its sentences."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

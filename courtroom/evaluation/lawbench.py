@@ -4,8 +4,6 @@ Each function takes the answer as a model wrote it and what is right, and gives 
 its cases. `None` for a predicted value means that the answer names none: an abstention.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import warnings

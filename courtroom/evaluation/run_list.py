@@ -1,7 +1,5 @@
 """The list of hearings, a page at a time: a line for each run, and one for all runs of an experiment or a case."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

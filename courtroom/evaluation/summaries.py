@@ -1,7 +1,5 @@
 """Measures of a summary: ROUGE and BLEU against a reference, and what a judge's scores come to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """What stands beside a score: answers of no case, cases without an answer, answers that can't be read, arms over different cases."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from courtroom.cases.criminal import CriminalCase

@@ -1,7 +1,5 @@
 """Results by what cases and runs are like: the figures of the papers as numbers. Pure functions over what cells came to."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 

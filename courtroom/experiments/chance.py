@@ -1,7 +1,5 @@
 """What guessing reaches on the cases of a table: always the most frequent answer, or any answer by chance."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median

@@ -1,7 +1,5 @@
 """GUIDE-LLM (doi:10.1038/s41562-026-02492-7), filled in from the record as far as that goes. The items are described in our own words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

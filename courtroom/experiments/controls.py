@@ -1,7 +1,5 @@
 """Matched controls: what the talk, the personas and the mere spending of a panel are each worth."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 

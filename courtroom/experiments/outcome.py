@@ -1,7 +1,5 @@
 """What a cell came to: an outcome with what it took, from a run's record or from a prediction made elsewhere."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Predictions made elsewhere: files of answers by case, read as outcomes."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Figures for print, as SVG and PDF: each arm with its interval, and curves where there is an axis. No browser is needed."""
 
-from __future__ import annotations
-
 import io
 import re
 import warnings

@@ -1,7 +1,5 @@
 """The results of an experiment as text, kept beside the store: they are worked out again only where something changed."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """The bundled recipes: experiments for the tables and figures of the papers, and whether their datasets are here."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import tomllib

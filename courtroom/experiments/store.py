@@ -1,7 +1,5 @@
 """Experiments on disk: what they are, and each cell with its run's id and what it came to."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator

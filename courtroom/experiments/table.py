@@ -1,7 +1,5 @@
 """The table of an experiment: a line for each arm and group of cases, with intervals. Pure functions over what cells came to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A dataset's figures: categories, outcomes, lengths, and by how much the winners on record are ahead."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """What an experiment has shown, drawn: values with intervals, right and wrong by arm and case, accuracy against money."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """A follow-graph: colour and shape show the choice, size the influence, a ring a change."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What all figures have in common."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The memory, drawn: a directive's confidence over its life, and the archive of standards as a graph."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Votes per ballot of several runs, bar under bar."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """What a what-if has shown, drawn: shares with intervals, swings, flips."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """The curve from first ballot to verdict, of these runs beside people."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 
 from courtroom.evaluation.yardstick import Yardstick

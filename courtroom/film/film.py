@@ -1,7 +1,5 @@
 """A film of a run: pictures of its storyboard, one fading into the next, as MP4 or GIF."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """The room as a picture: who sits where, how the votes stand, who speaks, and the caption below."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence

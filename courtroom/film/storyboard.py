@@ -1,7 +1,5 @@
 """What a film of a run shows: some of its moments, each with a caption, and how long it stands."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence

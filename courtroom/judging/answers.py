@@ -1,7 +1,5 @@
 """A judgment as a model gives it: what is certain is repaired, the rest is asked again."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema

@@ -1,7 +1,5 @@
 """What evidence and chat of a dispute weigh for each side, by the words in them. Each weight can be named."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Facts of a criminal case, read by words: which sentences state the acts, which sums of money."""
 
-from __future__ import annotations
-
 import re
 
 from courtroom.law.statute import Both

@@ -3,8 +3,6 @@
 Courtroom can so draw the curve from the first ballot to the verdict for any model, on the axis of the data on people.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Whose personas the jurors of a panel have: their own, those of others as a placebo, or none."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

@@ -3,8 +3,6 @@
 So the public vote stands beside the private one, with nothing else changed than who hears it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

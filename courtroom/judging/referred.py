@@ -1,7 +1,5 @@
 """What was looked up for a criminal case, as members are given it: statutes, charges, referred precedents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from courtroom.cases.criminal import CriminalCase

@@ -1,7 +1,5 @@
 """What both criminal benches show alike: what was looked up with its ranks, and the judgment beside the real one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

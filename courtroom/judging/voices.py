@@ -4,8 +4,6 @@ A sentence is an opening and an ending around words of the case. Which ones is f
 say the same sentence in a round, nor do 17 in three rounds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

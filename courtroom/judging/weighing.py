@@ -1,7 +1,5 @@
 """Which article and charge fit best, and which term: nearest neighbours over what was looked up, and penalty bands."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence

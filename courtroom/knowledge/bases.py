@@ -4,8 +4,6 @@ The bundled base is ours: an unofficial digest and invented precedents. What is 
 own, so that the two never mix: each has its own word index and vector index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, get_args

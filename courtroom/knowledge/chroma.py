@@ -3,8 +3,6 @@
 The database is the source of truth. What Chroma holds is an index, which is built again from it whenever it can't be used.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

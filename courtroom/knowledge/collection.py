@@ -1,7 +1,5 @@
 """A collection: records in SQLite, found again by meaning (Chroma), by words (tantivy), or by both."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence

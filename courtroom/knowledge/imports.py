@@ -1,7 +1,5 @@
 """Files of statutes, charges or referred precedents are imported into a knowledge base whole or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

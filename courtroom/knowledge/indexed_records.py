@@ -1,7 +1,5 @@
 """What an index reads of records: what has changed since a version, and what each record is filtered by."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What was taught to the knowledge base, step by step: the record from which it can be replayed, or a step undone."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

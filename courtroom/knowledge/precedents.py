@@ -1,7 +1,5 @@
 """The precedent base B = <H, N>: earlier disputes with their jurors' opinions, and the norms distilled from them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

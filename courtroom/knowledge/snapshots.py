@@ -3,8 +3,6 @@
 A snapshot is part of a run's input, like its seed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

@@ -1,7 +1,5 @@
 """The nearest by meaning: few vectors are compared one by one, many are in Chroma. It is built again where it fails."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import logging

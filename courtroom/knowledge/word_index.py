@@ -1,7 +1,5 @@
 """BM25 by tantivy: in memory over few records, else on disk. It is built again from the database where its files are damaged."""
 
-from __future__ import annotations
-
 import logging
 import re
 import shutil

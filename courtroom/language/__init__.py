@@ -5,8 +5,6 @@ What draws (pages, figures, the room, the report) says its own sentences by `_`,
 the engine made through `translated`. The English sentence is its own id in the catalogue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar

@@ -1,7 +1,5 @@
 """A criminal judgment: articles, charges and term of penalty (VERDICT, section 3.1; JurisAgents, table 8)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """A picture or a video, as a case names it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, TypeVar, cast
 

@@ -1,7 +1,5 @@
 """Media in object storage, such as S3, by an fsspec URL."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Pictures through Pillow: what they are, and upright, small copies for models and pages."""
 
-from __future__ import annotations
-
 import io
 import struct
 import warnings

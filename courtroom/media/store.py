@@ -1,7 +1,5 @@
 """A store of pictures and videos by content, and the check that a file is what it is listed as."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import os

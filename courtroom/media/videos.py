@@ -1,7 +1,5 @@
 """Videos through OpenCV: what they are, and frames spread evenly over them."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_left
 from collections.abc import Iterator

@@ -8,8 +8,6 @@ that the system itself ends when it has used its time or memory. The sandbox hol
 Templates as shipped are trusted and render in this process: they cost a run of 800 calls too much otherwise.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import inspect
 import json

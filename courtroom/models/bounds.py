@@ -1,7 +1,5 @@
 """Bounds on what a server may send: whatever comes, only so much of it is read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """One call of LiteLLM, whole or streamed, read within bounds."""
 
-from __future__ import annotations
-
 import logging
 import math
 from typing import Any, NamedTuple

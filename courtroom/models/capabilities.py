@@ -1,7 +1,5 @@
 """What models can do, as their cards say or as was found out."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """LiteLLM, imported where it is first needed, and its local cards of models."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Callable, Iterator

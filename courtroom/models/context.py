@@ -1,7 +1,5 @@
 """What a server tells of itself: which models it has, and how many tokens one of them holds."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

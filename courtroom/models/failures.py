@@ -1,7 +1,5 @@
 """What went wrong with a call: whether it may pass, how long to wait, and what a user is shown."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

@@ -4,8 +4,6 @@ Addresses are settings of the server's owner: the provider's own, the environmen
 connection which the owner lists. A key comes from beside the address, or is typed by the person who drives a run.
 """
 
-from __future__ import annotations
-
 import base64
 import html
 import json

@@ -1,7 +1,5 @@
 """Any model that LiteLLM can reach. The one place where calls leave the process, and the one place that retries."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import json

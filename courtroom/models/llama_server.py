@@ -5,8 +5,6 @@
 prints its address once the model is loaded.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from contextlib import suppress

@@ -3,8 +3,6 @@
 `local/NAME` is the file NAME in the folder of models, or in a package that brings one; it is never a path, as setups come from anybody.
 """
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import os

@@ -1,7 +1,5 @@
 """How many tokens an answer may have: as many as are set, as the model has room for, or more where it was cut off."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Sequence

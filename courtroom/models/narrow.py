@@ -1,7 +1,5 @@
 """Answers narrowed to what can be said to one question, so that the schema names the ids, labels and numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin

@@ -1,7 +1,5 @@
 """The models that this server can reach now: of providers whose key is set, and of servers that list their own."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """The offline model: classical methods on a task's own inputs. It is no language model and says so."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Estimates of tokens and money before a run. After it, the provider's own usage counts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

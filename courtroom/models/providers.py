@@ -5,8 +5,6 @@ for it, or an address out of the model's id; for those listed here both are give
 provider that is missing here can be reached by way of a LiteLLM proxy as a connection.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

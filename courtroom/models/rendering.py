@@ -4,8 +4,6 @@ Run as a script, it renders for `apart` under hard limits: `rendering.py CPU_S M
 requests from its standard input and writes JSON; nothing of what it writes is ever unpickled.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -7,8 +7,6 @@ InvalidAnswer       what came is no answer to what was asked: ask again, and say
 └── Withheld     the provider's filter took the answer out
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """What goes over the model border, in both directions."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

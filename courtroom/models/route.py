@@ -1,7 +1,5 @@
 """Where one model is asked, and with which key."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 

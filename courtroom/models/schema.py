@@ -1,7 +1,5 @@
 """The JSON schema of an answer, as it stands in the prompt and as a server is asked to enforce it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from functools import lru_cache

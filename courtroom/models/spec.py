@@ -4,8 +4,6 @@ A setup comes from anybody: as a link, a file, a fork, an intervention. So it sa
 where it is asked, with which key or by which way: what could say so is refused here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Literal, Self

@@ -1,7 +1,5 @@
 """A task: what a member is asked, as typed inputs, a prompt template and an answer schema."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 

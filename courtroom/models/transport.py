@@ -1,7 +1,5 @@
 """What comes over LiteLLM's transport, kept to the bounds of its call. Imports httpx: imported with LiteLLM."""
 
-from __future__ import annotations
-
 import json
 import re
 import zlib

@@ -1,7 +1,5 @@
 """Our messages in the form that OpenAI-compatible providers take."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Sequence
 from functools import lru_cache

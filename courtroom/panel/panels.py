@@ -1,7 +1,5 @@
 """Panels of personas under a name, to be seated again."""
 
-from __future__ import annotations
-
 import csv
 import io
 import time

@@ -1,7 +1,5 @@
 """Personas: who a juror is (section 4.2, prompt E.2), and seeded panels of them."""
 
-from __future__ import annotations
-
 import random
 from functools import cache
 

@@ -1,7 +1,5 @@
 """The published systems, and those that other packages add. Adding one here means adding its folder and its line."""
 
-from __future__ import annotations
-
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.registration import register
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM

@@ -1,7 +1,5 @@
 """Procedures from other packages: each names its `Procedure` as an entry point of the group `courtroom.procedures`."""
 
-from __future__ import annotations
-
 import logging
 import sys
 import tomllib

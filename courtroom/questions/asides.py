@@ -1,7 +1,5 @@
 """What was asked beside a run, on disk: the answers of audits and interviews. Nothing of the run itself is in it."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping

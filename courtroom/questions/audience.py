@@ -1,7 +1,5 @@
 """An audience: people on their phones who vote beside a run's members and send arguments. Nothing of it is in the run itself."""
 
-from __future__ import annotations
-
 import re
 import secrets
 import time

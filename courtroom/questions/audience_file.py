@@ -1,7 +1,5 @@
 """A run's audience as it goes into a file, and comes out of it again. Phones have numbers there, and no ids."""
 
-from __future__ import annotations
-
 import secrets
 
 from pydantic import Field

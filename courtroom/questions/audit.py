@@ -1,7 +1,5 @@
 """Audits: why did a member change sides? That one call is asked again under four conditions, a few times each."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """All that is kept beside a run, as it goes into exports and reports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from courtroom.questions.asides import Aside, AsideStore

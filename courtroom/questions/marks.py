@@ -1,7 +1,5 @@
 """Marks: what reviewers think of runs, members and answers. Each reviewer has one mark on each, and can change it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A run as one JSON document: case, setup, events, and every question and answer; and many runs as one zip."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

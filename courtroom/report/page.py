@@ -1,7 +1,5 @@
 """A run as one HTML page with everything inside: the room to play it in, pictures, every prompt and answer."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

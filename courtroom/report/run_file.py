@@ -1,7 +1,5 @@
 """A file that another install wrote of a run: read without trust, checked against its hash and against itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """What an audience may see of its run now, worked out once for all phones."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The player's own files: the same code draws the room on the live page and in the HTML report."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,8 +1,6 @@
 """Who did what: a line for each thing that a signed-in person changed, paid for, shared, took away as a file, or signed in for. No
 line holds a prompt, an answer or a key."""
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from typing import Literal, get_args

@@ -1,7 +1,5 @@
 """Links that open one thing to read, for a time, to whoever has them. Only a hash of what stands in the address is kept."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 import time

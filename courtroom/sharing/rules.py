@@ -1,8 +1,6 @@
 """Whose each thing is, and who may see and change it: the one place that says so. Something has a row here from when a person who
 signed in made it. What has none was made without sign-in, and is seen as what is shared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Says who may see something that is there already; what follows it is seen by the same people."""
 
-from __future__ import annotations
-
 from courtroom.access.account import Resource, Visibility
 from courtroom.sharing.actions import note
 from courtroom.sharing.rules import NOBODYS, demand_change, owned

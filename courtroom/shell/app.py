@@ -1,7 +1,5 @@
 """The browser app from a shell: `courtroom app`."""
 
-from __future__ import annotations
-
 import runpy
 import sys
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Cases from a shell: `courtroom cases` and `courtroom cases check FILE`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """All commands of the shell, and how an error of one is reported."""
 
-from __future__ import annotations
-
 import logging
 import sys
 

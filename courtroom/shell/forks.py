@@ -1,7 +1,5 @@
 """Forks from a shell: `fork`, and `compare` to see what came of them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The knowledge base from a shell: `python -m courtroom knowledge ...`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Panels of personas from a shell: `courtroom panels`."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """The people who have signed in, from a shell: `courtroom people`."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Procedures from a shell: `procedures` lists them, `procedures check` tries one, `new-procedure` lays out one; `--traceback` shows an author's error."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import re

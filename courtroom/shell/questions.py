@@ -1,7 +1,5 @@
 """Questions about a run from a shell: `audit`, `interview`, `mark` and `marks`."""
 
-from __future__ import annotations
-
 import json
 from typing import Annotated, Any
 

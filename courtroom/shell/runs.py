@@ -1,7 +1,5 @@
 """Runs from a shell: `run`, `resume`, `show`, `runs` and `export`."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Sequence

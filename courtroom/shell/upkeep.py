@@ -1,7 +1,5 @@
 """The store from a shell: `doctor`, `health`, `backup` and `migrate`."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The human yardstick from a shell: `courtroom yardstick EXPERIMENT`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

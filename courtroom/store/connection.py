@@ -1,7 +1,5 @@
 """What all SQL in the program runs on, whichever database is behind it: connections, rows, and what goes wrong."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import sqlite3

@@ -1,7 +1,5 @@
 """The log: a record's message stands in one line, so that no text from outside can look like a record; as text or as JSON."""
 
-from __future__ import annotations
-
 import copy
 import json
 import logging

@@ -1,7 +1,5 @@
 """The store in a PostgreSQL database, which several servers share."""
 
-from __future__ import annotations
-
 import logging
 import re
 import threading

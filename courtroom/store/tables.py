@@ -1,7 +1,5 @@
 """The tables of the store, for SQLite and PostgreSQL; a change is a revision, too (`courtroom/store/revisions/`)."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Writes in a thread of their own: in order, those that wait in one transaction, held while the disk takes none."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets

@@ -1,7 +1,5 @@
 """CSV as this program writes it, and JSON lines as people name them."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """Words and sentences of English and Chinese text."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One file with everything that can't be made again: the store and the media."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

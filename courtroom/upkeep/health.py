@@ -1,7 +1,5 @@
 """Whether the app works: the store answers and takes writes, and the server of the app answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal

@@ -1,7 +1,5 @@
 """What one model can do, found out by asking it four times: a schema, a stream, a picture and a long prompt."""
 
-from __future__ import annotations
-
 import io
 import random
 import tempfile

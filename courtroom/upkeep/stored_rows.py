@@ -1,7 +1,5 @@
 """The rows of the store: whether each can be read, and belongs to something."""
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """Text that fetches, links or runs something wherever a page reads it as more than text; and what is filled with it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from itertools import count

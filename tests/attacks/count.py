@@ -1,7 +1,5 @@
 """Counts the attacks, and prints what was tried and what held."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """A process that a run ends: `python -m tests.attacks.dying FOLDER goes|starts RUN AFTER`, killed in the run's AFTERth call."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

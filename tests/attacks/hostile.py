@@ -3,8 +3,6 @@
 `good` is answered well; any other name is a mode, with `+` and something more where several ask in one mode.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import zlib

@@ -1,7 +1,5 @@
 """A store in which every text that may come from outside is a canary: cases, answers, people, names, notes, knowledge."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

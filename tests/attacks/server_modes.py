@@ -1,7 +1,5 @@
 """What a hostile server does, a function a mode, and how each is to end for the member that it answers."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from dataclasses import dataclass

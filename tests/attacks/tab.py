@@ -1,7 +1,5 @@
 """A browser's tab without a browser: it speaks Streamlit's protocol over a web socket, and sends whatever it is told to."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

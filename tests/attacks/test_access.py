@@ -4,8 +4,6 @@ What is tried is found in the code. A new page is tried by itself; a new public 
 access it needs, or it is listed below as one that changes nothing, is opened by a link, or is called by the engine alone.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable, Iterator

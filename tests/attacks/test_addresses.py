@@ -1,7 +1,5 @@
 """Addresses of strangers: whatever stands behind the question mark, a page tells of it in a sentence, and soon."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Disks that are full, locked or broken: nothing that was paid for is lost, nothing half-written stays."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -3,8 +3,6 @@
 What any one reader makes of a wrong field is in `tests/test_case_files.py`; here is what is meant to hurt.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

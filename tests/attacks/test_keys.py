@@ -1,7 +1,5 @@
 """No key leaves: every key is a canary, and it is looked for everywhere but in the one header where it belongs."""
 
-from __future__ import annotations
-
 import base64
 import json
 import logging

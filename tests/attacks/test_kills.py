@@ -1,7 +1,5 @@
 """Processes that are killed, stopped or taken for another; clocks that jump; two servers on one store."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

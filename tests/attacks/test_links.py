@@ -1,7 +1,5 @@
 """What comes from others, as a link, a file, a fork, an intervention, a what-if, says nothing of where a key goes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who may run hearings tries to change what belongs to somebody else, by every method of every service that changes something."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Text from outside on every page, in a real browser: nothing is fetched for it, nothing of it runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """Prompts that loop, swell, break out or make no sense: each ends in one sentence, and harms no other run."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

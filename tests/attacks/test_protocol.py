@@ -1,7 +1,5 @@
 """Whatever arrives over Streamlit's protocol, also from somebody who has not signed in: the server and all other sessions go on."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import time

@@ -1,7 +1,5 @@
 """Files of runs made to hurt, each with a hash that fits: refused in a sentence with nothing kept, or shown as text."""
 
-from __future__ import annotations
-
 import json
 import resource
 import shutil

@@ -3,8 +3,6 @@
 All runs of a small jury are heard at once, each against one mode of the server; each test looks at one of them.
 """
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import logging

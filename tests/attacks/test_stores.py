@@ -1,7 +1,5 @@
 """Stores that are newer, odd, damaged, or where they may not be: one sentence, no traceback, and nothing is written to them."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

@@ -1,7 +1,5 @@
 """PostgreSQL as the store: who takes over another's runs is killed, and the server goes away and comes back."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import signal

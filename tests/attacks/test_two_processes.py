@@ -1,7 +1,5 @@
 """Two processes at once on one store, one of them killed: what is on record is whole, and nothing is there twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """A browser's session with the app, over a real web socket: opens pages and says how long each took to be drawn."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

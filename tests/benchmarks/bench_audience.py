@@ -7,8 +7,6 @@ for its page and for its vote to be confirmed, and how long until the presenter'
 The phones share the machine's cores with the server.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

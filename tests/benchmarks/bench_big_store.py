@@ -10,8 +10,6 @@ and their ratios, which are to be at most two; and how long a new process takes 
 only measured fresh: to draw nothing once more takes no time at all.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

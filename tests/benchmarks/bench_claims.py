@@ -3,8 +3,6 @@
 Experiments are made up, many of each kind, and go through the same table and the same pairs as any other. `--tiny` prints one row a table.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

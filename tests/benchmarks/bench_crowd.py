@@ -8,8 +8,6 @@ then the very same requests are sent by bare `litellm.acompletion` calls, in the
 limit. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held after the first runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

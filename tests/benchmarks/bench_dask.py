@@ -6,8 +6,6 @@ as cores, and with calls that wait (a server answers after a while), where a wor
 Printed are both times, their ratio, and what the cores, or the workers' cells at once, allow.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

@@ -13,8 +13,6 @@ Then the app, in a process of its own, drives as many cells while a browser's se
 again when it has paused: seconds until a page is drawn, p50 of both and their ratio.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

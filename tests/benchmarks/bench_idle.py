@@ -4,8 +4,6 @@ The app is copied into a folder as the README's first command makes it, with a `
 A browser stays on each page, all of them finished, and the server's CPU time is read from `/proc`.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

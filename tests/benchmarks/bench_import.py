@@ -6,8 +6,6 @@ Invented records in CAIL2018's form are written to one file. A process imports t
 second one goes on to the end. Printed are rows a second, the peak of memory, and whether each record is there just once.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

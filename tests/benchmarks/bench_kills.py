@@ -7,8 +7,6 @@ gone on with by `experiment resume`. Printed are: whether its cells and its tabl
 were asked although their answers were on record.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -4,8 +4,6 @@ Each export is a process of its own, as a person would start it. Printed are its
 which is to be at most three.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -9,8 +9,6 @@ Printed are wall and CPU time of both, a new process's first query, recall (how 
 ten that the index gives), and each ratio beside what it must reach. CPU time counts processes that were started, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import hashlib

@@ -10,8 +10,6 @@ page beside it:
 - A click on each tab of the page, until its content is there: of that run, and of one with 17 jurors in three rounds.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

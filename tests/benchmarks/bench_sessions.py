@@ -9,8 +9,6 @@ open the page anew; a single session does the same as often. Printed are the sec
 of both and their ratio; what each session cost the app; and, where Chromium is installed, how long a real browser took beside both.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import os

@@ -5,8 +5,6 @@ the answers, the calls that were asked more than once, and the wall time against
 shows that it runs.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import json

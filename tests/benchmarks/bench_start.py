@@ -4,8 +4,6 @@ CPU time of `python -m courtroom cases` in processes of their own, as a multiple
 The best of several tries counts: what else the machine does can only add to it.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import subprocess

@@ -7,8 +7,6 @@ Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, wi
 The offline model computes in the very process that draws pages: with any other model there is far less to get in the way of.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

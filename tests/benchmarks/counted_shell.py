@@ -1,7 +1,5 @@
 """A shell whose questions to the offline model are counted, to be forked."""
 
-from __future__ import annotations
-
 import os
 
 from courtroom.models.offline import OfflineModel

@@ -4,8 +4,6 @@ Each is a page with an address of its own, as the room's is: to open such an add
 places, and so takes longer than for an app's first page.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from pathlib import Path

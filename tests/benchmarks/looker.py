@@ -1,7 +1,5 @@
 """A browser's session that stays on a page: it opens the page and, as a browser does, has its fragments drawn at their intervals."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from contextlib import suppress

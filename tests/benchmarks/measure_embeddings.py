@@ -3,8 +3,6 @@
 Each that runs on this machine is asked for the nearest of several texts. Those whose package is not installed are left out.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable, Iterable, Sequence

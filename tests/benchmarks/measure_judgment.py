@@ -5,8 +5,6 @@ shares of the cases whose article or charge is known. Retrieval is asked with th
 case with both benches, and its ranking behind the first place is that of its own scores.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial

@@ -5,8 +5,6 @@ many sentences as ours); mean F1 by ROUGE, and BLEU. Labels: accuracy on the sam
 names a folder, on its `classification/` (RTE, QNLI, BoolQ, Emotion), beside the most frequent label.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial

@@ -4,8 +4,6 @@ Panels are made up, with a known correlation of votes: jurors who copy one and t
 degree drawn from a beta distribution, and jurors who see the same evidence with an error of their own (a normal one).
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable
 from functools import cache, partial

@@ -4,8 +4,6 @@ On the sample disputes, which its formulas were tuned on, and on held-out disput
 invented, so this is no measure against people. Seventeen jurors, the setup as it stands by default, seed 0.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from functools import partial

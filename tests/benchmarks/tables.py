@@ -1,7 +1,5 @@
 """Tables of figures, worked out row by row and written as Markdown."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

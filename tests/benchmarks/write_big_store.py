@@ -8,8 +8,6 @@ experiments. The others are copies of their rows, each with a run's id and answe
 of all runs are cells of experiments.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

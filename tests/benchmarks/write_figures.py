@@ -4,8 +4,6 @@ With `--tiny` it prints a page of one row a table, and writes nothing. All figur
 `measure_judgment`, `measure_texts` and `measure_votes`; those of what tables claim come from `bench_claims`.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from pathlib import Path

@@ -3,8 +3,6 @@
 `axe.min.js` is the npm package axe-core 4.14.1 as it is, under the Mozilla Public License 2.0 (`axe.LICENSE`).
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from typing import Any

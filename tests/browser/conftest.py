@@ -1,7 +1,5 @@
 """The app in a process of its own, and a real Chromium before it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every page can be read and used by who sees little or uses no mouse: axe-core finds nothing serious."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

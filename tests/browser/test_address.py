@@ -1,7 +1,5 @@
 """Addresses that are opened by themselves: of a page, before any other page of a new server, and of a file."""
 
-from __future__ import annotations
-
 import os
 from contextlib import suppress
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An audience in a real browser: a presenter at a desk and two phones, one of them dark."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal

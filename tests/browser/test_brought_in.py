@@ -1,7 +1,5 @@
 """SVG and HTML that files of strangers bring in, in a real browser: refused, or shown as pictures and text, and nothing of it runs."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Two runs beside each other, by an address that can be shared."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

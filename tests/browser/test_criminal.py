@@ -1,7 +1,5 @@
 """A criminal case from the first screen to the judgment, and what the benches show of it."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """From a fresh install to a table with a mark of significance and the figure of accuracy against cost, by the page alone."""
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A film of a run: drawn on the page, and played by the browser."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """From the first screen to a verdict and a report, as a newcomer does it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager

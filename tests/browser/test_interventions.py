@@ -1,7 +1,5 @@
 """Steering in a real browser: pause in round 2, overrule, undo, fork, compare, share, and a seat taken from elsewhere."""
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The knowledge base as a newcomer meets it: browse, search, import, and undo what was learned."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

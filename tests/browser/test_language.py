@@ -1,7 +1,5 @@
 """The language of the interface in a real browser: the browser's own, then the one that is chosen, which a link keeps."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser, expect
 
 

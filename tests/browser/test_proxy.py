@@ -1,7 +1,5 @@
 """The app under a path behind nginx, with the lines of docs/server.md: pages, links, downloads and the room."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import time

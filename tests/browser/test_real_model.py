@@ -1,7 +1,5 @@
 """A real language model answers while a browser looks on."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from pathlib import Path
 

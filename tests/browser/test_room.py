@@ -1,7 +1,5 @@
 """The room in a real browser: done and running, at every width, by mouse and by keyboard, and in the report."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """People sign in at a real OpenID provider in a real Chromium, see what their access allows, and sign out."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

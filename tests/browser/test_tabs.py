@@ -1,7 +1,5 @@
 """The tabs below the room in a real browser: a click draws what is below anew, and nothing else, and shows it at once."""
 
-from __future__ import annotations
-
 from playwright.sync_api import Browser, expect
 
 from tests.browser.test_hearing import opened, settled, tab

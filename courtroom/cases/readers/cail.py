@@ -12,8 +12,6 @@
 In the flat form of Hugging Face's copy, the fields of `meta` and of the term are next to `fact`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

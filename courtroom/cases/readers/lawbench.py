@@ -4,8 +4,6 @@ The task is recognised from the answer's prefix. What a question gives beside th
 3-5: the text of the articles too) is taken off them and kept as given. It is known to be right, so it is gold as well.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable

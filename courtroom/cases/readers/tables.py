@@ -1,7 +1,5 @@
 """Labelled texts from tables: CSV, TSV, JSON lines, and the forms of RTE, QNLI, BoolQ, Emotion and ANLI."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

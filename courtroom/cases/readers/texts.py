@@ -1,7 +1,5 @@
 """Documents from `.txt`, `.md` and `.pdf`; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
 
-from __future__ import annotations
-
 import io
 import logging
 import re

@@ -1,7 +1,5 @@
 """The published forms of datasets, each with the field names of its own files."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from courtroom.datasets.forms.criminal import CAIL, LAWBENCH, MUD, MULTILJP

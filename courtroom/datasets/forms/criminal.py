@@ -10,8 +10,6 @@
 Where a record judges several defendants, each is one row, in which it is the primary defendant; the rows share a group.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """What a form of dataset is: by what its records are known, and what they become."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping

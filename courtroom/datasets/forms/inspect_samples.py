@@ -4,8 +4,6 @@ The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) th
 `endings`, so it needs no name. A sample without options has its target as label.
 """
 
-from __future__ import annotations
-
 import string
 from collections.abc import Iterator, Sequence
 from typing import Any

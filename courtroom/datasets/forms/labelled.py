@@ -4,8 +4,6 @@ Columns are those of `cases.readers.tables`. Texts of LexGLUE's ECtHR are lists 
 is refused: a labelled task has one label for a text. A column `category` beside the label is what results are broken down by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

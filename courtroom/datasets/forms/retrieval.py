@@ -10,8 +10,6 @@ Each becomes a criminal case, so that candidates can be taken in as precedents. 
 queries is one row.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

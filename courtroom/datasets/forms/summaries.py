@@ -8,8 +8,6 @@
 | XSum, SAMSum, SCROLLS | `document`, `dialogue`, `input` | `summary`, `summary`, `output` |
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

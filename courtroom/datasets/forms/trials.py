@@ -9,8 +9,6 @@ Of SimuCourt, civil and administrative cases are left out: no procedure hears th
 `result`) and the fine are not taken over.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

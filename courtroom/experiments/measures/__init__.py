@@ -1,7 +1,5 @@
 """The measures of an experiment by kind of case, each with its source."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from courtroom.errors import CourtroomError

@@ -1,7 +1,5 @@
 """Measures of judgments, choices and amounts (VERDICT, section 4.1.3; JurisAgents, section 4.1)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace

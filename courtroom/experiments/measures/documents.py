@@ -1,7 +1,5 @@
 """Measures of summaries (JURIS, sections 4.1 and 4.3), against the reference or by an assessor's scores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Measures of trials: how often a jury finds the case proven, and how often it hangs. Nobody knows who is right."""
 
-from __future__ import annotations
-
 from courtroom.cases.trial import Trial
 from courtroom.experiments.measures.measure import Measure, Scored, mean
 from courtroom.language import N_

@@ -1,7 +1,5 @@
 """Preliminary hearing, pleadings, judgment (section 3). Every text has its own trial; all go through a stage at once."""
 
-from __future__ import annotations
-
 from courtroom.cases.labelled import Labelled
 from courtroom.engine.events import Verdict
 from courtroom.engine.setup import Member

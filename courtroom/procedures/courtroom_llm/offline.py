@@ -1,7 +1,5 @@
 """How the offline model pleads and judges: a text's affinity to each label, by labelled examples and a lexicon."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

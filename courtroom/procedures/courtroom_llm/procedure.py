@@ -1,7 +1,5 @@
 """What Courtroom-LLM declares of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from courtroom.cases.labelled import LabelledTask

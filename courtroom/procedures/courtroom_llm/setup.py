@@ -1,7 +1,5 @@
 """The knobs of Courtroom-LLM, with the paper's defaults (sections 3 and 4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, Self
 

@@ -4,8 +4,6 @@ Each answer says what was seen and thought before what is decided. The paper's m
 baselines do here; the judges' reasons are what the sequential ones pass on (appendix A.3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated, Literal
 

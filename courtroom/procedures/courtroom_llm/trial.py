@@ -1,7 +1,5 @@
 """One text's trial: which two labels are in question, and who argues for which."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

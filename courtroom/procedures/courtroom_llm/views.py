@@ -1,7 +1,5 @@
 """What only Courtroom-LLM can show: pleadings with their evidence, the bench in order, similar cases, ambiguity, results."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from statistics import fmean

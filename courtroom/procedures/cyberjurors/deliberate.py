@@ -1,7 +1,5 @@
 """Algorithm 1 of the paper (appendix B.1), read top to bottom."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import count
 

@@ -1,7 +1,5 @@
 """IV-CoT, stages I to III (section 4.1): focus, clues, adversarial analysis."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """How the offline model answers for jurors: evidence counted by formulas, opinions that move along the follow-graph."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

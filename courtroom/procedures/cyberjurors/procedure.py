@@ -1,7 +1,5 @@
 """What CyberJurors declares of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from courtroom.cases.dispute import SIDES, Dispute

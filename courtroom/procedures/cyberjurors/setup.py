@@ -1,7 +1,5 @@
 """The knobs of CyberJurors (section 5, configurations; ablation: table 3). `procedure.PAPER` has the paper's values."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import Any, Literal, Self
 

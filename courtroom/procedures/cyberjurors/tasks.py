@@ -1,7 +1,5 @@
 """What jurors, examiner and clerk are asked (appendix E), each with what its stage takes in and no more."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 

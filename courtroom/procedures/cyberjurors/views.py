@@ -1,7 +1,5 @@
 """What only CyberJurors can show: the follow-graph, precedents and norms, the collective summary, the examination."""
 
-from __future__ import annotations
-
 from courtroom.engine.blocks import Block, Card, Cards, Edge, Graph, Node, Table, Text
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record

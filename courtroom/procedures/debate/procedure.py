@@ -1,7 +1,5 @@
 """Multi-agent debate: one speaks for the buyer, one for the seller, and a judge decides when enough was said."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

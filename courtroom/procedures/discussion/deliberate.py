@@ -1,7 +1,5 @@
 """Speakers with different points of view discuss and vote, turn by turn (ChatEval, arXiv:2308.07201, section 2)."""
 
-from __future__ import annotations
-
 from courtroom import Court, Member, Verdict
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.judging.private_ballot import ask_alone

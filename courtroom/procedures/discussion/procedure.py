@@ -1,7 +1,5 @@
 """What the discussion declares of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from courtroom import Preset, Procedure, Role, StageKind

@@ -1,7 +1,5 @@
 """The knobs of a discussion: who speaks, how often, in which order."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from courtroom.cases.dispute import Side

@@ -1,7 +1,5 @@
 """What speakers and clerk are asked."""
 
-from __future__ import annotations
-
 import random
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Norms from precedents, one after the other, each with the norms of the closest precedents that have any in view (Eq. 11 to 13)."""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The assessment of a final text: fine-grained by key facts and sentence by sentence, and holistic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal

@@ -1,7 +1,5 @@
 """The baselines of section 4.1: one model writes, without a jury."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, Field
 
 from courtroom.cases.document import Document

@@ -1,7 +1,5 @@
 """Algorithm 1: the jury decides on a length, then on each sentence; the chief editor makes one pass."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median_low

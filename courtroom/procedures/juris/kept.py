@@ -1,8 +1,6 @@
 """Whether the chief editor's text says what the jury accepted, all of it and nothing else (section 3.2). By words and numbers, not
 by meaning: what a sentence says in quite other words counts as said anew."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -4,8 +4,6 @@ Generator A takes what stands most in the middle (TextRank), generator B what is
 A juror weighs five standards. Each seat gives one of them more weight, by its stated point of view or else by its number.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections import Counter

@@ -1,8 +1,6 @@
 """Points of view for the seven seats, for a jury whose seats are one model (the paper's seats differ by model alone). A point of
 view says what a seat looks at first. All seats keep to the same standards, as section 3.1 asks for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 LONGEST = 600

@@ -1,7 +1,5 @@
 """What JURIS declares of itself."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

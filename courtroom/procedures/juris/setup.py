@@ -1,7 +1,5 @@
 """The knobs of JURIS, with the paper's defaults (section 4.1; ablations: section 4.3)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, Self

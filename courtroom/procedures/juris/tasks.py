@@ -1,7 +1,5 @@
 """What generators, jurors and the chief editor are asked (section 3.2)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field

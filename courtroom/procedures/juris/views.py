@@ -1,7 +1,5 @@
 """What only JURIS can show: the ballot of each sentence, the growing summary, the jurors' agreement, the measures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Six stages, two instances (section 2.2)."""
 
-from __future__ import annotations
-
 from courtroom.engine.events import Verdict
 from courtroom.procedures.jurisagents import tasks
 from courtroom.procedures.jurisagents import trial as steps

@@ -1,7 +1,5 @@
 """The offline model's answers to JurisAgents' tasks: sentences of the facts, ranks of what was looked up, penalty bands."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What JurisAgents declares of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase

@@ -1,7 +1,5 @@
 """The knobs of JurisAgents, with the paper's defaults (section 2.2; ablations: table 1; pictures: table 2)."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

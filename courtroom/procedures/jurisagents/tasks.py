@@ -1,8 +1,6 @@
 """What the six roles are asked, and what their answers look like (tables 6 to 13). Charges and articles stay free: the chief judge
 is to prefer the candidates and may go beyond them (table 8)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field

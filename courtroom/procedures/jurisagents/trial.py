@@ -1,7 +1,5 @@
 """One defendant's way through the stages, and the steps of it that more than one stage takes."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median_low

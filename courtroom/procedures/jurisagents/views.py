@@ -1,7 +1,5 @@
 """What only JurisAgents can show: the flow of the six roles, what was looked up, the judgments side by side."""
 
-from __future__ import annotations
-
 import re
 
 from courtroom.cases.criminal import CriminalCase

@@ -1,7 +1,5 @@
 """A mock jury: a first ballot before anybody has spoken, then rounds of talk, each with a ballot, until decided or hung."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import count
 

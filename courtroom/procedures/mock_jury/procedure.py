@@ -1,7 +1,5 @@
 """What the mock jury declares of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from courtroom import Choice, Preset, Procedure, Role, StageKind

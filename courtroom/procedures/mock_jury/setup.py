@@ -1,7 +1,5 @@
 """The knobs of a mock jury: who sits, what has to be proven, how many must agree, how they talk."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field

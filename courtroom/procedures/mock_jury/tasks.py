@@ -1,7 +1,5 @@
 """What jurors are asked, and how the offline model answers."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

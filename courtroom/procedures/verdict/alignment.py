@@ -1,7 +1,5 @@
 """Expert alignment: a supervised set, and preference pairs through a reflection model's advice (VERDICT, section 3.3)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Analysis, draft and review in turns, final adjudication (section 3.2); then what the memory learns (section 3.4.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from courtroom.engine.events import Verdict

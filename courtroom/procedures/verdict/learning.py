@@ -1,7 +1,5 @@
 """What the memory learns from a verified trajectory: archiving, then phases A, B and C (section 3.4.2)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence

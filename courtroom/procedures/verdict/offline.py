@@ -1,7 +1,5 @@
 """The offline model's answers to VERDICT's tasks: cue words, ranks, votes of what the memory recalls."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

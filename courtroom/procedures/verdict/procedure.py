@@ -1,7 +1,5 @@
 """What VERDICT declares of itself."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase

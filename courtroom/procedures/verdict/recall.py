@@ -1,7 +1,5 @@
 """What the memory has to say on a case: standards and directives (section 3.4.1, appendix D)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The knobs of VERDICT, with the paper's defaults where it gives any (appendix C; ablations: table 3)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -4,8 +4,6 @@ Articles are never narrowed to a list: the paper's assistant may add articles to
 reference only" to the judge (prompt 3), and the presiding judge names articles and charges freely (prompt 5).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator

@@ -4,8 +4,6 @@
 `courtroom align --to FOLDER` writes them. It needs the extra: `pip install "courtroom[training]"`.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """What only VERDICT can show: the panel's flow, the turns of draft and review, the memory, what was learned."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from courtroom.engine.blocks import Block, Card, Cards, Diff, Flow, Step, Table, Text

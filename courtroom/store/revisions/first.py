@@ -1,7 +1,5 @@
 """A store that a development version wrote before 1.0.0 is taken over."""
 
-from __future__ import annotations
-
 import sqlalchemy as sa
 from alembic import op
 

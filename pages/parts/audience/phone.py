@@ -1,7 +1,5 @@
 """Which phone this is, and the one reading of the store for all phones of this server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import streamlit as st

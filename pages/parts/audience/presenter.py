@@ -1,7 +1,5 @@
 """The audience as the presenter sees it, below the room: link and QR code, tallies, arguments, and what one of them changes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from concurrent.futures import TimeoutError as TookLong

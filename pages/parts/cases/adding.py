@@ -1,7 +1,5 @@
 """Cases that a person adds: uploaded files, and forms to write one by hand."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """The runs that are compared: which they are, and each in short."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Votes, members, answers, views and look-ups of several runs next to each other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Importing a dataset: from an upload or a path, with progress; what numbers mean is asked."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from pathlib import Path

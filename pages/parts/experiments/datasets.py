@@ -1,7 +1,5 @@
 """Datasets: import them, look at them in numbers and figures, divide them into splits, check them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """An experiment being set up: one that is written already, or a dataset and arms of one's own; what it will take; the start."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All experiments, newest first; where there is none, how to begin."""
 
-from __future__ import annotations
-
 from itertools import groupby
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """One experiment: how far it is, its table, which differences hold, its figures, its cells."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """Runs of an experiment or a what-if beside juries of people: do they move as people do?"""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

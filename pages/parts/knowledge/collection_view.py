@@ -1,7 +1,5 @@
 """A collection of the knowledge base: imports into it, browsing, and a search with all three scores."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Precedents of disputes: what earlier juries decided, and the norms drawn from it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """The memory: standards as a graph, micro-directives, a search; and every step of learning, of which the latest can be undone."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

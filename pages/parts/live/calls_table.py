@@ -1,7 +1,5 @@
 """Every call: prompt, media, answer, tokens, money, latency, asked or on record."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """A film of a run: its storyboard, from which moments can be left out, and the film as it is drawn."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -1,7 +1,5 @@
 """What a person can do to a paused run, and what was done to it."""
 
-from __future__ import annotations
-
 import json
 import secrets
 import time

@@ -1,7 +1,5 @@
 """All members who vote as cards; one member's whole chain behind each."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a person asks about one call: why this vote, in an audit; and anything, in an interview."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from concurrent.futures import Future
 

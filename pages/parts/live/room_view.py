@@ -1,7 +1,5 @@
 """The room of a run: drawn with the page, kept up to date by a pulse that alone is drawn again and again."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Below the room: what can be seen of a run, one tab at a time, also as it stood at the end of any stage."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.courthouse import Courthouse

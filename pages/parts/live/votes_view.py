@@ -1,7 +1,5 @@
 """Votes per ballot, and how they flow from one to the next."""
 
-from __future__ import annotations
-
 import json
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """One line of the list of runs: a run, or all runs of an experiment or a case."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The runs that are selected in the list, and what can be done with all of them at once."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom import report

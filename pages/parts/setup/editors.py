@@ -1,7 +1,5 @@
 """Editors of what takes more than one field: the jury and saved panels, the follow-graph, the rules, the prompts."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What a run will take, by a rehearsal in memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a setup comes from and where it goes: the run that is forked, a link, a file, a saved name."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from urllib.parse import urlencode

@@ -1,7 +1,5 @@
 """What a click does: errors become one plain sentence on the page, and what was deleted can be brought back."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A form for an answer, drawn from its JSON schema: by it persons answer in a seat, and overrule others."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """A view's blocks on a page, and a choice shown by mark, word and colour. Where there are several labels, the reader chooses one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pandas as pd

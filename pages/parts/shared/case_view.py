@@ -1,7 +1,5 @@
 """One case: the order, the chat, the evidence of both sides, its pictures and videos, what the checks found."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

@@ -1,7 +1,5 @@
 """Step, Run, Run to, Pause, Stop; where to break; budget, link and exports; a second run with one thing changed."""
 
-from __future__ import annotations
-
 from concurrent.futures import TimeoutError as TookLong
 from functools import partial
 from itertools import groupby, zip_longest

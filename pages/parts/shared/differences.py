@@ -1,7 +1,5 @@
 """How runs differ: values and texts in columns, a column a run; and the family of a run, each fork with what it changed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The button that gives a file to a person; where people sign in, who took which file is written down."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from mimetypes import guess_type

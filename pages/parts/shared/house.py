@@ -1,7 +1,5 @@
 """The one courthouse of this server, its door, and which run this browser looks at."""
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 from typing import NoReturn

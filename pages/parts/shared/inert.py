@@ -6,8 +6,6 @@ it takes effect. Tables, code, plain text fields and lists to select from show t
 where it is drawn (`courtroom.figures.layout`). What the engine says is translated at this door too. `tests/test_door.py` finds what was forgotten.
 """
 
-from __future__ import annotations
-
 from html import escape
 
 import streamlit as st

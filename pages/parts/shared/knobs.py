@@ -1,7 +1,5 @@
 """Knobs drawn from a setup's fields: title, help, bounds and default come from the field."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, get_args, get_origin
 

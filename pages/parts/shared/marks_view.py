@@ -1,7 +1,5 @@
 """Marks of reviewers: a place to make one, what others have said, and the filters of the list of runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypedDict
 

@@ -1,7 +1,5 @@
 """Which model answers: for the run, by role, by member, at which server; keys for this browser session; how look-ups compare texts."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What somebody may not do isn't offered."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar

@@ -1,7 +1,5 @@
 """How often pages are drawn again for those who look on: all that together must leave the server time for everything else."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 import time

@@ -5,8 +5,6 @@ also before signing in. `guard` replaces some of its methods, once a process, as
 Streamlit has no setting for this. A test goes through them and through all kinds of messages, and fails when a new version has others.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import time

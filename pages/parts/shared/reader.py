@@ -1,7 +1,5 @@
 """In which language the reader of a page reads, and the button that changes it."""
 
-from __future__ import annotations
-
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 

@@ -1,7 +1,5 @@
 """Runs to choose from: the newest that fit what is searched for, however many there are."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Who may see a run, a case or an experiment, and links that open it for a time; for whom it belongs to."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from courtroom.access.account import Resource, Visibility

@@ -1,7 +1,5 @@
 """Who acts in a session: the link or the account it came by, the page that asks to sign in, the name at the top of each page."""
 
-from __future__ import annotations
-
 import time
 from typing import Literal
 

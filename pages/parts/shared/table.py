@@ -1,7 +1,5 @@
 """Tables whose heads and words are read in the reader's language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypeVar

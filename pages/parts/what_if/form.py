@@ -1,7 +1,5 @@
 """A what-if being set up: which run, what is varied, what it will take."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """One what-if: how far it is, and what it has shown."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection
 

@@ -1,7 +1,5 @@
 """Mediation: buyer and seller make offers, a mediator proposes; it ends when both accept, or in deadlock."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Literal
