@@ -1,7 +1,9 @@
-"""Runs, driven until they settle."""
+"""Runs and experiments, driven until they settle."""
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Experiment
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
@@ -9,3 +11,11 @@ def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     house.runner.go(run, control)
     house.runner.wait(run, 60)
     return run
+
+
+def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
+    """Drive an experiment until it settles; what came of it."""
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 300)
+    return house.experiments.results(name)
