@@ -156,17 +156,10 @@ def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse
     assert record.ballots[ballot.stage][ballot.member].choice == swapped["vote"]
 
 
-WORDS = [
-    "reason",
-    "reasoning",
-    "summary",
-    "argument",
-    "critique_a",
-    "explanation",
-    "key_arguments",
-    "thought",
-    "suggestions",
-]
+WORDS = {
+    *("reason", "reasoning", "summary", "argument", "critique_a"),
+    *("explanation", "key_arguments", "thought", "suggestions"),
+}
 """Fields that hold free text, in which a change of words changes no decision."""
 HEARD = ("cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm")
 
