@@ -149,23 +149,6 @@ def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) ->
     assert "verdict" in shown(phone(token))
 
 
-def test_the_presenter_empties_the_audience_and_phones_of_one_address_beyond_the_bound_are_told_why(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(house.settings, "audience_phones", 1)
-    run = hear(house)
-    token = house.audiences.open(run, 0).token
-    phone(token).button(key="vote-0").click().run()
-    ben = phone(token, BEN)
-    ben.button(key="vote-0").click().run()
-    assert "1 phones of your network take part already" in shown(ben)
-    app = page("deliberation", run=run)
-    app.button(key="empty-audience").click().run()
-    assert house.audiences.voters(run) == 0
-    ben.button(key="vote-0").click().run()
-    assert house.audiences.voters(run) == 1
-
-
 def test_where_nobody_votes_no_audience_is_invited(house: Courthouse) -> None:
     run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), house.procedures["verdict"].setup(), 0)
     assert "do-invite" not in [button.key for button in page("deliberation", run=run).button]

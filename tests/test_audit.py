@@ -16,8 +16,6 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.courtroom_llm import tasks as judges
-from courtroom.procedures.courtroom_llm.tasks import ChooseLabel, Passage, Pleading
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import audit as naming
 from courtroom.questions.asides import CONDITIONS, Sample
@@ -201,15 +199,6 @@ def test_a_run_that_is_deleted_takes_its_audits_along_and_brings_them_back(house
     assert house.asides.of(record.run.id) == kept
 
 
-def test_an_offline_run_is_audited_without_asking_a_model(house: Courthouse, server: OpenAIServer) -> None:
-    asked = server.calls
-    record = hear(house, model=ModelSpec(), jury_size=7)
-    audited(house, record, 1)
-    assert server.calls == asked
-    changed = [vote for votes in record.ballots.values() for vote in votes.values() if vote.changed]
-    assert len(house.audits.of(record)) == len(changed)
-
-
 def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courthouse) -> None:
     setup = house.procedures["jurisagents"].setup()
     kind = house.procedures["jurisagents"].case_kind
@@ -217,21 +206,6 @@ def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courtho
     record = house.record(house.new_run("jurisagents", case, setup, 0))
     assert not auditable(house.procedures["jurisagents"], record)
     assert "does not declare" in why_none(house.procedures["jurisagents"], record)
-
-
-def test_a_judge_is_shown_labels_reasons_or_neither_of_the_judges_before() -> None:
-    sides = (("prosecutor", "A"), ("attorney", "B"))
-    task = ChooseLabel(
-        passages=(Passage(name="text", text="x"),),
-        labels=("A", "B"),
-        pleadings=tuple(Pleading(side=side, label=label, argument="a") for side, label in sides),  # type: ignore[arg-type]
-        earlier=(judges.Earlier(judge="Judge 1", reason="Because.", label="A"),),
-    )
-    assert judges.shown(task, True, True) == task
-    assert [(one.reason, one.label) for one in judges.shown(task, True, False).earlier] == [("", "A")]
-    assert [(one.reason, one.label) for one in judges.shown(task, False, True).earlier] == [("Because.", "")]
-    assert judges.shown(task, False, False).earlier == ()
-    assert judges.choice(task, judges.ChosenLabel(reason="r", label="“a”")) == "A"
 
 
 def test_a_call_that_was_made_anew_is_another_one_under_the_same_path(house: Courthouse) -> None:

@@ -14,7 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
 from courtroom.experiments.breakdown import FEATURES, breakdown, differing, learning_curve
-from courtroom.experiments.measures import MEASURES, Scored
+from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow
 from courtroom.figures.experiment import draw_breakdown
@@ -88,16 +88,6 @@ def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_reco
     assert [told(f"ended_{number}") for number in (1, 2, 3)] == [
         [1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)],
     ]  # fmt: skip
-
-
-def test_texts_are_differing_by_whether_their_hearings_disagreed() -> None:
-    def row(ambiguous: bool | None) -> Scored:
-        result = {"id": "t", "label": "yes", "ambiguous": ambiguous}
-        return Scored(task("yes"), "", Outcome(counts={"yes": 2, "no": 1}, details={"results": [result]}))
-
-    found = [FEATURES["difficulty"].of(row(ambiguous)) for ambiguous in (False, True, None)]
-    assert found == ["clear text", "ambiguous text", None]
-    assert FEATURES["votes"].of(row(None)) == "2 of 3"
 
 
 def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:

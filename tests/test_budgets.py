@@ -190,19 +190,6 @@ def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
         assert held.on(second).run.status == "done"
 
 
-async def test_what_calls_under_way_may_take_counts_and_is_given_back() -> None:
-    spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=400, model="m")
-    first, second = granted(spent, need, budget), granted(spent, need, budget)
-    third = spent.reserve(need, budget)
-    spent.settle(first, reply(100, 50))
-    assert third.is_set()
-    again = spent.reserve(need, budget)
-    assert isinstance(again, asyncio.Event)
-    spent.settle(second, None)
-    granted(spent, need, budget)
-    assert (spent.calls, spent.tokens) == (3, 150)
-
-
 async def test_at_the_end_one_call_at_a_time_is_made_while_what_it_will_probably_take_fits() -> None:
     spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=2_000, model="m")
     for _ in range(6):

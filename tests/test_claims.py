@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from courtroom.evaluation.significance import cases_needed, cases_needed_mcnemar, cochran, mcnemar, permutation
 from courtroom.experiments.measures.measure import mean
 from courtroom.experiments.table import grouped, pairs, sentence, summary, table, without_interval
 from courtroom.experiments.written import latex
@@ -17,7 +16,6 @@ from tests.benchmarks.bench_claims import (
     SHARE,
     UNBOUNDED,
     Kind,
-    all_against_nothing,
     coverage,
     coverage_of_gap,
     experiment,
@@ -34,7 +32,7 @@ def at_most(share: float, experiments: int) -> float:
 
 
 @pytest.mark.parametrize("kind", SAME, ids=TITLES)
-@pytest.mark.parametrize("cases", [2, 3, 5, 8, 20])
+@pytest.mark.parametrize("cases", [3, 8, 20])
 def test_two_arms_without_a_difference_are_rarely_said_to_differ(kind: Kind, cases: int) -> None:
     assert false_claims(kind, 2, cases, 150) <= at_most(0.05, 150)
 
@@ -42,12 +40,6 @@ def test_two_arms_without_a_difference_are_rarely_said_to_differ(kind: Kind, cas
 @pytest.mark.parametrize("kind", SAME, ids=TITLES)
 def test_among_many_arms_without_a_difference_none_is_found(kind: Kind) -> None:
     assert false_claims(kind, 8, 12, 20) <= at_most(0.05, 20)
-
-
-def test_all_right_against_all_wrong_holds_among_24_arms_on_60_texts() -> None:
-    found = all_against_nothing(24, 60)
-    assert set(found) == {"Accuracy", "Macro F1"}
-    assert max(found.values()) < 0.05
 
 
 @pytest.mark.parametrize("kind", ONE, ids=[kind.title for kind in ONE])
@@ -116,33 +108,6 @@ def test_arms_with_more_repeats_than_others_are_compared_case_by_case() -> None:
         (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [SHARE])
         claims += pair.holds
     assert claims / 100 <= at_most(0.05, 100)
-
-
-def test_with_as_many_cases_as_it_says_a_difference_is_mostly_shown() -> None:
-    random = np.random.default_rng(1)
-    first, second = [True] * 9 + [False] * 11, [False] * 9 + [True] * 3 + [False] * 8
-    needed = cases_needed_mcnemar(first, second)
-    assert needed is not None
-    shown = 0
-    for _ in range(300):
-        drawn = random.integers(0, 20, needed)
-        shown += mcnemar([first[one] for one in drawn], [second[one] for one in drawn]).p < 0.05
-    assert 0.75 < shown / 300 < 0.87
-    gaps = random.normal(0.6, 1.0, 400)
-    wanted = cases_needed(gaps.tolist(), [0.0] * 400)
-    assert wanted is not None
-    shown = 0
-    for _ in range(200):
-        drawn = np.column_stack([random.choice(gaps, wanted), np.ones(wanted)])
-        nothing = np.column_stack([np.zeros(wanted), np.ones(wanted)])
-        shown += permutation(drawn, nothing, lambda sums: sums[:, 0] / sums[:, 1]).p < 0.05
-    assert 0.7 < shown / 200 < 0.9
-
-
-def test_cochrans_q_of_few_cases_rarely_claims_what_is_not_so() -> None:
-    random = np.random.default_rng(2)
-    claims = sum(cochran((random.random((3, 4)) < 0.4).tolist()).p < 0.05 for _ in range(300))
-    assert claims / 300 <= at_most(0.05, 300)
 
 
 def test_labels_that_another_arm_alone_gives_are_swapped_with_its_answers() -> None:

@@ -8,11 +8,9 @@ import pytest
 
 from courtroom.__main__ import main
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Graph, Node
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
-from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
+from courtroom.evaluation.comparison import Comparison, compare, put_in
 from courtroom.figures.votes_beside import draw_votes_beside
 from courtroom.models.errors import ModelError
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
@@ -114,16 +112,6 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
     assert found.verdict == ()
 
 
-def test_an_answer_that_only_some_have_shows_where_those_differ(house: Courthouse, jury: Record, fork: Record) -> None:
-    new = house.record(house.fork(jury.run.id, jury.setup))
-    found = {answer.path: answer for answer in compare([jury, fork, new]).answers}
-    (field, *_) = found["round-1/juror-03/judge"].fields
-    assert field.values[0] != field.values[1]
-    assert field.values[2] is None
-    assert found["round-1/juror-03/judge"].state == "differs"
-    assert found["round-1/juror-03/judge"].sources[2] is None
-
-
 def test_votes_are_found_by_ballot_and_member(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Scripted(side_by_member))
     alone = bench.hear(ToySetup(consensus=0.9))
@@ -207,10 +195,6 @@ def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courth
     assert found.case[1].values == (kept[0].text, "Nothing.")
 
 
-def graph(**choices: str | None) -> Graph:
-    return Graph(nodes=tuple(Node(name, name, choice, 0.5) for name, choice in choices.items()), edges=())
-
-
 def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Scripted(side_by_member))
     alone = bench.hear(ToySetup(consensus=0.9))
@@ -221,12 +205,6 @@ def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Pat
     assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
     assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
     bench.close()
-
-
-@pytest.mark.parametrize("runs", [["a"], ["a", "a"], ["a", "b", "c", "d", "e"]])
-def test_too_few_or_too_many_runs_are_refused_in_a_sentence(runs: list[str]) -> None:
-    with pytest.raises(CourtroomError, match="Two to four"):
-        checked(runs)
 
 
 def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, jury: Record) -> None:

@@ -212,23 +212,6 @@ def test_arms_that_learn_teach_the_same_on_a_cluster(house: Courthouse, alone: C
     assert learned(house) == learned(alone)
 
 
-def test_two_workers_that_have_one_question_at_once_ask_it_once(house: Courthouse, server: Gated) -> None:
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "model": "openai/shared", "set": SINGLE} for name in ("a", "b")
-    ]
-    server.hold_after(0)
-    name = house.experiments.begin(online("shared", arms=arms))
-    house.experiments.go(name)
-    until(lambda: len(pids(house)) == 2, "cells at both workers")
-    until(lambda: bool(server.held), "a question")
-    server.hold_after(math.inf)
-    house.experiments.wait(name, 300)
-    found = house.experiments.results(name)
-    assert [row.reason for row in found.rows if row.state != "done"] == []
-    assert asked(server, "shared") == answered(house, "shared")
-    assert sum(row.outcome.asked for row in found.rows if row.outcome) == len(TEXTS)
-
-
 def test_the_limits_of_a_model_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
     knobs = {**SINGLE, "model.concurrency": 2}
     arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/limited", "set": knobs}]

@@ -14,10 +14,8 @@ import numpy as np
 import pytest
 from aiohttp import web
 from pydantic import ValidationError
-from sklearn.feature_extraction.text import HashingVectorizer
 
 from courtroom.engine.setup import Setup
-from courtroom.knowledge import embedding
 from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.embedding import (
     DEFAULT,
@@ -194,16 +192,6 @@ async def test_the_default_embedding_is_the_same_each_time_and_has_no_vector_for
     assert np.linalg.norm(first[0]) == pytest.approx(1)
     assert not first[1].any()
     assert (await HashedNgrams().embed([])).shape == (0, DIMENSIONS)
-
-
-def test_places_are_those_of_the_vectoriser_with_which_earlier_stores_were_indexed() -> None:
-    same: dict[str, Any] = {"n_features": DIMENSIONS, "norm": None, "dtype": np.float32}
-    by_word = HashingVectorizer(analyzer=lambda word: [f"{word}/{n}" for n in range(embedding.SPREAD)], **same)
-    by_spelling = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 4), **same)
-    for word in ["a", "ab", "abc", "aaaaaa", "kettle", "漏水", "1,250", *(f"word{n}" for n in range(300))]:
-        for vectoriser, made in ((by_word, embedding._places(word)), (by_spelling, embedding._runs(word))):
-            hashed = vectoriser.transform([word])
-            assert dict(zip(*made, strict=True)) == dict(zip(hashed.indices, hashed.data, strict=True))
 
 
 def test_chinese_words_are_those_that_jieba_finds() -> None:

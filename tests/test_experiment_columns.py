@@ -70,12 +70,6 @@ def test_candidates_may_have_their_own_numbers_and_grades_below_0_are_not_releva
     assert of("criminal", "ndcg_5", rows) == pytest.approx(1 / math.log2(3))
 
 
-def test_who_looked_nothing_up_and_who_is_not_judged_is_left_out() -> None:
-    assert np.isnan(of("criminal", "hit_1", ranking(["a"], {})))
-    silent = [Scored(QUERY, "", Outcome(outcome="x"), {"a": 1})]
-    assert np.isnan(of("criminal", "ndcg_5", silent))
-
-
 FACTS = "被告人在公交车上扒窃被害人手机一部，价值三千元，后被抓获。"
 
 
@@ -246,21 +240,6 @@ def test_cochrans_q_takes_the_majority_of_repeats_and_says_so() -> None:
 @pytest.fixture
 def house(tmp_path: Path) -> Courthouse:
     return Courthouse(Settings(home=tmp_path / "home"))
-
-
-def test_near_duplicates_are_shown_with_their_splits(house: Courthouse) -> None:
-    text = "The parcel came three weeks late and the seller never answered any of my letters about it"
-    texts = {"one": text, "two": text + "!", "three": f"{text}, sadly", "four": "The soup was good and the waiter kind"}
-    rows = [
-        Row(id=name, case=CriminalCase(id=name, title=name, facts=facts), split="test" if name == "three" else "train")
-        for name, facts in texts.items()
-    ]
-    house.datasets.add("letters", rows)
-    found = near_duplicates(house.datasets, "letters")
-    assert {one.rows for one in found.pairs} == {("one", "three"), ("two", "three")}, "the very same is no near one"
-    assert (found.found, found.across, found.compared) == (2, 2, 4)
-    assert "Of these, 2 are in two splits" in found.sentences()[0]
-    house.close()
 
 
 @needs_real_data

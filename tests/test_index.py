@@ -100,7 +100,7 @@ def learn(folder: str, name: str) -> None:
     pattern = base.all()[0]
 
     async def work() -> None:
-        for n in range(25):
+        for n in range(15):
             base.add([pattern.model_copy(update={"id": f"{name}-{n}", "title": f"{name} case{n} item{n * 13}"})])
             await base.collection.search(QUERY, 200, "dense")
         print("done", flush=True)
@@ -138,23 +138,15 @@ def forked(function: Callable[..., None], *given: object) -> forks.Fork:
     return forks.Fork(function, *map(str, given))
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("header.bin", 0.5),
-        ("data_level0.bin", None),
-        ("chroma.sqlite3", None),
-        ("sealed.json", 0.5),
-    ],
-)
+@pytest.mark.parametrize("name", ["header.bin", "data_level0.bin", "chroma.sqlite3", "sealed.json"])
 async def test_a_damaged_file_neither_ends_the_process_nor_changes_what_is_found(
-    tmp_path: Path, built: Path, name: str, damage: float | None
+    tmp_path: Path, built: Path, name: str
 ) -> None:
-    """`damage`: the share of the file that is left; None: all of it is overwritten."""
     shutil.copytree(built, tmp_path / "chroma")
     (path,) = (tmp_path / "chroma").rglob(name)
     whole = path.read_bytes()
-    path.write_bytes(b"junk" * (len(whole) // 4) if damage is None else whole[: int(len(whole) * damage)])
+    half = name in ("header.bin", "sealed.json")  # is left; the others are overwritten
+    path.write_bytes(whole[: len(whole) // 2] if half else b"junk" * (len(whole) // 4))
     with forked(closest_of_many, tmp_path) as again:
         done = again.finish()
     assert (done.returncode, done.stdout.strip()) == (0, "r42"), done.stderr
@@ -269,9 +261,8 @@ async def test_a_search_is_narrowed_to_a_category_and_to_days(tmp_path: Path, bu
     found = {name for name, _ in await index.search("item3", 300, records, only=only)}
     assert found <= wanted
     assert len(found) > len(wanted) * 0.9, "a graph may miss a few that are far away"
-    assert {
-        name for name, _ in words.closest(records, "thing0 thing1 thing2 thing3 thing4 thing5 thing6", 300, only)
-    } == wanted
+    any_of = " ".join(f"thing{n}" for n in range(7))
+    assert {name for name, _ in words.closest(records, any_of, 300, only)} == wanted
     index.close()
 
 
@@ -327,7 +318,7 @@ async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_p
             assert learner.line().strip() == "done", learner.finish().stderr
         for learner in (ann, bob):
             done = learner.finish()
-            assert done.stdout.strip() == f"{bundled + 50} 0", done.stderr
+            assert done.stdout.strip() == f"{bundled + 30} 0", done.stderr
 
 
 async def test_another_embedding_never_meets_vectors_of_the_first(tmp_path: Path, built: Path) -> None:
@@ -369,18 +360,6 @@ async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path
     found = await asyncio.gather(*(index.search("item7", 1, records) for _ in range(8)))
     assert {hits[0][0] for hits in found} == {"r7"}
     assert records.read == 1
-
-
-def build(folder: str) -> None:
-    """Takes records into a graph on disk, and says so."""
-    asyncio.run(graph(Path(folder)).search(QUERY, 1, Fixed(MANY)))
-    print("done", flush=True)
-
-
-async def test_two_processes_that_make_a_graph_at_once_leave_one_that_is_whole(tmp_path: Path) -> None:
-    with forked(build, tmp_path) as ann, forked(build, tmp_path) as bob:
-        assert [one.finish().stdout.strip() for one in (ann, bob)] == ["done", "done"]
-    assert whole_again(tmp_path / "chroma" / "things")
 
 
 def test_all_vectors_are_in_the_saved_graph_and_the_log_is_short(tmp_path: Path) -> None:
