@@ -1,5 +1,8 @@
 """Runs and experiments, driven until they settle."""
 
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
@@ -19,3 +22,16 @@ def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
     house.experiments.go(name)
     house.experiments.wait(name, 300)
     return house.experiments.results(name)
+
+
+def shell(*words: str, code: int = 0) -> str:
+    """Run `courtroom` in this process; its standard output.
+
+    Raises:
+        CourtroomError: the command is refused.
+    """
+    ran = CliRunner().invoke(app, list(words))
+    if ran.exception and not isinstance(ran.exception, SystemExit):
+        raise ran.exception
+    assert ran.exit_code == code, ran.output
+    return ran.stdout

@@ -19,8 +19,8 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow
 from courtroom.figures.experiment import draw_breakdown
 from courtroom.settings import Settings
+from tests.driving import shell
 from tests.pages import texts
-from tests.test_experiment_columns import shell
 from tests.test_experiment_measures import dispute, task, voted
 from tests.test_experiments_page import opened
 

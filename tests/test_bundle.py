@@ -24,8 +24,7 @@ from courtroom.experiments.printed_figures import axis_of, figures_of
 from courtroom.experiments.recipes import recipes
 from courtroom.experiments.spec import adapted, read_toml
 from courtroom.settings import Settings
-from tests.driving import done
-from tests.test_experiment_columns import shell
+from tests.driving import done, shell
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
 
 NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")

@@ -11,9 +11,8 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.results import ExperimentResults
 from courtroom.settings import Settings
-from tests.driving import done
+from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
-from tests.test_experiment_columns import shell
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
 
 KEY = "sk-very-secret-0123456789"

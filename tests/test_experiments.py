@@ -30,7 +30,7 @@ from courtroom.experiments.written import markdown
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
-from tests.driving import done, drive
+from tests.driving import done, drive, shell
 from tests.forks import Fork
 from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
@@ -495,11 +495,6 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec()))
-
-    def shell(*words: str) -> str:
-        ran = CliRunner().invoke(app, list(words), catch_exceptions=False)
-        assert ran.exit_code == 0, ran.output
-        return ran.stdout
 
     takes = json.loads(shell("experiment", "run", str(file), "--estimate", "--json"))
     assert (takes["cells"], takes["money"]) == (12, 0.0)

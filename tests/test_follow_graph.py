@@ -1,11 +1,15 @@
 """Panels and follow-graphs."""
 
+from itertools import permutations
 from typing import get_args
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from courtroom.engine.blocks import Edge, Graph, Node
+from courtroom.engine.procedure import Choice
+from courtroom.figures.graph import draw_graph
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import Persona, likeness, pool, sample_panel
 
@@ -118,3 +122,26 @@ def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
     edges = [edge for seed in range(20) for edge in build(spec, strangers, seed).edges]
     front = sum(k < 10 for k, _ in edges)
     assert front == pytest.approx(len(edges) / 2, rel=0.05)
+
+
+# --- the figure ---
+
+
+CHOICES = (Choice("buyer", "Buyer", 0, "circle", "●"),)
+
+
+def graph(size: int) -> Graph:
+    names = [f"juror-{number:02d}" for number in range(size)]
+    edges = [Edge(source=one, target=other, strong=one == names[0]) for one, other in permutations(names, 2)]
+    return Graph(nodes=tuple(Node(id=name, label=name, choice="buyer", size=0.5) for name in names), edges=tuple(edges))
+
+
+def test_each_edge_has_one_arrow_that_points_along_it() -> None:
+    shown = graph(5)
+    figure = draw_graph(shown, CHOICES)
+    lines = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert {trace.marker.angleref for trace in lines} == {"previous"}
+    assert [sum(size > 0 for size in trace.marker.size) for trace in lines] == [16, 4]
+    for trace in lines:
+        tips = [at for at, size in enumerate(trace.marker.size) if size > 0]
+        assert all(trace.x[at - 1] is not None and trace.x[at + 1] is not None for at in tips), "within its own edge"
