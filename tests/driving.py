@@ -1,5 +1,8 @@
 """Runs and experiments, driven until they settle."""
 
+import time
+from collections.abc import Callable
+
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -35,3 +38,11 @@ def shell(*words: str, code: int = 0) -> str:
         raise ran.exception
     assert ran.exit_code == code, ran.output
     return ran.stdout
+
+
+def until(found: Callable[[], object], what: str) -> None:
+    """Wait for something to be so."""
+    deadline = time.monotonic() + 300
+    while not found():
+        assert time.monotonic() < deadline, f"waited for {what}"
+        time.sleep(0.01)

@@ -11,7 +11,6 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.beside import spent_with
-from courtroom.engine.events import Called
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.models.request import Request
@@ -21,6 +20,7 @@ from courtroom.questions import audit as naming
 from courtroom.questions.asides import CONDITIONS, Sample
 from courtroom.questions.audit import auditable, call_before, new_in, shares, why_none
 from courtroom.settings import Settings
+from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
 from tests.test_courtroom_llm import Bench, court
 from tests.test_courtroom_llm import hear as texts_heard
@@ -77,21 +77,15 @@ def the_jury_was_asked_nothing(jury: Jury) -> None:
 
 
 @pytest.fixture
-def house(tmp_path: Path, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    monkeypatch.setenv("OPENAI_API_BASE", server.url)
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    house = Courthouse(Settings(home=tmp_path))
-    yield house
-    house.close()
+def house(house: Courthouse, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> Courthouse:
+    server.known(monkeypatch)
+    return house
 
 
 def hear(house: Courthouse, **knobs: Any) -> Record:
     given = {"jury_size": 6, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
     setup = CyberJurorsSetup(**{"model": ModelSpec(id="openai/any", vision="no"), **given, **knobs})
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
-    record = house.record(run)
+    record = house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
     assert record.run.status == "done", record.run.reason
     return record
 
@@ -121,20 +115,16 @@ def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury
     assert found[CONFORMING].counts["reasons"] == naming.ConditionCounts(other=3)
     assert found[PERSUADED].before == "buyer"
     assert shares(tuple(found.values())) == dict.fromkeys(("instability", "conformity", "persuasion", "both"), 0.25)
-    change = next(
-        one.call for one in auditable(house.procedures["cyberjurors"], record) if one.vote.member == PERSUADED
-    )
+    changes = auditable(house.procedures["cyberjurors"], record)
+    change = next(one.call for one in changes if one.vote.member == PERSUADED)
     before_it = call_before(record, change)
     assert before_it.path == f"round-1/{PERSUADED}/judge"
     news = new_in(house.answers, before_it, change)
     assert f"+> {REASON}" in news
     assert not [line for line in news if line.startswith("-")]
     # Each answer is paid for and counted; of the run nothing has changed.
-    assert (
-        server.calls - asked
-        == plan.estimate.calls - plan.estimate.on_record
-        == sum(one.cost.calls for one in found.values())
-    )
+    due = plan.estimate.calls - plan.estimate.on_record
+    assert server.calls - asked == due == sum(one.cost.calls for one in found.values())
     again = house.record(record.run.id)
     assert (house.store.pulse(record.run.id), again.cost, again.asked) == before
     assert again.events == record.events
@@ -212,16 +202,9 @@ def test_a_call_that_was_made_anew_is_another_one_under_the_same_path(house: Cou
     record = hear(house)
     audited(house, record, 1)
     (first, *_) = house.audits.of(record)
-    anew = [
-        (
-            at,
-            event.model_copy(update={"keys": ("another",)})
-            if getattr(event, "path", "") == first.call and isinstance(event, Called)
-            else event,
-        )
-        for at, event in record.events
-    ]
-    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=tuple(anew)))}
+    anew = record.call(first.call).model_copy(update={"keys": ("another",)})
+    events = tuple((at, anew if event == record.call(first.call) else event) for at, event in record.events)
+    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=events))}
 
 
 def test_a_judge_who_goes_along_with_those_before_is_named(tmp_path: Path) -> None:

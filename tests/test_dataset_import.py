@@ -29,6 +29,7 @@ from courtroom.errors import CourtroomError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.docs import ROOT
+from tests.driving import drive
 from tests.imported import Desk, desk
 from tests.pictures import png
 
@@ -640,9 +641,7 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents_whose_norms_build_on_e
         first, second, *_ = (retrieval.hits for retrieval in house.record(distilled.id).retrievals)
         assert ([hit.id for hit in first], [hit.id for hit in second]) == ([], [base[0].id])
         setup = CyberJurorsSetup(jury_size=1, rounds=1, grounding_rounds=1, base="my-disputes")
-        run = house.new_run("cyberjurors", cases["test"][0], setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 30)
+        run = drive(house, house.new_run("cyberjurors", cases["test"][0], setup, 0))
         found = house.record(run).retrievals[0].hits
         assert {hit.id for hit in found} <= {precedent.id for precedent in base}
         assert len(found) == setup.precedents

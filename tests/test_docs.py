@@ -173,6 +173,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += SMALL
+    if MODEL in words and words[0] == "run":  # such a model takes its time; see tests/test_real_model.py
+        named += ["--until", "round"]
     if words[:2] == ["procedures", "check"]:
         run("new-procedure", "judges-of-the-docs", "--to", str(folder / "out"))
     if words[0] == "import":

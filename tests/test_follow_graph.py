@@ -1,8 +1,10 @@
 """Panels and follow-graphs."""
 
+import random
 from itertools import permutations
 from typing import get_args
 
+import networkx as nx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -52,8 +54,6 @@ def test_seats_that_come_to_given_edges_have_their_own_drawn() -> None:
 
 
 def test_in_a_small_world_those_who_are_followed_follow_each_other() -> None:
-    import networkx as nx
-
     def clustered(kind: GraphKind) -> float:
         graphs = [build(FollowGraph(kind=kind, density=0.1), sample_panel(51, 0), seed) for seed in range(5)]
         return sum(nx.average_clustering(graph.to_undirected()) for graph in graphs) / len(graphs)
@@ -87,8 +87,6 @@ def test_a_panel_is_drawn_without_repeats_and_a_smaller_one_begins_a_larger_one(
 
 
 def test_a_panel_is_more_diverse_than_chance() -> None:
-    import random
-
     def alike(people: object) -> float:
         people = list(people)  # type: ignore[call-overload]
         pairs = [(a, b) for n, a in enumerate(people) for b in people[:n]]
@@ -106,18 +104,11 @@ def test_edges_that_are_given_are_the_graph_but_for_seats_that_do_not_exist() ->
 
 
 def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
-    strangers = [
-        Persona(
-            name=f"p{n}",
-            gender=f"g{n}",
-            age=18 + n,
-            status=f"s{n}",
-            background="x",
-            traits=(f"t{n}",),
-            interests=(f"i{n}",),
-        )
-        for n in range(20)
-    ]
+    def stranger(n: int) -> Persona:
+        alike = {"name": f"p{n}", "gender": f"g{n}", "age": 18 + n, "status": f"s{n}", "background": "x"}
+        return Persona(**alike, traits=(f"t{n}",), interests=(f"i{n}",))
+
+    strangers = [stranger(n) for n in range(20)]
     spec = FollowGraph(kind="homophily", density=0.8)
     edges = [edge for seed in range(20) for edge in build(spec, strangers, seed).edges]
     front = sum(k < 10 for k, _ in edges)

@@ -31,18 +31,13 @@ def opened(home: Path) -> tuple[Knowledge, Imports]:
 
 
 def records(count: int) -> bytes:
-    rows = [
-        {
-            "fact": f"On day {n} the defendant took item{n} out of shop{n % 37} and sold it to buyer{n % 101}.",
-            "meta": {
-                "relevant_articles": [264],
-                "accusation": ["theft"],
-                "term_of_imprisonment": {"imprisonment": n % 36 + 1},
-            },
-        }
+    facts = (
+        f"On day {n} the defendant took item{n} out of shop{n % 37} and sold it to buyer{n % 101}."
         for n in range(count)
-    ]
-    return "\n".join(map(json.dumps, rows)).encode()
+    )
+    known = {"relevant_articles": [264], "accusation": ["theft"]}
+    metas = ({**known, "term_of_imprisonment": {"imprisonment": n % 36 + 1}} for n in range(count))
+    return "\n".join(json.dumps({"fact": fact, "meta": meta}) for fact, meta in zip(facts, metas, strict=True)).encode()
 
 
 async def test_referred_precedents_are_taken_in_once_however_often_they_are_imported(tmp_path: Path) -> None:
