@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
-from courtroom.accounts.store import AccountStore, Identity
+from courtroom.accounts import AccountStore, Identity
 from courtroom.errors import CourtroomError
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.panel.panels import write_csv

@@ -6,14 +6,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.access.account import NOBODY, Access, Account, Resource
-from courtroom.access.acting import acts
+from courtroom.access import NOBODY, Access, Account, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.sharing.actions import ActionFilter, ActionLog
-from courtroom.sharing.links import DAY, Links
+from courtroom.sharing.links import DAY, Links, share
 from courtroom.sharing.rules import owned
-from courtroom.sharing.visibility import share
 from tests.pages import texts
 from tests.signing_in import closed_house, person, visit
 from tests.test_sharing import experiment_of, package, run_of

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from courtroom.access.account import NOBODY, Access
-from courtroom.access.acting import Forbidden, acting, acts
+from courtroom.access import NOBODY, Access, Forbidden, acting, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError

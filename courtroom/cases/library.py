@@ -7,8 +7,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeVar
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload

@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acting, needs
+from courtroom.access import Access, Resource, acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import changed, differences, value_at

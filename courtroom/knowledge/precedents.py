@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.cases.checks import explain
 from courtroom.cases.dispute import Dispute, Precedent
 from courtroom.errors import CaseError

@@ -8,8 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.panel.personas import Persona
 from courtroom.store.connection import read
