@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.models.request import Request

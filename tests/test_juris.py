@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Diff, Marked, runs
 from courtroom.evaluation.grounding import grounding, where
