@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from courtroom import report
 from courtroom.__main__ import main
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Diff, Marked, Table, runs
 from courtroom.engine.changes import changed, merged

@@ -10,8 +10,7 @@ import pytest
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JurorOpinion, JuryRecord
-from courtroom.cases.document import Document
-from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.law.judgment import Term
