@@ -10,8 +10,8 @@ from typing import Annotated
 from pydantic import Field, SerializeAsAny
 
 from courtroom.cases.case import Case
+from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.trial import Trial
 from courtroom.engine.court import Court
 from courtroom.engine.knobs import declared
 from courtroom.engine.record import Record

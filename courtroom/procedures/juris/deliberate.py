@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median_low
 from typing import Any
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.setup import Member

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.engine import paper
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind

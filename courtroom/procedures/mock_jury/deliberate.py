@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import count
 
 from courtroom import Court, Member, Verdict
-from courtroom.cases.trial import Trial
+from courtroom.cases.criminal import Trial
 from courtroom.judging.first_ballot import BestReasons, seeded
 from courtroom.judging.private_ballot import ask_alone
 from courtroom.procedures.mock_jury.setup import MockJurySetup

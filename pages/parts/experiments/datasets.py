@@ -11,8 +11,7 @@ import streamlit as st
 from courtroom.access import Access, may
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import Findings, NearDuplicates, examine, near_duplicates
-from courtroom.datasets.counts import cleaned
+from courtroom.datasets.checking import Findings, NearDuplicates, cleaned, examine, near_duplicates
 from courtroom.datasets.forms import FORMS
 from courtroom.datasets.importing import Order, columns_from
 from courtroom.datasets.imports import ImportProgress
