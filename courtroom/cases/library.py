@@ -164,14 +164,14 @@ class Library:
 
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         fits, values = listed("case", "cases.id")
-        rows = self._database.connection.execute(f"SELECT id, body FROM cases WHERE {fits} ORDER BY added DESC", values)
+        rows = self._database.execute(f"SELECT id, body FROM cases WHERE {fits} ORDER BY added DESC", values)
         return read_all(rows, _case)
 
     def _find(self, name: str) -> Case | None:
         """A case of this id, whoever may see it."""
         if name in self._samples:
             return self._samples[name]
-        row = self._database.connection.execute("SELECT id, body FROM cases WHERE id = ?", (name,)).fetchone()
+        row = self._database.row("SELECT id, body FROM cases WHERE id = ?", (name,))
         return _case(row) if row else None
 
     def _keep(self, case: C, action: Action) -> C:
@@ -191,7 +191,7 @@ class Library:
         return name in self._samples or may_see(self._database, _named(name))
 
     def _put(self, case: Case) -> None:
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
             (case.id, case.model_dump_json(), time.time()),
         )

@@ -136,7 +136,7 @@ class DatasetDraft:
 
     def outcomes(self) -> list[str]:
         """All outcomes that rows have, by name."""
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
             (self.number,),
         )
@@ -144,10 +144,10 @@ class DatasetDraft:
 
     def place_of(self, outcome: str) -> str:
         """File and line of the first row with an outcome."""
-        row = self.database.connection.execute(
+        row = self.database.row(
             "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1",
             (self.number, outcome),
-        ).fetchone()
+        )
         return row[0] if row else "in the label set"
 
     def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:

@@ -452,7 +452,7 @@ class _Work:
         return numbers
 
     def _nothing(self) -> CourtroomError:
-        rows = self._draft.database.connection.execute(
+        rows = self._draft.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
         why = " ".join(f"{row['place']}: {row['message']}" for row in rows)

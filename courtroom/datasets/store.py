@@ -61,7 +61,7 @@ class Datasets:
 
     def problems(self, name: str, version: str | None = None) -> Problems:
         """Records that were not taken in, with their reasons: at most the first 1,000."""
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
             (self._row(name, version)["content"],),
         )
@@ -79,7 +79,7 @@ class Datasets:
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
         """Keep the counts that an import ended with."""
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
-        self.database.connection.execute(
+        self.database.execute(
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
         )
 
@@ -97,7 +97,7 @@ class Datasets:
     def pending(self) -> Unfinished:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
         states = [(row, json.loads(row["state"])) for row in rows]
@@ -163,7 +163,7 @@ class Datasets:
             wanted: of `id`, `category`, `grp`, `asked`, `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`.
         """
         dataset = self._row(name, version)
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
             " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
             (dataset["id"], dataset["content"]),
@@ -184,7 +184,7 @@ class Datasets:
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
         """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
         found: dict[str, dict[str, int]] = {}
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate",
             (self._row(name, version)["content"],),
         )
@@ -195,12 +195,7 @@ class Datasets:
     def examples(self, pool: str) -> Iterator[Example]:
         """The labelled texts of a pool, as a row's case names it; nothing where it is no dataset's."""
         found = re.fullmatch(rf"{POOL}([0-9a-f]+)(?:-(.+))?", pool)
-        dataset = (
-            found
-            and self.database.connection.execute(
-                "SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],)
-            ).fetchone()
-        )
+        dataset = found and self.database.row("SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],))
         if not found or not dataset:
             return
         for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
@@ -256,7 +251,7 @@ class Datasets:
         dataset = self._row(name, version)
         if not parts or any(share <= 0 for share in parts.values()):
             raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT seq, id, category, grp, outcome, margin, fingerprint FROM dataset_rows WHERE content = ? ORDER BY seq",
             (dataset["content"],),
         )
@@ -337,9 +332,7 @@ class Datasets:
         Raises:
             CourtroomError: there is none.
         """
-        begun = self.database.connection.execute(
-            "SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)
-        ).fetchall()
+        begun = self.database.execute("SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)).fetchall()
         if version is not None or not begun:
             self._row(name, version)
         with self.database.transaction() as db:
@@ -398,13 +391,13 @@ class Datasets:
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
         """Close a draft."""
         number = draft.finish(kind, frame)
-        return self._info(self.database.connection.execute("SELECT * FROM datasets WHERE id = ?", (number,)).fetchone())
+        return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
 
     # --- within ---------------------------------------------------------------------------------------------
 
     def _finished(self) -> Records:
         fits, values = listed("dataset", "datasets.name")
-        return self.database.connection.execute(
+        return self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id", values
         ).fetchall()
 
@@ -424,9 +417,7 @@ class Datasets:
         found: dict[str, Any] = json.loads(row["state"])
         if found:
             return found
-        first = self.database.connection.execute(
-            "SELECT state FROM datasets WHERE id = ?", (row["content"],)
-        ).fetchone()
+        first = self.database.row("SELECT state FROM datasets WHERE id = ?", (row["content"],))
         return dict(json.loads(first[0])) if first else {}
 
     def _info(self, row: StoredRow) -> DatasetInfo:
