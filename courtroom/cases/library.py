@@ -68,12 +68,7 @@ class Library:
         return self._own()[1]
 
     def case(self, name: str) -> Case:
-        """One case, its media in the store.
-
-        Raises:
-            CaseError: there is none of this id.
-            Unreadable: its row is damaged.
-        """
+        """One case, its media in the store. Raises `CaseError`: there is none of this id; `Unreadable`: its row is damaged."""
         found = self._find(name) if self._sees(name) else None
         if found is None:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
@@ -81,12 +76,8 @@ class Library:
 
     @needs(Access.RUN)
     def add(self, package: Package) -> Case:
-        """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
-
-        Raises:
-            CaseError: the checks found errors; the sentences say which.
-            CourtroomError: the disk takes no more; nothing of the case stays.
-        """
+        """Take in a case with its media. An id that is taken gets a number; the same case is kept once. Raises `CaseError`: the
+        checks found errors; the sentences say which; `CourtroomError`: the disk takes no more; nothing of the case stays."""
         errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
@@ -102,11 +93,8 @@ class Library:
 
     @needs(Access.RUN)
     def delete(self, name: str) -> Case:
-        """Forget one of the user's cases and return it; `restore` brings it back.
-
-        Raises:
-            CaseError: there is none of this id, or it is a sample.
-        """
+        """Forget one of the user's cases and return it; `restore` brings it back. Raises `CaseError`: there is none of this id,
+        or it is a sample."""
         case = self.case(name)
         if name in self._samples:
             raise CaseError(
@@ -142,11 +130,7 @@ class Library:
         return case.id if self.is_sample(case.id) else f"{BY_CONTENT}{case.content_hash()}"
 
     def linked(self, name: str) -> Case:
-        """The case that a link names.
-
-        Raises:
-            CaseError: it is not here.
-        """
+        """The case that a link names. Raises `CaseError`: it is not here."""
         found = self._samples.get(name)
         if name.startswith(BY_CONTENT):
             wanted = name.removeprefix(BY_CONTENT)

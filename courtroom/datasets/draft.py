@@ -67,11 +67,7 @@ class DatasetDraft:
     state: dict[str, Any] = field(default_factory=dict)
 
     def put(self, lines: Sequence[IncomingRow], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
-        """Write a chunk: all of it or nothing.
-
-        Raises:
-            WrittenElsewhere: another process writes the same draft.
-        """
+        """Write a chunk: all of it or nothing. Raises `WrittenElsewhere`: another process writes the same draft."""
         with self.database.transaction() as db:
             moved = db.execute(
                 "UPDATE datasets SET state = ? WHERE id = ? AND state = ?",
@@ -97,11 +93,8 @@ class DatasetDraft:
             )
 
     def finish(self, kind: str, frame: SharedFields | None) -> int:
-        """Close the draft; the number of the dataset, which is an older one's where that has the same content.
-
-        Raises:
-            CourtroomError: there is no row in it.
-        """
+        """Close the draft; the number of the dataset, which is an older one's where that has the same content. Raises
+        `CourtroomError`: there is no row in it."""
         with self.database.transaction() as db:
             shared = frame.model_dump_json() if frame else ""
             version = version_of(db, self.number, self.number, kind, shared)

@@ -64,11 +64,8 @@ class Order(Strict):
 
 
 def columns_from(pairs: Iterable[str]) -> dict[str, str]:
-    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing.
-
-    Raises:
-        CourtroomError: a text is not of this form, or two columns have one name.
-    """
+    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing. Raises `CourtroomError`: a text
+    is not of this form, or two columns have one name."""
     found: dict[str, str] = {}
     for pair in filter(None, map(str.strip, pairs)):
         old, _, new = (part.strip() for part in pair.partition("="))
@@ -105,11 +102,7 @@ class _Chunk:
 
 
 class Importer:
-    """Imports into the datasets of one store.
-
-    Args:
-        media: where pictures and videos of cases are kept.
-    """
+    """Imports into the datasets of one store. `media`: where pictures and videos of cases are kept."""
 
     def __init__(self, datasets: Datasets, media: MediaStore) -> None:
         self._datasets, self._media = datasets, media
@@ -120,15 +113,10 @@ class Importer:
         progress: Progress = lambda taken, refused, share: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Imported:
-        """Take a source in to its end. After a kill, the same order goes on behind what is kept.
-
-        Args:
-            stopped: asked after each chunk; where it says so, the import stops and can be gone on with.
-
-        Raises:
-            NumberedLabels: labels are numbers, and neither the files nor the order say what they mean; nothing is kept.
-            CourtroomError: the source or the order can't be used, or no record of it.
-        """
+        """Take a source in to its end. After a kill, the same order goes on behind what is kept. `stopped`: asked after each
+        chunk; where it says so, the import stops and can be gone on with. Raises `NumberedLabels`: labels are numbers, and
+        neither the files nor the order say what they mean; nothing is kept; `CourtroomError`: the source or the order can't be
+        used, or no record of it."""
         source = Path(order.source)
         files = parts(source, order.config)
         text = order.model_dump_json()
@@ -152,11 +140,7 @@ class Importer:
         )
 
     def unpack(self, package: Package) -> Case:
-        """A case with its media taken into the store.
-
-        Raises:
-            CaseError: the checks found errors.
-        """
+        """A case with its media taken into the store. Raises `CaseError`: the checks found errors."""
         errors = [
             f"{one.field}: {one.message}" for one in check(package.case, package.files) if one.severity == "error"
         ]

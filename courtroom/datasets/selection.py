@@ -166,11 +166,7 @@ def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
 
 
 def rows_of(database: Database, dataset: StoredRow, numbers: Sequence[int]) -> Iterator[Row]:
-    """The rows at these positions. No reader holds the store for longer than a chunk.
-
-    Raises:
-        Unreadable: a row is damaged.
-    """
+    """The rows at these positions. No reader holds the store for longer than a chunk. Raises `Unreadable`: a row is damaged."""
     frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
     pool = _pool(database, dataset["id"], dataset["version"])
     for start in range(0, len(numbers), CHUNK):

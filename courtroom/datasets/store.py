@@ -52,11 +52,7 @@ class Datasets:
         return [self._info(row) for row in self._finished() if row["name"] == name]
 
     def info(self, name: str, version: str | None = None) -> DatasetInfo:
-        """One version of a dataset; the newest by default.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """One version of a dataset; the newest by default. Raises `CourtroomError`: there is none."""
         return self._info(self._row(name, version))
 
     def problems(self, name: str, version: str | None = None) -> Problems:
@@ -149,19 +145,12 @@ class Datasets:
         return rows_of(self.database, dataset, numbers[:limit])
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
-        """One row by its id.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """One row by its id. Raises `CourtroomError`: there is none."""
         return next(self.rows(name, version, ids=[row]))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Split and columns of all rows, in order, without their cases.
-
-        Args:
-            wanted: of `id`, `category`, `grp`, `asked`, `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`.
-        """
+        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`, `outcome`,
+        `language`, `length`, `margin`, `numbers`, `fingerprint`."""
         dataset = self._row(name, version)
         rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
@@ -208,10 +197,8 @@ class Datasets:
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
         """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
 
-        The rows of one call must be of one kind; labelled tasks must have one label set and one text each.
-
-        Raises:
-            CourtroomError: the name can't be used, or the rows do not fit together.
+        The rows of one call must be of one kind; labelled tasks must have one label set and one text each. Raises
+        `CourtroomError`: the name can't be used, or the rows do not fit together.
         """
         draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
         done = int(draft.state.get("taken", 0))
@@ -243,10 +230,7 @@ class Datasets:
     ) -> DatasetInfo:
         """A new version whose rows are divided into splits, alike in category, outcome and vote margin.
 
-        Rows of one record, and rows with the same text, come into one split.
-
-        Raises:
-            CourtroomError: the parts can't be used.
+        Rows of one record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used.
         """
         dataset = self._row(name, version)
         if not parts or any(share <= 0 for share in parts.values()):
@@ -284,11 +268,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
-        """A new version without these rows, in the same splits; the version before stays as it is.
-
-        Raises:
-            CourtroomError: there is no such dataset, or no row would be left.
-        """
+        """A new version without these rows, in the same splits; the version before stays as it is. Raises `CourtroomError`: there
+        is no such dataset, or no row would be left."""
         dataset = self._row(name, version)
         gone = set(numbers_of(self.database, dataset, ids=ids))
         kept = [number for number in numbers_of(self.database, dataset) if number not in gone]
@@ -327,11 +308,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
-        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted. Raises
+        `CourtroomError`: there is none."""
         begun = self.database.execute("SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)).fetchall()
         if version is not None or not begun:
             self._row(name, version)
@@ -347,11 +325,7 @@ class Datasets:
 
     @needs(Access.RUN)
     def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
-        """The unfinished dataset of a job, or a new one.
-
-        Raises:
-            CourtroomError: the name can't be used.
-        """
+        """The unfinished dataset of a job, or a new one. Raises `CourtroomError`: the name can't be used."""
         if not NAME.fullmatch(name):
             raise CourtroomError(f"“{name}” can't name a dataset. Use letters, digits, `.`, `_` and `-`.")
         with self.database.transaction() as db:
@@ -368,11 +342,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def claim(self, name: str) -> None:
-        """A dataset of this name is about to be written: a new one is then the person's own.
-
-        Raises:
-            Forbidden: there is one already, and it is somebody else's.
-        """
+        """A dataset of this name is about to be written: a new one is then the person's own. Raises `Forbidden`: there is one
+        already, and it is somebody else's."""
         with self.database.transaction() as db:
             there = db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone()
             if not there:

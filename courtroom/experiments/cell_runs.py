@@ -72,11 +72,7 @@ class LocalCells:
             await runner.finish(cell.run, keys, new=status == NEW)
 
     async def result(self, cell: Cell) -> CellResult:
-        """How the run of a cell stands by its record.
-
-        Raises:
-            CourtroomError: it has none that can be read.
-        """
+        """How the run of a cell stands by its record. Raises `CourtroomError`: it has none that can be read."""
         return await self._ending(cell.run)
 
     def rows(self, ids: Collection[str], phase: Phase = "test") -> list[Row]:

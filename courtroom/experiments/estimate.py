@@ -89,10 +89,8 @@ def estimate(
 ) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
 
-    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
-
-    Args:
-        progress: is called with how many cells are rehearsed, and of how many.
+    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet. `progress`: is
+    called with how many cells are rehearsed, and of how many.
     """
     setups, parent = check(experiment, kind, house), parent_of(experiment, house)
     training = Training(experiment, setups, house)

@@ -202,14 +202,9 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: R
 def planned(
     experiment: Experiment, house: Hearings, given: Mapping[int, Answers], learning: Sequence[int] = ()
 ) -> Iterator[tuple[Cell, Outcome | None]]:
-    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
-
-    Args:
-        learning: the places of the arms that are trained.
-
-    Raises:
-        CourtroomError: there is no case, no arm learns, an arm's predictions are of none of the cases, or a case is both trained on and tested.
-    """
+    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case. `learning`: the
+    places of the arms that are trained. Raises `CourtroomError`: there is no case, no arm learns, an arm's predictions are of
+    none of the cases, or a case is both trained on and tested."""
     if parent := parent_of(experiment, house):
         for cell in cells(experiment, [parent.case.id]):
             if is_parent(experiment.arms[cell.arm], cell.seed, parent):

@@ -129,13 +129,8 @@ def experiment_of(
     base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
 ) -> Experiment:
     """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case only once.
-
-    Args:
-        person: whose it is: two people who ask the same have an experiment each.
-
-    Raises:
-        CourtroomError: a variant does not fit, or there is nothing to vary.
-    """
+    `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a variant does not
+    fit, or there is nothing to vary."""
     arms: dict[str, Arm] = {}
     names: Counter[str] = Counter()
     seeds = tuple(dict.fromkeys(seeds))
