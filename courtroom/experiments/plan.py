@@ -4,13 +4,11 @@ Each arm that learns teaches a memory of its own first, which is named when it h
 one memory. It is kept under a name before the first arm trains, and brought back after each.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -25,12 +23,9 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
 from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
+from courtroom.hearings import Hearings
 from courtroom.knowledge.snapshots import NOTHING
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
-
 
 Phase = Literal["train", "test"]
 

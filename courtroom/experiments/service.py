@@ -1,11 +1,8 @@
 """Experiments as pages, the shell and programs use them: begun, estimated, run, paused, read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from courtroom.access.account import Access
 from courtroom.access.acting import acts, needs
@@ -26,9 +23,7 @@ from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, PrintedResults, StoredExperiment
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
+from courtroom.hearings import Hearings
 
 
 class Experiments:
