@@ -11,8 +11,8 @@ from courtroom.engine.blocks import Diff, Marked, runs
 from courtroom.evaluation.grounding import grounding, where
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.procedures.juris import views
-from courtroom.procedures.juris.deliberate import most_proposed
 from courtroom.procedures.juris.kept import why_not_kept
+from courtroom.procedures.juris.procedure import most_proposed
 from courtroom.procedures.juris.setup import JurisSetup
 from tests.juris import ASSESSOR, CASE, GOOD, INVENTED, OTHER, TEXT, panel, rendered, write
 from tests.toy import Scripted

@@ -12,9 +12,9 @@ from courtroom.__main__ import main
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, merged
 from courtroom.procedures.juris import views
-from courtroom.procedures.juris.points_of_view import SEVEN
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
+from courtroom.procedures.juris.tasks import SEVEN
 from courtroom.settings import Settings
 from tests.juris import ASSESSOR, panel, rendered, write
 from tests.openai_server import OpenAIServer

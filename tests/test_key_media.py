@@ -9,7 +9,7 @@ from courtroom.media.medium import Medium
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest
-from courtroom.procedures.cyberjurors.examine import key_media, seconds
+from courtroom.procedures.cyberjurors.procedure import key_media, seconds
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 
 PHOTO = Medium(id="photo", kind="image", file="p.png")
