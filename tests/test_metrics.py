@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 
 from courtroom.evaluation.lawbench import term_score
-from courtroom.law.judgment import LONGEST, Term, term_class
+from courtroom.law import LONGEST, Term, term_class
 
 LIFE, DEATH = Term(life_imprisonment=True), Term(death_penalty=True)
 

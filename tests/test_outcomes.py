@@ -11,8 +11,8 @@ from courtroom.cases.dispute import Dispute, JurorOpinion, JuryRecord
 from courtroom.cases.document import Document
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.knowledge.precedents import from_dispute
-from courtroom.law.judgment import Term
+from courtroom.knowledge.bases import from_dispute
+from courtroom.law import Term
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import asked

@@ -18,7 +18,7 @@ from courtroom.cases.readers import cail, lawbench
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
-from courtroom.law.judgment import LONGEST
+from courtroom.law import LONGEST
 
 _DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _NUMERAL = r"[\d零〇一二两三四五六七八九十]+"

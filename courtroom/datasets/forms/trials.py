@@ -18,7 +18,7 @@ from courtroom.datasets.forms.criminal import term_in_words
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
-from courtroom.law.judgment import article_number, defendants_in
+from courtroom.law import article_number, defendants_in
 
 KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
 FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")

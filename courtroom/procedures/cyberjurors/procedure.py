@@ -13,10 +13,9 @@ from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.first_ballot import BestReasons, best_reasons, seeded
-from courtroom.judging.private_ballot import ask_alone
+from courtroom.judging.jurors import BestReasons, ask_alone, best_reasons, seeded
+from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.indexed_records import ALL, Filter
-from courtroom.knowledge.precedents import dispute_text, precedent_id
 from courtroom.knowledge.search import Hit, Rank, Search
 from courtroom.media.medium import Medium
 from courtroom.models.spec import PERSON

@@ -8,7 +8,7 @@ from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.knobs import Group, knob
 from courtroom.engine.procedure import Controls, Counting
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.private_ballot import PrivateBallots, ask_alone
+from courtroom.judging.jurors import PrivateBallots, ask_alone
 from courtroom.procedures.discussion.tasks import (
     METHODS,
     PEERS,

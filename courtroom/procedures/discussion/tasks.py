@@ -8,7 +8,7 @@ from courtroom import Answer, Task
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
-from courtroom.judging.private_ballot import HEARD, TITLE, InPrivate
+from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.judging.voices import Voice, points_for
 from courtroom.models.offline import Methods
 from courtroom.models.task import Paragraph

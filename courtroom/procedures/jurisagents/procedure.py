@@ -13,7 +13,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind
 from courtroom.errors import CourtroomError
-from courtroom.judging.referred import (
+from courtroom.judging.criminal import (
     CaseInformation,
     Referred,
     candidates,
@@ -23,7 +23,7 @@ from courtroom.judging.referred import (
     statutes_of,
 )
 from courtroom.knowledge.search import Search
-from courtroom.law.judgment import Judgment, Term
+from courtroom.law import Judgment, Term
 from courtroom.procedures.jurisagents import tasks
 from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members

@@ -12,7 +12,7 @@ from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
 from courtroom.knowledge.search import Hit
 from courtroom.knowledge.snapshots import Frozen, Snapshot
-from courtroom.law.statute import Statute
+from courtroom.law import Statute
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (
     Consolidate,

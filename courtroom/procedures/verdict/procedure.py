@@ -7,9 +7,9 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.engine import paper
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Ending, Learns, Preset, Procedure, Role, StageKind
-from courtroom.judging.referred import candidates
+from courtroom.judging.criminal import candidates
 from courtroom.knowledge.search import Fetch, Search
-from courtroom.law.statute import Statute
+from courtroom.law import Statute
 from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.learning import Hearing, Recollection, Trajectory, known, learn, recall
 from courtroom.procedures.verdict.offline import METHODS
