@@ -15,8 +15,7 @@ from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_er
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JuryRecord, Transaction
-from courtroom.cases.document import Document
-from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.cases.readers import lawbench as reader
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench

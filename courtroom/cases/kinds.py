@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase, DraftBatch
+from courtroom.cases.criminal import CriminalCase, DraftBatch, Trial
 from courtroom.cases.dispute import Dispute, PrecedentBatch
-from courtroom.cases.document import Document
-from courtroom.cases.labelled import LabelledTask
-from courtroom.cases.trial import Trial
+from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.errors import CaseError
 
 CASE_KINDS: dict[str, type[Case]] = {

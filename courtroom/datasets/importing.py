@@ -18,11 +18,11 @@ from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.library import take_media
 from courtroom.cases.readers.tables import NumberedLabels, alike, folded, label_of, question_of
-from courtroom.datasets.counts import MOST_PLACES, counted
+from courtroom.datasets.checking import MOST_PLACES, counted
 from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
+from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
-from courtroom.datasets.forms.retrieval import is_relevance, relevance_in
 from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem

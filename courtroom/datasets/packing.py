@@ -11,9 +11,8 @@ from pydantic import Field
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.document import Document
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.strict import Strict
 
 _NOT_TEXT = re.compile(r"[\W_]+")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from courtroom.datasets.row import DatasetInfo
-from courtroom.datasets.splitting import BANDS
+from courtroom.datasets.selection import BANDS
 from courtroom.datasets.store import Datasets
 from courtroom.strict import Strict
 

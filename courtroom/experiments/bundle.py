@@ -21,13 +21,12 @@ from pydantic_core import to_json
 
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.checklist import Facts, Plan, Settings, checklist
 from courtroom.experiments.hypotheses import prompts_hash
 from courtroom.experiments.printed_figures import drawn, figures_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
 from courtroom.experiments.table import ALPHA, sentence, summary
-from courtroom.experiments.written import csv_of, latex, markdown, rendered, tests_of
+from courtroom.experiments.written import Facts, Plan, Settings, checklist, csv_of, latex, markdown, rendered, tests_of
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.version import __version__

@@ -17,10 +17,9 @@ from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
 from courtroom.experiments.outcome import Outcome, of_record
-from courtroom.experiments.plan import Cell, Phase, rows_of, setups_of
+from courtroom.experiments.plan import Cell, Phase, Training, rows_of, setups_of
 from courtroom.experiments.spec import Cases
 from courtroom.experiments.store import StoredExperiment
-from courtroom.experiments.training import Training
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from courtroom.datasets import Row
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
-from courtroom.experiments.plan import Phase, check, is_parent, parent_of, rows_of
+from courtroom.experiments.plan import Phase, Training, check, is_parent, parent_of, rows_of
 from courtroom.experiments.spec import Cases, Experiment
-from courtroom.experiments.training import Training
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 

@@ -13,22 +13,18 @@ from courtroom.datasets.samples import row_id
 from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
-from courtroom.experiments.accounts import accounts, sentences
 from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
-from courtroom.experiments.controls import ALL, with_controls
 from courtroom.experiments.driver import ExperimentDriver
 from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Phase
-from courtroom.experiments.printed_results import PrintedResults
-from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.plan import Phase, Training
+from courtroom.experiments.results import ExperimentResults, accounts, sentences
 from courtroom.experiments.sequential_test import Repeats
-from courtroom.experiments.spec import Experiment
-from courtroom.experiments.store import ExperimentStore, StoredExperiment
+from courtroom.experiments.spec import ALL, Experiment, with_controls
+from courtroom.experiments.store import ExperimentStore, PrintedResults, StoredExperiment
 from courtroom.experiments.table import CellRow
-from courtroom.experiments.training import Training
 from courtroom.experiments.what_if import WhatIfs
 
 if TYPE_CHECKING:

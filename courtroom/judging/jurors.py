@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, SerializeAsAny
 
 from courtroom.cases.case import Case
+from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.trial import Trial
 from courtroom.engine.court import Court
 from courtroom.engine.knobs import Group, declared
 from courtroom.engine.procedure import Procedure

@@ -197,7 +197,7 @@ def clean(
     json_: Json = False,
 ) -> None:
     """Make a new version without rows that make results doubtful. The version before stays as it is."""
-    from courtroom.datasets.counts import cleaned
+    from courtroom.datasets.checking import cleaned
 
     if not duplicates and not contradictions:
         raise CourtroomError("Say which rows to take out: --duplicates, --contradictions, or both.")

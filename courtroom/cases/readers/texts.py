@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.document import LONGEST, Document
-from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.labelled import LONGEST, Document, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels, looks_like_lines, task_from_rows, task_from_text
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.engine import paper
 from courtroom.engine.court import Court
 from courtroom.engine.events import Tallied, Verdict

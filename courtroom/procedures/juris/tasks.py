@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.models.narrow import asked_at_most
 from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
 from courtroom.procedures.juris.kept import why_not_kept

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from itertools import count
 
 from courtroom import Court, Member, Verdict
-from courtroom.cases.trial import Trial
+from courtroom.cases.criminal import Trial
 from courtroom.judging.jurors import BestReasons, ask_alone, seeded
 from courtroom.procedures.mock_jury.setup import MockJurySetup
 from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate

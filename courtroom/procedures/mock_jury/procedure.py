@@ -4,7 +4,7 @@ from pathlib import Path
 
 from courtroom import Choice, Preset, Procedure, Role, StageKind
 from courtroom.cases.case import Case
-from courtroom.cases.trial import SIDES, Trial
+from courtroom.cases.criminal import SIDES, Trial
 from courtroom.engine.procedure import Controls, Counting
 from courtroom.judging.jurors import BestReasons, best_reasons
 from courtroom.language import N_

@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field
 
 from courtroom.cases.case import Case
-from courtroom.cases.trial import Trial
+from courtroom.cases.criminal import Trial
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated

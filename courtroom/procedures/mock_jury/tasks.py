@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from pydantic import BaseModel, Field
 
-from courtroom.cases.trial import Trial
+from courtroom.cases.criminal import Trial
 from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.models.narrow import narrowed

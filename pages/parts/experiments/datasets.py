@@ -9,8 +9,7 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import Findings, NearDuplicates, examine, near_duplicates
-from courtroom.datasets.counts import cleaned
+from courtroom.datasets.checking import Findings, NearDuplicates, cleaned, examine, near_duplicates
 from courtroom.datasets.row import DatasetInfo
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO

@@ -7,7 +7,7 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import CaseSample, add_sample, samples
-from courtroom.experiments.recipes import FIRST, Recipe, recipe, recipes
+from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.offered import offered, runs_here
