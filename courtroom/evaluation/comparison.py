@@ -19,7 +19,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
-from courtroom.law.statute import Both
+from courtroom.law import Both
 from courtroom.strict import Strict
 
 MOST = 4

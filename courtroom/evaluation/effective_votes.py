@@ -19,7 +19,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.evaluation.intervals import OUTSIDE, Interval
-from courtroom.judging.first_ballot import was_set
+from courtroom.judging.jurors import was_set
 from courtroom.text.words import words
 
 if TYPE_CHECKING:

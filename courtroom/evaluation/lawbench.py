@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from courtroom.cases.criminal import LETTERS, CriminalCase
-from courtroom.law.judgment import Term
+from courtroom.law import Term
 
 TASKS = ("3-1", "3-3", "3-4", "3-5", "3-6", "3-7")
 FARTHEST = math.log(216)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from courtroom.errors import CourtroomError
-from courtroom.panel.panels import read_panel, write_csv, write_yaml
+from courtroom.panel.personas import read_panel, write_csv, write_yaml
 from courtroom.shell.options import opened, read_bytes, write
 
 app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)

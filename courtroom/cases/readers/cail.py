@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
-from courtroom.law.judgment import LONGEST, article_number, bare_charge, defendants_in
+from courtroom.law import LONGEST, article_number, bare_charge, defendants_in
 from courtroom.text.words import is_chinese
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")

@@ -39,7 +39,7 @@ from courtroom.cases.readers import cail, lawbench
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.law.judgment import LONGEST, article_number, defendants_in
+from courtroom.law import LONGEST, article_number, defendants_in
 from courtroom.text.files import json_of
 
 _DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}

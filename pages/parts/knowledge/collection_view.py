@@ -13,7 +13,7 @@ from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, kept_as, origins
 from courtroom.knowledge.collection import Found, Mode
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.language import _, ngettext, translated
-from courtroom.law.statute import Charge, Statute
+from courtroom.law import Charge, Statute
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.models_form import embedding_choice

@@ -8,7 +8,7 @@ from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.knowledge.precedents import from_dispute
+from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.search import Hit, Search
 from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE

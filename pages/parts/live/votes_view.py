@@ -10,7 +10,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.layout import tone
-from courtroom.judging.private_ballot import other_way, private_votes
+from courtroom.judging.jurors import other_way, private_votes
 from courtroom.language import N_, _, translated
 from courtroom.room.player import part, style, words
 from pages.parts.shared.blocks_view import choice_html
