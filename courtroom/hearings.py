@@ -44,7 +44,7 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
-from courtroom.panel.panels import PanelStore
+from courtroom.panel.personas import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits

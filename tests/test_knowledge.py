@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
-from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
 from courtroom.settings import Settings
 from courtroom.store.database import Database

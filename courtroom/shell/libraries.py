@@ -9,7 +9,7 @@ from courtroom.cases.checks import check
 from courtroom.cases.files import read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.errors import CourtroomError
-from courtroom.panel.panels import read_panel, write_csv, write_yaml
+from courtroom.panel.personas import read_panel, write_csv, write_yaml
 from courtroom.shell.options import opened, read_bytes, tell_unreadable, write
 
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)

@@ -11,13 +11,12 @@ from courtroom.access import Access, may
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
-from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, kept_as, origins
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
 from courtroom.knowledge.collection import Found, Mode
 from courtroom.knowledge.indexed_records import Filter
-from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Hit, Search
 from courtroom.language import _, ngettext, translated
-from courtroom.law.statute import Charge, Statute
+from courtroom.law import Charge, Statute
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.actions import errors_shown, offered, undo_bar
 from pages.parts.shared.case_view import MARKS

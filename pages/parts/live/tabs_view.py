@@ -11,7 +11,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.figures.layout import tone
-from courtroom.judging.private_ballot import other_way, private_votes
+from courtroom.judging.jurors import other_way, private_votes
 from courtroom.language import N_, _, translated
 from courtroom.room.player import adapter, part, style, words
 from pages.parts.live.answers_view import calls_table, member_grid

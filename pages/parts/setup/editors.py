@@ -18,8 +18,7 @@ from courtroom.language import _, translated
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.panel.follow_graph import FollowGraph, influence
-from courtroom.panel.panels import checked, read_panel, write_csv, write_yaml
-from courtroom.panel.personas import Persona
+from courtroom.panel.personas import Persona, checked, read_panel, write_csv, write_yaml
 from pages.parts.shared.actions import do, offered, undo_bar
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import SetupDraft, knob
