@@ -23,7 +23,7 @@ def each_phone_reads_the_store_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test does not wait for a second to pass."""
     monkeypatch.setattr("courtroom.room.live_audiences.FRESH_S", 0.0)
     monkeypatch.setattr("courtroom.room.live_audiences.ARGUMENTS_S", 0.0)
-    monkeypatch.setattr("pages.parts.audience.phone.address", lambda: "203.0.113.7")
+    monkeypatch.setattr("pages.parts.live.audience_view.address", lambda: "203.0.113.7")
 
 
 def hear(house: Courthouse, **until: Control) -> str:

@@ -8,7 +8,7 @@ import pytest
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.chance import CHANCE, MOST_FREQUENT, guesses
+from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
 from courtroom.experiments.measures import Scored, measures_of
 from courtroom.experiments.measures.measure import mean
 from courtroom.experiments.outcome import Outcome

@@ -29,8 +29,7 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JuryRecord, Transaction
-from courtroom.cases.document import Document
-from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.cases.readers import lawbench as reader
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
@@ -40,9 +39,8 @@ from courtroom.evaluation import lawbench, summaries
 from courtroom.experiments.measures import MEASURES, Measure, Scored, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
 from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary
-from courtroom.judging.referred import candidates
-from courtroom.law.judgment import Judgment, Term, term_class
-from courtroom.law.statute import Both, Statute
+from courtroom.judging.criminal import candidates
+from courtroom.law import Both, Judgment, Statute, Term, term_class
 from tests.driving import shell
 from tests.real import FOLDER, needs_real_data
 
