@@ -8,10 +8,10 @@ import pytest
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
 from courtroom.experiments.measures import Scored, measures_of
 from courtroom.experiments.measures.measure import mean
 from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
 from courtroom.experiments.table import (
     ALL,
     ArmGroup,
