@@ -75,7 +75,7 @@ def texts(desk: Desk) -> list[tuple[str, str | None]]:  # noqa: F811
 EXPECTED = [(row["text"], row["label"]) for row in ROWS]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
 MANY = "".join(
-    json.dumps({"text": sha256(b"%d" % n).hexdigest(), "label": "ab"[n % 2]}) + "\n" for n in range(CHUNK + 99)
+    json.dumps({"text": sha256(b"%d" % n).hexdigest(), "label": "ab"[n % 2]}) + "\n" for n in range(6 * CHUNK)
 )
 
 
