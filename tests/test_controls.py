@@ -15,7 +15,7 @@ def panel(house: Courthouse, procedure: str, **knobs: object) -> Experiment:  # 
     dataset = {"mock-jury": "sample-trials"}.get(procedure, "sample-disputes")
     add_sample(house.datasets, house.library, dataset)
     arms = [{"name": "panel", "procedure": procedure, "set": knobs}]
-    return parsed({"name": "x", "dataset": {"name": dataset, "limit": 1}, "arms": arms}, "x")
+    return parsed({"name": "x", "dataset": {"name": dataset, "limit": 2}, "arms": arms}, "x")
 
 
 @pytest.mark.parametrize(
