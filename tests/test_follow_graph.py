@@ -1,4 +1,4 @@
-"""Panels and follow-graphs."""
+"""Panels and follow-graphs; and figures: each edge has its arrow, and text from outside stays text."""
 
 import random
 from collections.abc import Iterator
@@ -142,9 +142,7 @@ def test_each_edge_has_one_arrow_that_points_along_it() -> None:
         assert all(trace.x[at - 1] is not None and trace.x[at + 1] is not None for at in tips), "within its own edge"
 
 
-EVIL = (
-    '![](http://evil.example/x.png)<a href="http://evil.example" style="background:url(http://evil.example)">x</a>%{y}'
-)
+EVIL = '![](http://evil.example/x.png)<a href="http://a.example" style="background:url(http://a.example)">x</a>%{y}'
 """A picture in Markdown; a link with a style and a template, as Plotly reads them."""
 
 
@@ -153,11 +151,7 @@ def test_figures_show_marks_of_others_as_they_are() -> None:
     graph = Graph((Node("a", EVIL, "buyer", 0.5, detail=EVIL), Node("b", " ", None, 0.5)), (Edge("a", "b"),), EVIL)
     judged = Judgment(relevant_articles=(264,), charges=(EVIL,))
     standard = Standard(id="s", case="c", title=EVIL, facts="a", reasoning="b", verdict=judged, gold=judged)
-    figures: list[Any] = [
-        draw_graph(graph, choices),
-        draw_standards(nx.path_graph(["s"]), [standard]),
-    ]
-    for figure in figures:
+    for figure in (draw_graph(graph, choices), draw_standards(nx.path_graph(["s"]), [standard])):
         texts = list(_texts(figure.to_plotly_json()))
         assert any("evil" in text for text in texts)
         assert not any("<a" in text or "%{y}</extra>" in text for text in texts), texts
