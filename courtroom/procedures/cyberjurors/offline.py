@@ -14,8 +14,8 @@ from courtroom.judging.dispute_weights import (
     Contribution,
     context,
     contributions,
-    cues_in,
     direction,
+    read,
     weigh,
 )
 from courtroom.judging.private_ballot import HEARD
@@ -254,7 +254,7 @@ def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
         own = frozenset(words(piece.text))
         relevance = len(own & wanted) / (len(own | wanted) or 1)
         media = 0.2 * bool(piece.media) + 0.1 * any(medium.kind == "video" for medium in piece.media)
-        return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(cues_in(piece.text))
+        return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(read(piece.text, piece.side, conceded=None))
 
     best = max(task.candidates, key=worth)
     return tasks.Selection(
@@ -273,14 +273,11 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
             media_type=medium.kind,
             media_index=index,
             description=say(language, "by description", text=medium.description or say(language, "no description")),
-            benefit_analysis=_named(language, tuple(c for c, _ in _signed(medium.description))),
-            importance="high"
-            if len(cues_in(medium.description)) > 1
-            else "medium"
-            if cues_in(medium.description)
-            else "low",
+            benefit_analysis=_named(language, seen),
+            importance="high" if len(seen) > 1 else "medium" if seen else "low",
         )
         for index, medium in enumerate(piece.media)
+        for seen in (read(medium.description, piece.side, conceded=None),)
     )
     summary = central((piece.text,), 1) or (say(language, "no text"),)
     cues = _named(language, tuple(contributions))
@@ -415,13 +412,6 @@ def _contradictions(case: Dispute) -> tuple[str, ...]:
                     )
                 )
     return tuple(dict.fromkeys(found))[:4]
-
-
-def _signed(text: str) -> list[tuple[Contribution, str]]:
-    return [
-        (Contribution(cue.name, quoted, cue.weight if cue.side == "buyer" else -cue.weight), quoted)
-        for cue, quoted in cues_in(text)
-    ]
 
 
 def _named(language: str, contributions: tuple[Contribution, ...]) -> str:
