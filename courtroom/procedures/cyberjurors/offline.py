@@ -59,7 +59,9 @@ def side_name(language: str, side: Side) -> str:
 
 
 DOUBT = 3.2
-"""Weight of what is not known: a stance is (buyer - seller) / (buyer + seller + DOUBT)."""
+"""Weight of what is not known: a stance is SWAY * (buyer - seller) / (buyer + seller + DOUBT)."""
+SWAY = 0.7
+"""How far all the evidence can take a juror, where nothing else is brought along."""
 BURDEN = 0.05
 """Lean to the buyer where all is even: Eq. 10 gives a tie to the buyer."""
 SPREAD = 1.5
@@ -159,12 +161,13 @@ def case_words(case: Dispute) -> frozenset[str]:
 
 
 def pull(case: Dispute, texts: tuple[str, ...], weight: float, kind: str) -> tuple[Contribution, ...]:
-    """What rules or norms contribute: direction by wording, weight by how many of their words the case has."""
+    """What rules or norms contribute: direction by wording, weight by the square of the share of their words that the case has, so
+    that common words alone say next to nothing."""
     contributions = []
     for text in texts:
         of_rule = frozenset(words(text))
         speaks = len(of_rule & case_words(case)) / len(of_rule) if of_rule else 0.0
-        if towards := direction(text) * speaks * weight:
+        if towards := direction(text) * speaks**2 * weight:
             contributions.append(Contribution(kind, text, towards))
     return tuple(contributions)
 
@@ -187,7 +190,7 @@ def settle(evidence: tuple[Contribution, ...], others: tuple[Contribution, ...],
     rules = 1.4 if persona and "principled" in persona.traits else 1.0
     buyer = sum(c.weight for c in evidence if c.weight > 0)
     seller = -sum(c.weight for c in evidence if c.weight < 0)
-    given = BURDEN + (buyer - seller) / (buyer + seller + DOUBT)
+    given = BURDEN + SWAY * (buyer - seller) / (buyer + seller + DOUBT)
     added = sum(c.weight * (rules if c.kind == "rule" else 1.0) for c in others)
     return max(-1.0, min(1.0, given + added))
 
