@@ -6,13 +6,14 @@ that claims, what media or a third party bear out more than what is merely said,
 
 import re
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
+from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Choice
 from courtroom.settings import DATA
 from courtroom.strict import Strict
@@ -30,7 +31,9 @@ class Cue(Strict):
     """A kind of statement, the side it speaks for, and how much (1 is an ordinary clue)."""
 
     name: str
-    side: Literal["buyer", "seller", "own", "other"] = Field(description="`own`: for whoever says it; `other`: against.")
+    side: Literal["buyer", "seller", "own", "other"] = Field(
+        description="`own`: for whoever says it; `other`: against."
+    )
     weight: float
     english: str
     chinese: str
@@ -70,7 +73,10 @@ def _pattern(lines: str) -> re.Pattern[str]:
 
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _CLAUSE = re.compile(r"[.,;:!?()，。；：！？、（）]")
-DENIED = re.compile(r"(?:\b(?:no|not|never|without|nothing|none|nobody|neither|nor|hardly)|n['’]t)(?:\s+[\w'’-]+){0,2}\s*$|(?:不|没|没有|无|未|并未|从未)$", re.IGNORECASE)
+DENIED = re.compile(
+    r"(?:\b(?:no|not|never|without|nothing|none|nobody|neither|nor|hardly)|n['’]t)(?:\s+[\w'’-]+){0,2}\s*$|(?:不|没|没有|无|未|并未|从未)$",
+    re.IGNORECASE,
+)
 """What makes the words after it a denial."""
 
 CUES = TypeAdapter(tuple[Cue, ...]).validate_python(
@@ -112,13 +118,16 @@ def direction(text: str) -> float:
 
 BORNE_OUT = 1.0
 """Weight of what media (by their description) or a third party bear out,"""
-MERELY_SAID = 0.6
+MERELY_SAID = 0.45
 """against what a side merely says of its own case."""
 AGAINST_OWN_INTEREST = 1.2
 """What a side concedes weighs more than what it asserts."""
-IN_CHAT, IN_LISTING = 0.5, 0.3
+IN_CHAT, IN_LISTING = 0.4, 0.15
 """What was said before the sale, against what is submitted."""
 HEDGED = 0.7
+"""What is left of a claim that its own words put in doubt."""
+FURTHER = 0.8
+"""What each further clue of one piece for one side counts, against the one before: a piece is one argument, however many its words."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +145,9 @@ def other(side: Side) -> Side:
 
 
 @lru_cache(maxsize=8192)
-def read(text: str, speaker: Side, claimed: Place = "own", conceded: Place | None = "other") -> tuple[Contribution, ...]:
+def read(
+    text: str, speaker: Side, claimed: Place = "own", conceded: Place | None = "other"
+) -> tuple[Contribution, ...]:
     """The cues in a side's words, each once, with the words that showed it and its full weight."""
     found = []
     for cue in CUES:
@@ -163,27 +174,30 @@ def weigh(piece: Evidence) -> tuple[Contribution, ...]:
     if shown.strip():
         weight = CUE_BY_NAME["shown"].weight * towards
         found["shown"] = Contribution("shown", _CLAUSE.split(piece.media[0].description or shown)[0], weight)
-    return tuple(found.values())
+    ranked = sorted(found.values(), key=lambda one: -abs(one.weight))
+    places = Counter[bool]()
+    told = []
+    for one in ranked:
+        told.append(Contribution(one.kind, one.text, one.weight * FURTHER ** places[one.weight > 0]))
+        places[one.weight > 0] += 1
+    return tuple(told)
 
 
 @lru_cache(maxsize=512)
 def context(case: Dispute) -> tuple[Contribution, ...]:
     """What listing and chat contribute: what was vouched for, what was disclosed, and whether the buyer then accepted it."""
-    found = [
-        Contribution(one.kind, one.text, one.weight * IN_LISTING)
-        for one in (*read(case.transaction.description, "seller", "listing", "listing"),)
-    ]
+    listed = read(case.transaction.description, "seller", "listing", "listing")
+    found = [Contribution(one.kind, one.text, one.weight * IN_LISTING) for one in listed]
     warned = False
     for line in case.chat:
         here = read(line.text, line.speaker, "chat", "chat_other")
         cautious = any(one.kind == "disclosed" for one in here)
         warned = warned or cautious
+        asks = line.speaker == "buyer" and line.text.rstrip().endswith(("?", "？", "吗"))
         for one in here:
-            if (one.kind == "promise" and cautious) or (one.kind == "accepted" and not warned):
-                continue
-            if line.speaker == "buyer" and line.text.rstrip().endswith(("?", "？", "吗", "吗?")):
-                continue
-            found.append(Contribution(one.kind, one.text, one.weight * IN_CHAT))
+            early = one.kind == "accepted" and not warned
+            if not asks and not early and not (one.kind == "promise" and cautious):
+                found.append(Contribution(one.kind, one.text, one.weight * IN_CHAT))
     return tuple(found)
 
 

@@ -58,18 +58,18 @@ def side_name(language: str, side: Side) -> str:
     return {"buyer": "买家", "seller": "卖家"}[side] if language.startswith("zh") else side
 
 
-DOUBT = 3.2
+DOUBT = 2.2
 """Weight of what is not known: a stance is SWAY * (buyer - seller) / (buyer + seller + DOUBT)."""
-SWAY = 0.7
+SWAY = 0.55
 """How far all the evidence can take a juror, where nothing else is brought along."""
 BURDEN = 0.05
 """Lean to the buyer where all is even: Eq. 10 gives a tie to the buyer."""
-SPREAD = 1.5
+SPREAD = 1.2
 """How much one juror's own experience of a kind of clue differs from another's: standard deviation of the log weight."""
 RULE_WEIGHT = 0.4
 NORM_WEIGHT = 0.4
 """Pull of a rule or norm all of whose words occur in the case."""
-SUSCEPTIBILITY = 0.3
+SUSCEPTIBILITY = 0.12
 SUMMARY_SHARE = 0.3
 """Part of the social pull that comes from the collective summary rather than from followed jurors."""
 
@@ -257,7 +257,12 @@ def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
         own = frozenset(words(piece.text))
         relevance = len(own & wanted) / (len(own | wanted) or 1)
         media = 0.2 * bool(piece.media) + 0.1 * any(medium.kind == "video" for medium in piece.media)
-        return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(read(piece.text, piece.side, conceded=None))
+        return (
+            relevance
+            + media
+            + 0.05 * min(4, len(SPECIFIC.findall(piece.text)))
+            + 0.05 * len(read(piece.text, piece.side, conceded=None))
+        )
 
     best = max(task.candidates, key=worth)
     return tasks.Selection(
