@@ -183,11 +183,23 @@ def weigh(piece: Evidence) -> tuple[Contribution, ...]:
     return tuple(told)
 
 
+def weighed(case: Dispute, piece: Evidence) -> tuple[Contribution, ...]:
+    """What a piece contributes to a case; a guess counts against who makes it only where the other side has shown something."""
+    answered = case.by_side(other(piece.side))
+    return tuple(one for one in weigh(piece) if answered or one.kind != "guess")
+
+
 @lru_cache(maxsize=512)
 def context(case: Dispute) -> tuple[Contribution, ...]:
-    """What listing and chat contribute: what was vouched for, what was disclosed, and whether the buyer then accepted it."""
+    """What listing and chat contribute: what was vouched for, what was disclosed, and whether the buyer then accepted it.
+
+    What the seller vouched for counts only where the buyer submits that it is otherwise.
+    """
     listed = read(case.transaction.description, "seller", "listing", "listing")
-    found = [Contribution(one.kind, one.text, one.weight * IN_LISTING) for one in listed]
+    broken = bool(case.by_side("buyer"))
+    found = [
+        Contribution(one.kind, one.text, one.weight * IN_LISTING) for one in listed if broken or one.kind != "promise"
+    ]
     warned = False
     for line in case.chat:
         here = read(line.text, line.speaker, "chat", "chat_other")
@@ -196,14 +208,14 @@ def context(case: Dispute) -> tuple[Contribution, ...]:
         asks = line.speaker == "buyer" and line.text.rstrip().endswith(("?", "？", "吗"))
         for one in here:
             early = one.kind == "accepted" and not warned
-            if not asks and not early and not (one.kind == "promise" and cautious):
+            if not asks and not early and not (one.kind == "promise" and (cautious or not broken)):
                 found.append(Contribution(one.kind, one.text, one.weight * IN_CHAT))
     return tuple(found)
 
 
 def contributions(case: Dispute) -> tuple[Contribution, ...]:
     """What all evidence and the chat contribute."""
-    return (*(one for piece in case.evidence for one in weigh(piece)), *context(case))
+    return (*(one for piece in case.evidence for one in weighed(case, piece)), *context(case))
 
 
 def stance(case: Dispute) -> float:

@@ -17,6 +17,7 @@ from courtroom.judging.dispute_weights import (
     direction,
     read,
     weigh,
+    weighed,
 )
 from courtroom.judging.private_ballot import HEARD
 from courtroom.judging.voices import Voice
@@ -117,7 +118,7 @@ def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | Non
     """Contributions of the evidence that was looked at, as this juror weighs it."""
     pieces = {piece.id: piece for piece in case.evidence}
     traits = frozenset(persona.traits) if persona else frozenset()
-    weighed: list[Contribution] = []
+    found: list[Contribution] = []
     for clue in clues:
         piece = pieces.get(clue.evidence_id)
         if piece is None:
@@ -127,15 +128,15 @@ def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | Non
             factor *= 0.6
         if "detail-oriented" in traits and piece.media:
             factor *= 1.2
-        weighed += [Contribution(c.kind, f"{piece.id}: {c.text}", c.weight * factor) for c in weigh(piece)]
+        found += [Contribution(c.kind, f"{piece.id}: {c.text}", c.weight * factor) for c in weighed(case, piece)]
     late = [
         Contribution(c.kind, f"{piece.id}: {c.text}", c.weight)
         for piece in case.evidence
         if piece.late
-        for c in weigh(piece)
+        for c in weighed(case, piece)
     ]
-    found = (*weighed, *late, *context(case))
-    return tuple(Contribution(c.kind, c.text, c.weight * attention(persona, c.kind)) for c in found)
+    together = (*found, *late, *context(case))
+    return tuple(Contribution(c.kind, c.text, c.weight * attention(persona, c.kind)) for c in together)
 
 
 def looked_for(persona: Persona | None, kind: str) -> str:
@@ -302,10 +303,10 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
 def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
     """Clues sorted by the side they speak for, and the readings in which the two sides differ."""
     case, language = task.case, task.case.language
-    weighed = balance(case, (*task.buyer, *task.seller), None)
-    for_buyer = _strongest(language, [c for c in weighed if c.weight > 0])
-    for_seller = _strongest(language, [c for c in weighed if c.weight < 0])
-    kinds = Counter(c.kind for c in weighed)
+    balanced = balance(case, (*task.buyer, *task.seller), None)
+    for_buyer = _strongest(language, [c for c in balanced if c.weight > 0])
+    for_seller = _strongest(language, [c for c in balanced if c.weight < 0])
+    kinds = Counter(c.kind for c in balanced)
     root = CUE_BY_NAME[kinds.most_common(1)[0][0]].words(language) if kinds else say(language, "unclear")
     return tasks.Analysis(
         dispute_root_cause=say(language, "root", root=root),
