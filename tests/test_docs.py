@@ -56,6 +56,7 @@ TRIED = {
     "measure_texts",
     "bench_claims",
     "measure_votes",
+    "fit_votes",
     "measure_voices",
     "write_figures",
     "write_catalogue",

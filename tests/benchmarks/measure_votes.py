@@ -1,7 +1,7 @@
 """How near the offline jury's votes come to votes on record: `python -m tests.benchmarks.measure_votes`.
 
-On the samples and the training disputes, which its formulas were tuned on, and on held-out disputes, which no tuning has read. The
-votes of all are invented, so this is no measure against people. Seventeen jurors, the setup as it stands by default, seed 0.
+On the sample disputes, which its formulas were tuned on, and on held-out disputes, which no tuning has read. The votes of both are
+invented, so this is no measure against people. Seventeen jurors, the setup as it stands by default, seed 0.
 """
 
 import json
@@ -14,7 +14,6 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from tests.benchmarks.fit_votes import training
 from tests.benchmarks.tables import Row, Table, new_house, show, tiny_asked
 
 HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
@@ -27,11 +26,10 @@ def main() -> None:
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
-    """One table with all sets."""
+    """One table with both sets."""
     cases = [house.library.case(listed.id) for listed in house.library.cases()]
     sets = {
         "held out": held_out(),
-        "training, which the formulas were tuned on": training(),
         "samples, which the formulas were tuned on": [case for case in cases if isinstance(case, Dispute)],
     }
     head = ("disputes", "number", "error of votes", "majority right", "beyond round 1")
