@@ -70,10 +70,15 @@ def at_once(model: str) -> int:
     return file.processes if file else 1
 
 
+def models_folder() -> Path:
+    """Where files with models stand, and folders with encoders."""
+    settings = from_environment()
+    return settings.models or settings.home / "models"
+
+
 def model_files() -> dict[str, ModelFile]:
     """All that can be asked here, by the id that a setup names."""
-    settings = from_environment()
-    folder = settings.models or settings.home / "models"
+    folder = models_folder()
     paths = [*_packaged(), *(sorted(folder.glob("*.gguf")) if folder.is_dir() else ())]
     found = {f"{LOCAL}{path.name}": _read(path, path.stat().st_size) for path in paths if path.is_file()}
     return {name: file for name, file in found.items() if file is not None}
