@@ -20,8 +20,7 @@ from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
 from courtroom.experiments.bundle import engine_for, write_bundle, zipped
 from courtroom.experiments.printed_figures import axis_of, figures_of
-from courtroom.experiments.recipes import recipes
-from courtroom.experiments.spec import adapted, read_toml
+from courtroom.experiments.spec import adapted, read_toml, recipes
 from courtroom.settings import Settings
 from tests.test_experiment_columns import shell
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts

@@ -5,9 +5,9 @@ import pytest
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.chance import CHANCE, MOST_FREQUENT, guesses
 from courtroom.experiments.measures import Scored, measures_of
 from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
 from courtroom.experiments.table import ALL, ArmGroup, CellRow, table
 from courtroom.experiments.written import latex, markdown
 from courtroom.settings import Settings

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.checking import SHINGLE, near_duplicates

@@ -15,16 +15,14 @@ from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_er
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JuryRecord, Transaction
-from courtroom.cases.document import Document
-from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.cases.readers import lawbench as reader
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench
 from courtroom.experiments.measures import MEASURES, Measure, Scored, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.judging.referred import candidates
-from courtroom.law.judgment import Judgment, Term, term_class
-from courtroom.law.statute import Both, Statute
+from courtroom.judging.criminal import candidates
+from courtroom.law import Both, Judgment, Statute, Term, term_class
 from tests.real import FOLDER, needs_real_data
 
 RANDOM = random.Random(12)

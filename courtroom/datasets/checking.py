@@ -2,12 +2,13 @@
 
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from courtroom.datasets.packing import text_of
-from courtroom.datasets.row import DatasetInfo
+from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut
 from courtroom.datasets.store import Datasets
+from courtroom.language import N_
 from courtroom.strict import Strict
 
 SHINGLE = 5
@@ -62,10 +63,8 @@ def near_duplicates(
     """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
 
     Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that
-    are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here.
-
-    Raises:
-        CourtroomError: there is no such dataset.
+    are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here. Raises
+    `CourtroomError`: there is no such dataset.
     """
     info = datasets.info(name, version)
     sample = min(most, MOST_ROWS) if info.count > min(most, MOST_ROWS) else None
@@ -183,11 +182,7 @@ class Findings(Strict):
 
 
 def examine(datasets: Datasets, name: str, version: str | None = None) -> Findings:
-    """Look a dataset through.
-
-    Raises:
-        CourtroomError: there is no such dataset.
-    """
+    """Look a dataset through. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
     same: dict[bytes, list[tuple[str, str, str, str]]] = defaultdict(list)
     groups: dict[str, set[str]] = defaultdict(set)
@@ -224,10 +219,7 @@ def examine(datasets: Datasets, name: str, version: str | None = None) -> Findin
 
 def repeats(datasets: Datasets, name: str, version: str | None = None) -> list[list[tuple[str, str]]]:
     """Ids and outcomes of rows that have one text and are asked for the same, where there are several; in the dataset's order.
-
-    Raises:
-        CourtroomError: there is no such dataset.
-    """
+    Raises `CourtroomError`: there is no such dataset."""
     same: dict[tuple[bytes, str], list[tuple[str, str]]] = defaultdict(list)
     for _, row, asked_for, outcome, print_ in datasets.columns(
         name, version, ("id", "asked", "outcome", "fingerprint")
@@ -255,3 +247,80 @@ def _same(rows: Iterable[tuple[str, str, str, str]]) -> Same:
 
 def _some(rows: tuple[str, ...]) -> str:
     return ", ".join(rows[:3]) + (" ..." if len(rows) > 3 else "")
+
+
+MOST_PLACES = 5
+"""Places that are kept of a reason; the numbers count all."""
+COMPARED = 2_000_000
+"""Characters that are compared for near-duplicates when an import ends: about two seconds. `datasets check` compares more."""
+REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
+
+
+def counted(
+    datasets: Datasets,
+    info: DatasetInfo,
+    read: int,
+    why: Sequence[LeftOut],
+    label: str = "",
+    removed: Mapping[str, int] | None = None,
+) -> ImportCounts:
+    """What is counted in a dataset whose import has come to its end, kept with it.
+
+    Args:
+        read: records.
+        why: those left out.
+        label: the column of the labels.
+        removed: rows taken out since.
+    """
+    found = examine(datasets, info.name, info.version)
+    blanks, length = datasets.blanks(info.name, info.version, MOST_PLACES)
+    near = near_duplicates(datasets, info.name, info.version, most=max(500, int(COMPARED / max(1.0, length))))
+    counts = ImportCounts(
+        read=read,
+        rows=info.count,
+        left_out=sum(one.records for one in why),
+        why=tuple(why),
+        label=label,
+        blank=found.unknown,
+        blanks=blanks,
+        contradictory=found.contradicted,
+        repeated=found.repeated,
+        near=near.found,
+        compared=near.compared,
+        removed=dict(removed or {}),
+    )
+    datasets.keep_counts(info, counts)
+    return counts
+
+
+def cleaned(
+    datasets: Datasets, name: str, version: str | None = None, *, repeated: bool = False, contradictory: bool = False
+) -> tuple[DatasetInfo, dict[str, int]]:
+    """A new version without rows that make results doubtful, and how many were taken out, by what they were.
+
+    Where there are none, the version stays. `repeated`: of rows with one text and no more than one outcome, the first with an
+    outcome stays. `contradictory`: no row stays whose text has several outcomes. Raises `CourtroomError`: there is no such
+    dataset, or nothing would be left.
+    """
+    info = datasets.info(name, version)
+    several = repeats(datasets, name, info.version)
+    gone: dict[str, list[str]] = {}
+    for rows in several:
+        if len({outcome for _, outcome in rows if outcome}) > 1:
+            gone.setdefault(CONTRADICTORY, []).extend(row for row, _ in rows)
+        else:
+            stays = next((row for row, outcome in rows if outcome), rows[0][0])
+            gone.setdefault(REPEATED, []).extend(row for row, _ in rows if row != stays)
+    wanted = {REPEATED: repeated, CONTRADICTORY: contradictory}
+    found = {what: rows for what, rows in gone.items() if wanted[what]}
+    if not found:
+        return info, {}
+    made = datasets.without(name, info.version, [row for rows in found.values() for row in rows])
+    removed = {what: len(rows) for what, rows in found.items()}
+    if before := datasets.counts(name, info.version):
+        counted(datasets, made, before.read, before.why, before.label, _added(before.removed, removed))
+    return made, removed
+
+
+def _added(before: Mapping[str, int], removed: Mapping[str, int]) -> dict[str, int]:
+    return {what: before.get(what, 0) + removed.get(what, 0) for what in {**before, **removed}}

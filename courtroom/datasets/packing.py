@@ -11,9 +11,8 @@ from pydantic import Field
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.document import Document
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.strict import Strict
 
 _NOT_TEXT = re.compile(r"[\W_]+")
@@ -54,11 +53,7 @@ def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
 
 
 def parsed(body: str) -> Case | Labelled:
-    """What a row holds, without what all rows share.
-
-    Raises:
-        CaseError, ValueError: it is damaged.
-    """
+    """What a row holds, without what all rows share. Raises `CaseError, ValueError`: it is damaged."""
     data = json.loads(body)
     return parse_case(data) if isinstance(data, dict) and "kind" in data else Labelled.model_validate(data)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.datasets.packing import margin_of
-from courtroom.datasets.splitting import BANDS
+from courtroom.datasets.selection import BANDS
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.measures import Measure, Scored
 from courtroom.experiments.measures.votes import BINS, bin_of, share_and_hit

@@ -16,7 +16,7 @@ from courtroom.cases.readers.tables import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import DatasetInfo
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.precedents import from_dispute
+from courtroom.knowledge.bases import from_dispute
 from courtroom.shell.options import Json, Model, follow, opened, setup_with
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def clean(
     json_: Json = False,
 ) -> None:
     """Make a new version without rows that make results doubtful. The version before stays as it is."""
-    from courtroom.datasets.counts import cleaned
+    from courtroom.datasets.checking import cleaned
 
     if not duplicates and not contradictions:
         raise CourtroomError("Say which rows to take out: --duplicates, --contradictions, or both.")

@@ -228,7 +228,7 @@ def predictions(
     json_: Json = False,
 ) -> None:
     """Take in predictions made elsewhere, one arm for each model, and compare them."""
-    from courtroom.experiments.predictions import models_in
+    from courtroom.experiments.outcome import models_in
     from courtroom.experiments.spec import parsed
 
     with opened() as house:
@@ -263,7 +263,7 @@ def status(name: Annotated[str | None, typer.Argument(help="One experiment; all 
 @app.command("results")
 def results(name: Name, json_: Json = False) -> None:
     """The table, and which differences hold."""
-    from courtroom.experiments.printed_results import PrintedResults
+    from courtroom.experiments.store import PrintedResults
 
     with opened() as house:
         store = house.experiments.store

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
 from courtroom.experiments.measures.measure import Measure, Scored, mean
 

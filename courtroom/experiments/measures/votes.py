@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
 from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels
 from courtroom.experiments.outcome import Outcome
+from courtroom.language import N_
 
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
@@ -247,4 +249,20 @@ LABELLED: tuple[Measure, ...] = (
     _gain("gain", "Gain on a single model", None),
     _gain("ambiguous_gain", "Gain, ambiguous texts", True),
     _gain("clear_gain", "Gain, clear texts", False),
+)
+
+
+def _proven(row: Scored) -> float | None:
+    assert isinstance(row.case, Trial)
+    return float(row.outcome.outcome == row.case.sides[0])
+
+
+def _hung(row: Scored) -> float | None:
+    assert isinstance(row.case, Trial)
+    return float(row.outcome.outcome not in row.case.sides)
+
+
+TRIALS: tuple[Measure, ...] = (
+    mean("proven", N_("Found guilty, or for the plaintiff"), N_("Share of all juries"), _proven, usual=True),
+    mean("hung", N_("Hung juries"), N_("Share of all juries"), _hung, better="lower", usual=True),
 )

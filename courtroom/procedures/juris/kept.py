@@ -4,7 +4,7 @@ by meaning: what a sentence says in quite other words counts as said anew."""
 import re
 from collections.abc import Iterator, Sequence
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.text.words import words
 
 NEW = 0.5

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.evaluation.grounding import SUPPORTED, grounding
 from courtroom.models.offline import Methods
 from courtroom.procedures.juris import assessment, baselines, tasks

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.engine.blocks import Beside, Block, Diff, Marked, Span, Table, Text
 from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.procedure import View
