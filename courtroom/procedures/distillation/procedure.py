@@ -19,7 +19,6 @@ from courtroom.knowledge.bases import BUNDLED, BaseName, kept_as
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.models.offline import Methods
 from courtroom.models.task import Sentence, Task
 from courtroom.text.words import central, sentences
 
@@ -71,11 +70,6 @@ def reflect(task: DeriveNorms, draw: random.Random) -> Reflection:
     general = GENERAL[language].format(category=task.category, side=SIDES[language][task.winner])
     norms = tuple(dict.fromkeys((*central(pool, 3), general)))
     return Reflection(reflection_result=norms[:4] if len(norms) > 1 else (*norms, task.dispute[:200]))
-
-
-METHODS: Methods = {
-    DeriveNorms: reflect,
-}
 
 
 class DistillationSetup(Setup):
@@ -151,7 +145,7 @@ DISTILLATION = Procedure(
     stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
     choices=(),
     tasks=(DeriveNorms,),
-    offline=METHODS,
+    offline={DeriveNorms: reflect},
     prompts=Path(__file__).parent / "prompts",
     deliberate=distil,
     looks_in=("precedents",),

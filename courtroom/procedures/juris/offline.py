@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from courtroom.cases.labelled import Document
 from courtroom.evaluation.grounding import SUPPORTED, grounding
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.procedures.juris import assessment, baselines, tasks
 from courtroom.text.words import centrality, sentences, words
 
@@ -342,17 +342,8 @@ def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
     return (weakest, missing[0]) if gain > value.get(weakest, 0.0) * (1 - repeats(weakest, rest)) else None
 
 
-METHODS: Methods = {
-    tasks.ProposeLength: propose_length,
-    tasks.NextSentence: next_sentence,
-    tasks.CastBallot: cast_ballot,
-    tasks.Edit: edit,
-    assessment.FindKeyFacts: key_facts,
-    assessment.CheckFacts: check_facts,
-    assessment.AlignKeyFacts: align,
-    assessment.Assess: assess,
-    baselines.WriteAlone: write_alone,
-    baselines.Advise: advise,
-    baselines.RefineSummary: refine,
-    baselines.AnswerAndWrite: answer_and_write,
+METHODS = {
+    **methods(propose_length, next_sentence, cast_ballot, edit),
+    **methods(write_alone, advise, refine, answer_and_write),
+    **methods(key_facts, check_facts, align, assess),
 }

@@ -15,10 +15,10 @@ from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
 from courtroom.evaluation.grounding import grounding
-from courtroom.procedures.juris import offline
-from courtroom.procedures.juris.assessment import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts, assess
-from courtroom.procedures.juris.baselines import Advise, AnswerAndWrite, RefineSummary, WriteAlone, without_jury
+from courtroom.procedures.juris.assessment import assess
+from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.kept import added
+from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import SEVEN, CastBallot, Edit, Letter, NextSentence, ProposeLength, joined
 from courtroom.procedures.juris.views import LETTERS, VIEWS
@@ -266,12 +266,8 @@ JURIS = Procedure(
         Choice("A", "Candidate A", tone=0, symbol="circle", mark="●"),
         Choice("B", "Candidate B", tone=1, symbol="square", mark="■"),
     ),
-    tasks=(
-        *(ProposeLength, NextSentence, CastBallot, Edit),
-        *(WriteAlone, Advise, RefineSummary, AnswerAndWrite),
-        *(FindKeyFacts, CheckFacts, AlignKeyFacts, Assess),
-    ),
-    offline=offline.METHODS,
+    tasks=tuple(METHODS),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

@@ -16,7 +16,7 @@ from courtroom.judging.criminal import (
     term_for,
 )
 from courtroom.law import Judgment, defendants_in
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.procedures.jurisagents import tasks
 from courtroom.text.words import central, sentences, words
 
@@ -211,15 +211,4 @@ def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer
     return JudgmentAnswer.model_validate(fields)
 
 
-METHODS: Methods = {
-    tasks.ExtractInformation: extract,
-    tasks.SummariseCase: summarise,
-    tasks.Decide: decide,
-    tasks.DecideAlone: decide_alone,
-    tasks.Respond: respond,
-    tasks.DraftPetition: petition,
-    tasks.AnalyseQuestion: analyse,
-    tasks.StateIssue: state_issue,
-    tasks.ChooseOption: choose,
-    tasks.AddUp: add_up,
-}
+METHODS = methods(extract, summarise, decide, decide_alone, respond, petition, analyse, state_issue, choose, add_up)

@@ -472,17 +472,7 @@ JURISAGENTS = Procedure(
         StageKind("second-instance", "Second instance", "The judges hear the case again with the appeal in view."),
     ),
     choices=(),
-    tasks=(
-        *(
-            tasks.ExtractInformation,
-            tasks.SummariseCase,
-            tasks.Decide,
-            tasks.DecideAlone,
-            tasks.Respond,
-            tasks.DraftPetition,
-        ),
-        *(tasks.AnalyseQuestion, tasks.StateIssue, tasks.ChooseOption, tasks.AddUp),
-    ),
+    tasks=tuple(METHODS),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,

@@ -22,7 +22,7 @@ from courtroom.law import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.verdict.offline import METHODS
+from courtroom.procedures.verdict.offline import ALIGNING
 from courtroom.procedures.verdict.setup import TRAINING, VerdictSetup, as_in_the_paper
 from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, ReflectOnDraft, Turn
 from courtroom.strict import Strict
@@ -256,8 +256,8 @@ ALIGNMENT = Procedure(
         ),
     ),
     choices=(),
-    tasks=(ReflectOnDraft, DraftOpinion),
-    offline={task: METHODS[task] for task in (ReflectOnDraft, DraftOpinion)},
+    tasks=tuple(ALIGNING),
+    offline=ALIGNING,
     prompts=Path(__file__).parent / "prompts",
     deliberate=align,
     at_most=lambda case, setup: 2 * setup.rounds * sum(not draft.right for draft in case.drafts),

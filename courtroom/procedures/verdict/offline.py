@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from courtroom.judging.criminal import CaseInformation, Referred, acts_in, judged, term_for
 from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law import Judgment, Statute
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.procedures.verdict import tasks
 from courtroom.text.words import sentences, words
 
@@ -229,15 +229,6 @@ def reflect(task: tasks.ReflectOnDraft, draw: random.Random) -> tasks.Advice:
     return tasks.Advice(advice=SAY[language]["advice"].format(words=joined))
 
 
-METHODS: Methods = {
-    tasks.ExtractPoints: extract,
-    tasks.Rerank: rerank,
-    tasks.DraftOpinion: draft,
-    tasks.Verify: verify,
-    tasks.Preside: preside,
-    tasks.JudgeAlone: alone,
-    tasks.Induce: induce,
-    tasks.RefineDirective: refine,
-    tasks.Consolidate: consolidate,
-    tasks.ReflectOnDraft: reflect,
-}
+METHODS = methods(extract, rerank, draft, verify, preside, alone, induce, refine, consolidate)
+ALIGNING = methods(reflect, draft)
+"""What expert alignment asks."""

@@ -130,18 +130,6 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
     return (1 if setup.alone else 3 + 2 * setup.turns) + learns
 
 
-TASKS = (
-    tasks.ExtractPoints,
-    tasks.Rerank,
-    tasks.DraftOpinion,
-    tasks.Verify,
-    tasks.Preside,
-    tasks.JudgeAlone,
-    tasks.Induce,
-    tasks.RefineDirective,
-    tasks.Consolidate,
-)
-
 VERDICT = Procedure(
     name="verdict",
     title="VERDICT",
@@ -173,8 +161,8 @@ VERDICT = Procedure(
         StageKind("learning", "Learning", "In a training run whose real judgment is known, the memory learns."),
     ),
     choices=(),
-    tasks=TASKS,
-    offline={task: METHODS[task] for task in TASKS},
+    tasks=tuple(METHODS),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
