@@ -118,19 +118,13 @@ class CaseInformation(Strict):
     """Fused scores in the same order; members that are language models see the order alone."""
 
 
-def statutes_of(hits: Iterable[Hit]) -> tuple[Statute, ...]:
-    """The statutes that were found."""
-    return tuple(Statute.model_validate(hit.record) for hit in hits)
-
-
-def charges_of(hits: Iterable[Hit]) -> tuple[Charge, ...]:
-    """The charges that were found."""
-    return tuple(Charge.model_validate(hit.record) for hit in hits)
-
-
-def scores_of(hits: Iterable[Hit]) -> tuple[float, ...]:
-    """Fused scores of what was found, 0 where they were not recorded."""
-    return tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in hits)
+def informed(hits: Mapping[str, Iterable[Hit]], precedents: tuple[Referred, ...]) -> CaseInformation:
+    """What was found, by its collection, with fused scores: 0 where they were not recorded."""
+    fields: dict[str, Any] = {"precedents": precedents}
+    for kind, found in hits.items():
+        fields |= {kind: tuple(hit.record for hit in found)}
+        fields |= {f"{kind[:-1]}_scores": tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in found)}
+    return CaseInformation.model_validate(fields)
 
 
 def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, drafted: Iterable[int] = ()) -> Labels:

@@ -34,10 +34,10 @@ def ballots(record: Record) -> Shown:
         tally = record.tallies.get(stage.path)
         parts = []
         for letter, sentence in offered.items():
-            title = f"Candidate {letter} · {grounding(sentence, _text(record)).share:.0%} supported"
-            if tally and (count := tally.counts.get(letter)) is not None:
-                title += f" · {count} vote{'' if count == 1 else 's'}"
-            parts.append(Text(sentence, title))
+            text = f"Candidate {letter} · {grounding(sentence, _text(record)).share:.0%} supported"
+            if tally and (votes_for := tally.counts.get(letter)) is not None:
+                text = f"{text} · {votes_for} vote{'' if votes_for == 1 else 's'}"
+            parts.append(Text(sentence, text))
         rows = []
         for call in _calls(record, "ballot", stage.path):
             value, vote = call.value or {}, votes.get(call.member)
