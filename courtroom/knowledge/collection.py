@@ -163,10 +163,8 @@ class Collection(Generic[R]):
         return self._record(row) if row else None
 
     def _readable(self, name: str) -> R | None:
-        row = self._database.execute(
-            "SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
-        )
-        return next(iter(read_all(row, self._record)[0]), None)
+        row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
+        return next(iter(read_all([row] if row else [], self._record)[0]), None)
 
     def _record(self, row: StoredRow) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
@@ -210,13 +208,12 @@ class Collection(Generic[R]):
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
-        db = self._database.connection
-        if db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
-            return
-        with self._database.transaction():
-            if not db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
-                self.add(records(), added=0.0)
-                db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
+        db, asked = self._database.connection, "SELECT seeded FROM collections WHERE name = ?"
+        if not db.execute(asked, (self.name,)).fetchone()["seeded"]:
+            with self._database.transaction():
+                if not db.execute(asked, (self.name,)).fetchone()["seeded"]:
+                    self.add(records(), added=0.0)
+                    db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
 
     def version(self) -> int:
         """Grows as soon as a record has changed."""
@@ -241,19 +238,15 @@ class Collection(Generic[R]):
 
     def changed_words(self, since: int) -> ChangedWords:
         """The same for the word index; a damaged row is not in it."""
-        rows = self._database.execute(
-            "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?", (self.name, since)
-        )
-        lines = dict(
-            read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
-        )
+        sql = "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?"
+        rows = self._database.execute(sql, (self.name, since))
+        found = read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
+        lines = dict(found)
         return ChangedWords(self._removed(since) | lines.keys(), lines)
 
     def _removed(self, since: int) -> frozenset[str]:
-        rows = self._database.execute(
-            "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?", (self.name, since)
-        )
-        return frozenset(row["id"] for row in rows)
+        sql = "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?"
+        return frozenset(row["id"] for row in self._database.execute(sql, (self.name, since)))
 
     # --- finding --------------------------------------------------------------------------------------------
 
@@ -299,11 +292,7 @@ class Collection(Generic[R]):
             names = await asyncio.to_thread(self.names_under, under)
             vectors = await self.vectors(names)
             names = [name for name in names if name in vectors]
-            rows = (
-                np.stack([np.asarray(vectors[name], np.float32) for name in names])
-                if names
-                else np.zeros((0, 0), np.float32)
-            )
+            rows = np.asarray([vectors[name] for name in names], np.float32)
             self._small = {key: kept for key, kept in self._small.items() if key[1] == version}
             self._small[under, version] = (names, rows)
         names, rows = self._small[under, version]
@@ -312,9 +301,9 @@ class Collection(Generic[R]):
         (asked,) = await self._embedding.embed([text])
         cosines = rows @ asked
         order = sorted(range(len(names)), key=lambda i: (-cosines[i], names[i]))
-        best = [i for i in order if names[i] not in exclude][:k]
+        best = (i for i in order if names[i] not in exclude)
         found = []
-        for rank, i in enumerate(best, 1):
+        for rank, i in enumerate(islice(best, k), 1):
             record = self.get(names[i])
             assert record is not None
             found.append(Found(record, Scores(similarity=round(float(cosines[i]), 6), dense_rank=rank)))
