@@ -208,12 +208,13 @@ class Collection(Generic[R]):
 
     def seed(self, records: Callable[[], Iterable[R]]) -> None:
         """Put in what is bundled, once: what is deleted stays deleted."""
-        db, asked = self._database.connection, "SELECT seeded FROM collections WHERE name = ?"
-        if not db.execute(asked, (self.name,)).fetchone()["seeded"]:
-            with self._database.transaction():
-                if not db.execute(asked, (self.name,)).fetchone()["seeded"]:
-                    self.add(records(), added=0.0)
-                    db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
+        db = self._database.connection
+        if db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+            return
+        with self._database.transaction():
+            if not db.execute("SELECT seeded FROM collections WHERE name = ?", (self.name,)).fetchone()["seeded"]:
+                self.add(records(), added=0.0)
+                db.execute("UPDATE collections SET seeded = 1 WHERE name = ?", (self.name,))
 
     def version(self) -> int:
         """Grows as soon as a record has changed."""
@@ -238,15 +239,18 @@ class Collection(Generic[R]):
 
     def changed_words(self, since: int) -> ChangedWords:
         """The same for the word index; a damaged row is not in it."""
-        sql = "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?"
-        rows = self._database.execute(sql, (self.name, since))
+        rows = self._database.execute(
+            "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?", (self.name, since)
+        )
         found = read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
         lines = dict(found)
         return ChangedWords(self._removed(since) | lines.keys(), lines)
 
     def _removed(self, since: int) -> frozenset[str]:
-        sql = "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?"
-        return frozenset(row["id"] for row in self._database.execute(sql, (self.name, since)))
+        rows = self._database.execute(
+            "SELECT id FROM knowledge_removed WHERE collection = ? AND version > ?", (self.name, since)
+        )
+        return frozenset(row["id"] for row in rows)
 
     # --- finding --------------------------------------------------------------------------------------------
 

@@ -30,17 +30,17 @@ def ballots(record: Record) -> Shown:
         offered = _offered(record, stage)
         if not offered:
             continue
-        votes = record.ballots.get(stage.path, {})
+        ballot = record.ballots.get(stage.path, {})
         tally = record.tallies.get(stage.path)
         parts = []
         for letter, sentence in offered.items():
             text = f"Candidate {letter} · {grounding(sentence, _text(record)).share:.0%} supported"
-            if tally and (votes_for := tally.counts.get(letter)) is not None:
-                text = f"{text} · {votes_for} vote{'' if votes_for == 1 else 's'}"
+            if tally and (votes := tally.counts.get(letter)) is not None:
+                text = f"{text} · {votes} vote{'' if votes == 1 else 's'}"
             parts.append(Text(sentence, text))
         rows = []
         for call in _calls(record, "ballot", stage.path):
-            value, vote = call.value or {}, votes.get(call.member)
+            value, vote = call.value or {}, ballot.get(call.member)
             evidence = (
                 f"“{passage}”" + ("" if where(passage, _text(record)) else " (not found in the document)")
                 for passage in value.get("evidence", ())
