@@ -14,7 +14,7 @@ from courtroom.errors import MediaError
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.media.medium import Medium
-from courtroom.media.store import clock
+from courtroom.media.videos import clock
 from courtroom.sharing.rules import may_change
 from pages.parts.shared.download import download
 from pages.parts.shared.inert import escaped, inert, literal
