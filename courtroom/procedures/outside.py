@@ -68,14 +68,17 @@ def _loaded(point: EntryPoint) -> Procedure:
 def in_folder(folder: Path) -> list[Procedure]:
     """The procedures of a package that need not be installed, by the entry points in its pyproject.toml. Raises `CourtroomError`:
     the folder has none, or one can't be loaded."""
-    written = folder / "pyproject.toml"
     try:
-        project = tomllib.loads(written.read_text(encoding="utf-8")).get("project", {})
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
     except (OSError, ValueError) as error:
-        raise CourtroomError(f"{written} can't be read: {error}. Name the folder that holds it.") from error
+        raise CourtroomError(
+            f"{folder / 'pyproject.toml'} can't be read: {error}. Name the folder that holds it."
+        ) from error
     points = project.get("entry-points", {}).get(GROUP, {})
     if not points:
-        raise CourtroomError(f'{written} names no procedure. Add it under [project.entry-points."{GROUP}"].')
+        raise CourtroomError(
+            f'{folder / "pyproject.toml"} names no procedure. Add it under [project.entry-points."{GROUP}"].'
+        )
     sys.path.insert(0, str(folder.resolve()))
     found = []
     for point in (EntryPoint(name, value, GROUP) for name, value in points.items()):
