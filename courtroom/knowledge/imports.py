@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.files import read_upload

@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import DATA
 from courtroom.store.connection import read
