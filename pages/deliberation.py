@@ -111,12 +111,9 @@ def live() -> None:
     if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
     asked = {call.model for call in house.runner.live(now.run.id).snapshot().values()}
-    for model in sorted(asked & house.pool.loading):
+    for model in map(literal, sorted(asked & house.pool.loading)):
         st.caption(
-            _(
-                ":material/hourglass_top: {model} is still loading on its server, and is waited for.",
-                model=literal(model),
-            )
+            _(":material/hourglass_top: {model} is still loading on its server, and is waited for.", model=model)
         )
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
         st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=f"{calls:d}"))

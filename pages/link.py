@@ -43,15 +43,6 @@ def run_to_read(house: Courthouse, run: str) -> None:
         blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
 
 
-def to_read(house: Courthouse, opens: Resource) -> None:
-    if opens.kind == "run":
-        run_to_read(house, opens.id)
-    elif opens.kind == "case":
-        case_body(house, house.library.case(opens.id))
-    elif opens.kind == "experiment":
-        experiment_to_read(house, house.experiments.store.experiment(opens.id))
-
-
 def addressed(house: Courthouse, links: Links, token: str) -> Resource:
     public: str = st.query_params.get(PUBLIC) or st.session_state.get(PUBLIC, "")
     if token or not public:
@@ -70,14 +61,16 @@ try:
     opens = addressed(house, links, token)
     if token:
         st.caption(_(":material/lock: To be read only, until {expires}.", expires=moment(links.expires(token))))
-    to_read(house, opens)
-except NoSuchLink as error:
+    if opens.kind == "run":
+        run_to_read(house, opens.id)
+    elif opens.kind == "case":
+        case_body(house, house.library.case(opens.id))
+    elif opens.kind == "experiment":
+        experiment_to_read(house, house.experiments.store.experiment(opens.id))
+except CourtroomError as error:
     st.title(_("A link"))
-    st.error(literal(str(error)))
-    st.stop()
-except CourtroomError:
-    st.title(_("A link"))
-    st.error(_("What this link opened is not there any more."))
+    gone = _("What this link opened is not there any more.")
+    st.error(literal(str(error)) if isinstance(error, NoSuchLink) else gone)
     st.stop()
 pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
 

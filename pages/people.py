@@ -17,10 +17,6 @@ from pages.parts.shared.share_view import download
 from pages.parts.shared.table import moment, page_of, table
 
 WIDTHS = (3, 2, 2, 2, 1)
-
-house = courthouse()
-
-
 PAGE = 100
 ACTION_WORDS = {
     "sign-in": N_("signed in"),
@@ -44,6 +40,9 @@ ACTION_WORDS = {
     "end-link": N_("ended a link"),
     "download": N_("downloaded"),
 }
+
+
+house = courthouse()
 
 
 def actions_view() -> None:

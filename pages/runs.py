@@ -97,13 +97,9 @@ def listing() -> None:
         lines = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
         here = [line.id for line in lines if isinstance(line, RunLine) and line.procedure in house.procedures]
         if here:
+            icon = ":material/check_box:"
             st.button(
-                _("Select this page"),
-                key="select-page",
-                icon=":material/check_box:",
-                type="tertiary",
-                on_click=pick_all,
-                args=(here,),
+                _("Select this page"), key="select-page", icon=icon, type="tertiary", on_click=pick_all, args=(here,)
             )
         if total > PAGE or len(here) < len(lines):
             st.button(

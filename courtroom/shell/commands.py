@@ -6,6 +6,7 @@ import sys
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import APP, from_environment
@@ -30,8 +31,8 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 def open_app(
     context: typer.Context,
-    port: Annotated[int | None, typer.Option(help="The port on which the app answers; 8501 by default.")] = None,
-    host: Annotated[str | None, typer.Option(help="The address on which it answers, e.g. localhost.")] = None,
+    port: Annotated[int | None, Option(help="The port on which the app answers; 8501 by default.")] = None,
+    host: Annotated[str | None, Option(help="The address on which it answers, e.g. localhost.")] = None,
 ) -> None:
     """Open the app in the browser. All other options go to Streamlit, e.g. --server.headless true."""
     given = {"--server.port": port, "--server.address": host}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, PrecedentBatch
@@ -27,22 +28,22 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Import datasets, look at them, divide them into splits, check them.",
 )
-Version = Annotated[str | None, typer.Option(help="Which version; the newest by default.")]
+Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
 MOST_SHOWN = 20
 """Records that were not taken in, so many are listed."""
 
 
 @app.command("import")
 def import_(
-    source: Annotated[Path, typer.Argument(help="A file, a .zip, or a folder.")],
-    name: Annotated[str | None, typer.Option(help="The dataset's name; by default the file's.")] = None,
-    form: Annotated[str, typer.Option(help="How records are read; by default as the first record looks.")] = "",
+    source: Annotated[Path, Argument(help="A file, a .zip, or a folder.")],
+    name: Annotated[str | None, Option(help="The dataset's name; by default the file's.")] = None,
+    form: Annotated[str, Option(help="How records are read; by default as the first record looks.")] = "",
     labels: Annotated[
-        str, typer.Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
+        str, Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
     ] = "",
-    rename: Annotated[list[str] | None, typer.Option(help="A column under another name: OLD=NEW.")] = None,
-    split: Annotated[str | None, typer.Option(help="The split of all rows; by default as files are named.")] = None,
-    config: Annotated[str, typer.Option(help="Of a folder with several datasets, the one to import.")] = "",
+    rename: Annotated[list[str] | None, Option(help="A column under another name: OLD=NEW.")] = None,
+    split: Annotated[str | None, Option(help="The split of all rows; by default as files are named.")] = None,
+    config: Annotated[str, Option(help="Of a folder with several datasets, the one to import.")] = "",
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
@@ -85,7 +86,7 @@ def list_(json_: Json = False) -> None:
 
 @app.command("samples")
 def samples_(
-    name: Annotated[str | None, typer.Argument(help="The one to add; without a name, all are listed.")] = None,
+    name: Annotated[str | None, Argument(help="The one to add; without a name, all are listed.")] = None,
 ) -> None:
     """Bundled cases as datasets: list them, or add one."""
     from courtroom.datasets.samples import add_sample, samples  # slow to import
@@ -106,12 +107,12 @@ def samples_(
 def show(
     name: str,
     version: Version = None,
-    split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None,
-    category: Annotated[str | None, typer.Option(help="Only rows of this category.")] = None,
-    contains: Annotated[str | None, typer.Option(help="Only rows that hold this text.")] = None,
-    limit: Annotated[int, typer.Option(help="How many rows; 0 shows none.", min=0)] = 3,
-    sample: Annotated[int | None, typer.Option(help="Draw so many rows by chance.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
+    split: Annotated[str | None, Option(help="Only rows of this split.")] = None,
+    category: Annotated[str | None, Option(help="Only rows of this category.")] = None,
+    contains: Annotated[str | None, Option(help="Only rows that hold this text.")] = None,
+    limit: Annotated[int, Option(help="How many rows; 0 shows none.", min=0)] = 3,
+    sample: Annotated[int | None, Option(help="Draw so many rows by chance.", min=1)] = None,
+    seed: Annotated[int, Option(help="What the draw depends on.")] = 0,
     json_: Json = False,
 ) -> None:
     """A dataset in numbers, the counts of its import, some of its rows, and records that were not taken in."""
@@ -149,8 +150,8 @@ def show(
 @app.command("split")
 def split_(
     name: str,
-    parts: Annotated[str, typer.Option(help="Splits with their shares.")] = "train=3,validation=1,test=2",
-    seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
+    parts: Annotated[str, Option(help="Splits with their shares.")] = "train=3,validation=1,test=2",
+    seed: Annotated[int, Option(help="What the draw depends on.")] = 0,
     version: Version = None,
 ) -> None:
     """Divide a dataset into splits, alike in category and outcome; disputes in category and vote margin."""
@@ -189,10 +190,10 @@ def clean(
     name: str,
     version: Version = None,
     duplicates: Annotated[
-        bool, typer.Option("--duplicates", help="Rows that repeat an earlier one; the first with an outcome stays.")
+        bool, Option("--duplicates", help="Rows that repeat an earlier one; the first with an outcome stays.")
     ] = False,
     contradictions: Annotated[
-        bool, typer.Option("--contradictions", help="All rows of a text that has several outcomes.")
+        bool, Option("--contradictions", help="All rows of a text that has several outcomes.")
     ] = False,
     json_: Json = False,
 ) -> None:
@@ -214,7 +215,7 @@ def clean(
 
 
 @app.command()
-def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
+def delete(name: str, version: Annotated[str | None, Option(help="Only this version.")] = None) -> None:
     """Forget a dataset, or one version of it. Runs keep the cases that they have."""
     with opened() as house:
         house.experiments.delete_dataset(name, version)
@@ -223,7 +224,7 @@ def delete(name: str, version: Annotated[str | None, typer.Option(help="Only thi
 
 @app.command()
 def precedents(
-    name: str, split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None, model: Model = None
+    name: str, split: Annotated[str | None, Option(help="Only rows of this split.")] = None, model: Model = None
 ) -> None:
     """Make precedents of a dataset's cases, which runs look up.
 

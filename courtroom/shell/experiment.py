@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic_core import to_json
+from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -31,19 +32,17 @@ FORMS = (".html", ".json", ".csv")
 
 
 def figure(
-    name: Annotated[str, typer.Argument(help="The experiment's id, or its name for the newest of that name.")],
+    name: Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")],
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="values, frontier, matrix; or by category, difficulty, rounds, real-votes, votes, share; or learning."
         ),
     ],
-    measure: Annotated[str, typer.Option(help="Which measure; by default the table's first.")] = "",
-    group: Annotated[str, typer.Option(help="Only cases of this group of the table.")] = "",
-    to: Annotated[
-        Path | None, typer.Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")
-    ] = None,
-    theme: Annotated[Literal["light", "dark"], typer.Option(help="Colours of the figure.")] = "light",
+    measure: Annotated[str, Option(help="Which measure; by default the table's first.")] = "",
+    group: Annotated[str, Option(help="Only cases of this group of the table.")] = "",
+    to: Annotated[Path | None, Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")] = None,
+    theme: Annotated[Literal["light", "dark"], Option(help="Colours of the figure.")] = "light",
     json_: Json = False,
 ) -> None:
     """Draw one of an experiment's figures into a file. Without --to, print its numbers."""
@@ -124,30 +123,28 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Run arms over a dataset, compare them, and write the table.",
 )
-Name = Annotated[str, typer.Argument(help="The experiment's id, or its name for the newest of that name.")]
+Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
 Dask = Annotated[
     str | None,
-    typer.Option(
-        help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."
-    ),
+    Option(help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."),
 ]
-Money = Annotated[float | None, typer.Option("--budget", help="US dollars for the whole experiment.")]
+Money = Annotated[float | None, Option("--budget", help="US dollars for the whole experiment.")]
 
 
 @app.command("run")
 def run(
-    file: Annotated[Path, typer.Argument(help="The experiment's file, in TOML.")],
-    estimate: Annotated[bool, typer.Option("--estimate", help="Ask nothing; say what it would take.")] = False,
+    file: Annotated[Path, Argument(help="The experiment's file, in TOML.")],
+    estimate: Annotated[bool, Option("--estimate", help="Ask nothing; say what it would take.")] = False,
     budget: Money = None,
-    dataset: Annotated[str | None, typer.Option(help="Another dataset than the file's.")] = None,
-    split: Annotated[str | None, typer.Option(help="Another split to test on.")] = None,
-    sample: Annotated[int | None, typer.Option(min=1, help="So many cases, drawn by the dataset's seed.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="How often each case runs under each arm.")] = None,
+    dataset: Annotated[str | None, Option(help="Another dataset than the file's.")] = None,
+    split: Annotated[str | None, Option(help="Another split to test on.")] = None,
+    sample: Annotated[int | None, Option(min=1, help="So many cases, drawn by the dataset's seed.")] = None,
+    repeats: Annotated[int | None, Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
     controls: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Add matched controls to this arm: samples, no talk, no personas. `all` is every arm with a panel."
         ),
     ] = None,
@@ -183,7 +180,7 @@ def run(
 
 @app.command("lock")
 def lock(
-    file: Annotated[Path, typer.Argument(help="The experiment's file, with a [[hypothesis]] for each.")],
+    file: Annotated[Path, Argument(help="The experiment's file, with a [[hypothesis]] for each.")],
     json_: Json = False,
 ) -> None:
     """Lock hypotheses before anything is asked. Publish the hash: it shows later that nothing was changed."""
@@ -203,7 +200,7 @@ def lock(
 def resume(
     name: Name,
     budget: Money = None,
-    again: Annotated[bool, typer.Option("--again", help="Also try the cells again that failed.")] = False,
+    again: Annotated[bool, Option("--again", help="Also try the cells again that failed.")] = False,
     dask: Dask = None,
     json_: Json = False,
 ) -> None:
@@ -220,11 +217,11 @@ def resume(
 
 @app.command("predictions")
 def predictions(
-    file: Annotated[Path, typer.Argument(help="A file of answers by case, or a folder of such (.jsonl).")],
-    dataset: Annotated[str, typer.Option(help="The dataset whose cases they are of.")],
-    name: Annotated[str | None, typer.Option(help="The experiment's name; by default the file's.")] = None,
-    measure: Annotated[list[str] | None, typer.Option(help="A measure of the table; give it again for more.")] = None,
-    by_category: Annotated[bool, typer.Option("--by-category", help="A table for each category of cases.")] = False,
+    file: Annotated[Path, Argument(help="A file of answers by case, or a folder of such (.jsonl).")],
+    dataset: Annotated[str, Option(help="The dataset whose cases they are of.")],
+    name: Annotated[str | None, Option(help="The experiment's name; by default the file's.")] = None,
+    measure: Annotated[list[str] | None, Option(help="A measure of the table; give it again for more.")] = None,
+    by_category: Annotated[bool, Option("--by-category", help="A table for each category of cases.")] = False,
     json_: Json = False,
 ) -> None:
     """Take in predictions made elsewhere, one arm for each model, and compare them."""
@@ -240,7 +237,7 @@ def predictions(
 
 
 @app.command("status")
-def status(name: Annotated[str | None, typer.Argument(help="One experiment; all without it.")] = None) -> None:
+def status(name: Annotated[str | None, Argument(help="One experiment; all without it.")] = None) -> None:
     """How experiments stand: a line for each, or for each arm of one."""
     with opened() as house:
         store = house.experiments.store
@@ -284,7 +281,7 @@ def results(name: Name, json_: Json = False) -> None:
 @app.command("export")
 def export(
     name: Name,
-    to: Annotated[Path, typer.Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
+    to: Annotated[Path, Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
 ) -> None:
     """Write an experiment's cells, or its table, to a file."""
     from courtroom.experiments.written import latex, markdown, write_frame
@@ -303,7 +300,7 @@ def export(
 @app.command("bundle")
 def bundle(
     name: Name,
-    to: Annotated[Path, typer.Option(help="A new folder, or FILE.zip.")],
+    to: Annotated[Path, Option(help="A new folder, or FILE.zip.")],
 ) -> None:
     """Write what a paper needs: table, figures, methods, a checklist, metadata, and what it takes to run it again."""
     from courtroom.experiments.bundle import write_bundle
@@ -319,7 +316,7 @@ app.command("figure")(figure)
 @app.command("inspect")
 def inspect(
     name: Name,
-    to: Annotated[Path, typer.Option(help="A folder for the logs, one for each arm.")],
+    to: Annotated[Path, Option(help="A folder for the logs, one for each arm.")],
 ) -> None:
     """Write an experiment as logs of Inspect: `inspect view --log-dir FOLDER` opens them. Needs the extra `inspect`."""
     from courtroom.experiments.inspect_log import write_logs
@@ -331,9 +328,9 @@ def inspect(
 
 @app.command("certainty")
 def certainty(
-    run_: Annotated[str, typer.Argument(metavar="RUN", help="A run with a verdict.")],
-    budget: Annotated[float | None, typer.Option(help="US dollars for all its repeats.")] = None,
-    most: Annotated[int, typer.Option(min=1, max=1000, help="Repeats at most.")] = 40,
+    run_: Annotated[str, Argument(metavar="RUN", help="A run with a verdict.")],
+    budget: Annotated[float | None, Option(help="US dollars for all its repeats.")] = None,
+    most: Annotated[int, Option(min=1, max=1000, help="Repeats at most.")] = 40,
     json_: Json = False,
 ) -> None:
     """How sure is a verdict? Repeat its run with other seeds until a sequential test shows or refutes the same outcome with at least 95 %."""
@@ -352,8 +349,8 @@ def certainty(
 @app.command("canary")
 def canary(
     name: Name,
-    calls: Annotated[int, typer.Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
-    budget: Annotated[float | None, typer.Option(help="US dollars for this; the experiment's own holds too.")] = None,
+    calls: Annotated[int, Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
+    budget: Annotated[float | None, Option(help="US dollars for this; the experiment's own holds too.")] = None,
     json_: Json = False,
 ) -> None:
     """Would it come out today? Ask a sample of the recorded calls again, and compare. The result is kept with the experiment."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
+from typer import Argument, Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
@@ -75,17 +76,17 @@ def _short(value: Any) -> str:
 
 
 def fork(
-    run: Annotated[str, typer.Argument(help="The run to fork.")],
+    run: Annotated[str, Argument(help="The run to fork.")],
     set_: Set = None,
     from_: Annotated[
-        str | None, typer.Option("--from", help="Stage from which changes hold; default: from the beginning.")
+        str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")
     ] = None,
     intervene: Annotated[
-        Path | None, typer.Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
+        Path | None, Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
     ] = None,
-    who: Annotated[str, typer.Option(help="Who intervenes.")] = "somebody",
-    seed: Annotated[int | None, typer.Option(help="Another seed asks all that depends on chance anew.")] = None,
-    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls the fork would take.")] = False,
+    who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
+    seed: Annotated[int | None, Option(help="Another seed asks all that depends on chance anew.")] = None,
+    estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
 ) -> None:
     """Run a case again with something changed; what is not touched by it is served from the record."""
@@ -104,7 +105,7 @@ def fork(
 
 
 def compare(
-    runs_: Annotated[list[str], typer.Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")],
+    runs_: Annotated[list[str], Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")],
     json_: Json = False,
 ) -> None:
     """Put runs beside each other: what was put in, votes, answers, what was looked up."""
@@ -138,22 +139,18 @@ def _actions(path: Path | None) -> list[Action]:
 
 
 def what_if(
-    run: Annotated[str, typer.Argument(help="A finished run, or the id of a what-if to go on with it.")],
-    vary: Annotated[
-        list[str] | None, typer.Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")
-    ] = None,
+    run: Annotated[str, Argument(help="A finished run, or the id of a what-if to go on with it.")],
+    vary: Annotated[list[str] | None, Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."
-        ),
+        Option(help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."),
     ] = None,
     propose: Annotated[
-        int | None, typer.Option(help="What would change the verdict? Single changes within this budget of calls.")
+        int | None, Option(help="What would change the verdict? Single changes within this budget of calls.")
     ] = None,
-    cross: Annotated[bool, typer.Option("--grid", help="Every combination, not one change at a time.")] = False,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
-    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls it would take.")] = False,
+    cross: Annotated[bool, Option("--grid", help="Every combination, not one change at a time.")] = False,
+    seeds: Annotated[int, Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
+    estimate: Annotated[bool, Option(help="Ask nothing; say how many calls it would take.")] = False,
     json_: Json = False,
 ) -> None:
     """Ask what would have changed: many variants of one run; what they share is asked once."""
@@ -264,14 +261,10 @@ MOST = 10_000
 
 
 def yardstick(
-    experiment: Annotated[
-        str, typer.Argument(help="The id of an experiment or a what-if, or an experiment's name.")
-    ] = "",
-    arm: Annotated[str, typer.Option(help="Only this arm; by default all arms together.")] = "",
-    procedure: Annotated[
-        str, typer.Option(help="In place of an experiment: all finished runs of this procedure.")
-    ] = "",
-    to: Annotated[Path | None, typer.Option(help="The curve as FILE.html, which opens in a browser.")] = None,
+    experiment: Annotated[str, Argument(help="The id of an experiment or a what-if, or an experiment's name.")] = "",
+    arm: Annotated[str, Option(help="Only this arm; by default all arms together.")] = "",
+    procedure: Annotated[str, Option(help="In place of an experiment: all finished runs of this procedure.")] = "",
+    to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
     """Hold runs in which a jury votes against juries of people: does it move from the first ballot to the verdict as they do? And how many voices has it?"""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -25,16 +26,16 @@ app = typer.Typer(
 
 SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
 DAY = "%Y-%m-%d"
-Base = Annotated[str, typer.Option(help="Which knowledge base of criminal law.")]
+Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
 
 
 @app.command("import")
 def import_(
     file: Path,
-    into: Annotated[str, typer.Option(help="`statutes`, `charges` or `cases`.")] = "cases",
+    into: Annotated[str, Option(help="`statutes`, `charges` or `cases`.")] = "cases",
     base: Base = IMPORTED,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Put the records in place of those of the base, not beside them.")
+        bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")
     ] = False,
 ) -> None:
     """Import a file, whole or not at all."""
@@ -72,17 +73,17 @@ def bases(json_: Json = False) -> None:
 @app.command()
 def search(
     text: str,
-    collection: Annotated[str, typer.Option("--in", help="Which collection.")] = "statutes",
-    k: Annotated[int, typer.Option(help="How many.", min=1)] = 5,
-    mode: Annotated[Mode, typer.Option(help="By which ranking.")] = "hybrid",
+    collection: Annotated[str, Option("--in", help="Which collection.")] = "statutes",
+    k: Annotated[int, Option(help="How many.", min=1)] = 5,
+    mode: Annotated[Mode, Option(help="By which ranking.")] = "hybrid",
     base: Base = BUNDLED,
-    category: Annotated[str, typer.Option(help="Only records of this category or charge.")] = "",
-    law: Annotated[str, typer.Option(help="Only records under this article, e.g. 264.")] = "",
+    category: Annotated[str, Option(help="Only records of this category or charge.")] = "",
+    law: Annotated[str, Option(help="Only records under this article, e.g. 264.")] = "",
     since: Annotated[
-        datetime | None, typer.Option(help="Only records that came on this day or later.", formats=[DAY])
+        datetime | None, Option(help="Only records that came on this day or later.", formats=[DAY])
     ] = None,
     until: Annotated[
-        datetime | None, typer.Option(help="Only records that came on this day or before.", formats=[DAY])
+        datetime | None, Option(help="Only records that came on this day or before.", formats=[DAY])
     ] = None,
     json_: Json = False,
 ) -> None:
@@ -102,7 +103,7 @@ def search(
 @app.command()
 def reindex(
     collection: str,
-    embedding: Annotated[str, typer.Option(help="By which embedding; the server's own where it is not given.")] = "",
+    embedding: Annotated[str, Option(help="By which embedding; the server's own where it is not given.")] = "",
 ) -> None:
     """Index a collection, e.g. `statutes` or `statutes.imported`, with an embedding, so that no look-up has to wait for that."""
     if problem := embedding_problem(embedding):

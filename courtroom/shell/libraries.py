@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_upload
@@ -29,7 +30,7 @@ def cases(context: typer.Context) -> None:
 @cases_app.command("check")
 def check_case(
     path: Path,
-    labels: Annotated[str, typer.Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
+    labels: Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
 ) -> None:
     """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
     try:
@@ -64,8 +65,8 @@ def panels(context: typer.Context) -> None:
 
 @panels_app.command("import")
 def take_in(
-    file: Annotated[Path, typer.Argument(help="A CSV or YAML file, a person in each row.")],
-    name: Annotated[str, typer.Option(help="The panel's name; default: the file's.")] = "",
+    file: Annotated[Path, Argument(help="A CSV or YAML file, a person in each row.")],
+    name: Annotated[str, Option(help="The panel's name; default: the file's.")] = "",
 ) -> None:
     """Save the persons of a file as a panel, in place of one that has the name."""
     with opened() as house:
@@ -75,7 +76,7 @@ def take_in(
 
 
 @panels_app.command()
-def export(name: str, to: Annotated[Path, typer.Option(help="FILE.csv or FILE.yaml")]) -> None:
+def export(name: str, to: Annotated[Path, Option(help="FILE.csv or FILE.yaml")]) -> None:
     """Write a panel as CSV or YAML."""
     with opened() as house:
         panel = house.panels.load(name)

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
 from pydantic import ValidationError
+from typer import Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
@@ -146,13 +146,13 @@ def print_result(summary: dict[str, Any], as_json: bool) -> None:
 
 
 S = TypeVar("S", bound=Setup)
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
 Set = Annotated[
     list[str] | None,
-    typer.Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5."),
+    Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5."),
 ]
-Model = Annotated[str | None, typer.Option(help="`offline`, or any LiteLLM model id.")]
-Until = Annotated[str | None, typer.Option(help="Pause after this stage.")]
+Model = Annotated[str | None, Option(help="`offline`, or any LiteLLM model id.")]
+Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 
 def pairs(changes: Sequence[str] | None) -> dict[str, Any]:

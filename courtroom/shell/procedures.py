@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
@@ -60,14 +61,14 @@ def list_(json_: Json = False) -> None:
 
 @models_app.command()
 def check(
-    model: Annotated[str, typer.Argument(help="A LiteLLM model id, e.g. openai/gpt-4o-mini.")],
-    connection: Annotated[str, typer.Option(help="The name of a connection that the server's owner lists.")] = "",
-    long: Annotated[int, typer.Option(help="Tokens of the long prompt.", min=100, max=2_000_000)] = 16_000,
+    model: Annotated[str, Argument(help="A LiteLLM model id, e.g. openai/gpt-4o-mini.")],
+    connection: Annotated[str, Option(help="The name of a connection that the server's owner lists.")] = "",
+    long: Annotated[int, Option(help="Tokens of the long prompt.", min=100, max=2_000_000)] = 16_000,
     procedures: Annotated[
-        bool, typer.Option("--procedures", help="Hear a sample case by each procedure instead; print what came of it.")
+        bool, Option("--procedures", help="Hear a sample case by each procedure instead; print what came of it.")
     ] = False,
-    only: Annotated[list[str] | None, typer.Option(help="With --procedures: only this one; may be repeated.")] = None,
-    wait: Annotated[float, typer.Option(help="With --procedures: seconds that one run may take.", min=1)] = 1800,
+    only: Annotated[list[str] | None, Option(help="With --procedures: only this one; may be repeated.")] = None,
+    wait: Annotated[float, Option(help="With --procedures: seconds that one run may take.", min=1)] = 1800,
     json_: Json = False,
 ) -> None:
     """Ask a model a schema, a stream, a picture and a long prompt; say what works, and what it cost."""
@@ -118,7 +119,7 @@ LAYOUT = Path(__file__).parent / "new_procedure"
 
 def options(
     traceback: Annotated[
-        bool, typer.Option("--traceback", help="Show errors in full on stderr, as the log has them.")
+        bool, Option("--traceback", help="Show errors in full on stderr, as the log has them.")
     ] = False,
 ) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
@@ -212,8 +213,8 @@ def tried(procedure: Procedure, home: Path) -> Iterator[str]:
 
 
 def new_procedure(
-    name: Annotated[str, typer.Argument(help="Small letters, digits and hyphens, e.g. two-judges.")],
-    to: Annotated[Path | None, typer.Option(help="The folder to make; by default one of that name here.")] = None,
+    name: Annotated[str, Argument(help="Small letters, digits and hyphens, e.g. two-judges.")],
+    to: Annotated[Path | None, Option(help="The folder to make; by default one of that name here.")] = None,
 ) -> None:
     """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
@@ -262,16 +263,14 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
 
 
 def align(
-    to: Annotated[Path, typer.Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
+    to: Annotated[Path, Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
     runs_: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Runs with a known judgment; by default all that are done and are no test of an experiment."
-        ),
+        Argument(help="Runs with a known judgment; by default all that are done and are no test of an experiment."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The model that reflects and corrects.")] = None,
+    model: Annotated[str | None, Option(help="The model that reflects and corrects.")] = None,
     set_: Set = None,
-    teacher: Annotated[str, typer.Option(help="Only drafts of this model are read.")] = "",
+    teacher: Annotated[str, Option(help="Only drafts of this model are read.")] = "",
     json_: Json = False,
 ) -> None:
     """Build training data for an expert from recorded runs with a known judgment."""

@@ -3,8 +3,8 @@
 import json
 from typing import Annotated, Any
 
-import typer
 from pydantic import ValidationError
+from typer import Argument, Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
@@ -16,16 +16,14 @@ from courtroom.questions.interview import last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
 from courtroom.shell.options import Json, opened
 
-Member = Annotated[str | None, typer.Option(help="A member's id, e.g. juror-05.")]
+Member = Annotated[str | None, Option(help="A member's id, e.g. juror-05.")]
 
 
 def audit(
-    run: Annotated[str, typer.Argument(help="The run.")],
+    run: Annotated[str, Argument(help="The run.")],
     member: Member = None,
-    seeds: Annotated[
-        int, typer.Option(help=f"How often each of the four questions is asked, 1 to {MOST_SEEDS}.")
-    ] = SEEDS,
-    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls the audit would take.")] = False,
+    seeds: Annotated[int, Option(help=f"How often each of the four questions is asked, 1 to {MOST_SEEDS}.")] = SEEDS,
+    estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the audit would take.")] = False,
     json_: Json = False,
 ) -> None:
     """Why did members change sides? Their calls are asked again without votes, reasons or both of their peers."""
@@ -94,13 +92,13 @@ def _print(result: dict[str, Any], as_json: bool) -> None:
 
 
 def interview(
-    run: Annotated[str, typer.Argument(help="The run.")],
-    question: Annotated[str, typer.Argument(help="The question.")],
-    member: Annotated[str, typer.Option(help="A member's id, e.g. juror-05.")],
+    run: Annotated[str, Argument(help="The run.")],
+    question: Annotated[str, Argument(help="The question.")],
+    member: Annotated[str, Option(help="A member's id, e.g. juror-05.")],
     after: Annotated[
-        str | None, typer.Option(help="Stage after which it is asked, by name; default: as it stands now.")
+        str | None, Option(help="Stage after which it is asked, by name; default: as it stands now.")
     ] = None,
-    by: Annotated[str, typer.Option(help="Who asks.")] = "somebody",
+    by: Annotated[str, Option(help="Who asks.")] = "somebody",
     json_: Json = False,
 ) -> None:
     """Ask a member something; it answers from what it knew at that moment, and nothing in the run changes."""
@@ -137,13 +135,13 @@ def _until(record: Record, stage: str | None) -> Record:
 
 
 def mark(
-    run: Annotated[str, typer.Argument(help="The run.")],
-    by: Annotated[str, typer.Option(help="Who marks it.")],
-    on: Annotated[str, typer.Option(help="A member's id or a call's path; default: the run as a whole.")] = "",
-    star: Annotated[bool | None, typer.Option("--star/--no-star", help="Put a star on it, or take it off.")] = None,
-    score: Annotated[int | None, typer.Option(help=f"{LOWEST} to {HIGHEST}.")] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; may be given again.")] = None,
-    comment: Annotated[str | None, typer.Option(help="A comment.")] = None,
+    run: Annotated[str, Argument(help="The run.")],
+    by: Annotated[str, Option(help="Who marks it.")],
+    on: Annotated[str, Option(help="A member's id or a call's path; default: the run as a whole.")] = "",
+    star: Annotated[bool | None, Option("--star/--no-star", help="Put a star on it, or take it off.")] = None,
+    score: Annotated[int | None, Option(help=f"{LOWEST} to {HIGHEST}.")] = None,
+    tag: Annotated[list[str] | None, Option(help="A tag; may be given again.")] = None,
+    comment: Annotated[str | None, Option(help="A comment.")] = None,
 ) -> None:
     """Mark a run, a member or an answer. What is not given stays as this reviewer had it."""
     with opened() as house:
@@ -157,9 +155,7 @@ def mark(
         house.marks.put(run, made)
 
 
-def marks(
-    run: Annotated[str | None, typer.Argument(help="The run; default: all runs.")] = None, json_: Json = False
-) -> None:
+def marks(run: Annotated[str | None, Argument(help="The run; default: all runs.")] = None, json_: Json = False) -> None:
     """All marks, a line each, and how far reviewers agree in their scores."""
     with opened() as house:
         found = {run: house.marks.of(house.record(run).run.id)} if run else house.marks.all()

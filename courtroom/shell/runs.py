@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from typer import Argument, Option
 
 from courtroom.cases.case import Case
 from courtroom.cases.files import read_upload
@@ -65,14 +66,14 @@ def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
 
 
 def run(
-    case: Annotated[str, typer.Argument(help="A case's id, or a file.")],
+    case: Annotated[str, Argument(help="A case's id, or a file.")],
     procedure: Annotated[
-        str | None, typer.Option(help="Which procedure; default: the first that takes cases of its kind.")
+        str | None, Option(help="Which procedure; default: the first that takes cases of its kind.")
     ] = None,
     model: Model = None,
-    seed: Annotated[int, typer.Option(help="What all chance depends on.")] = 0,
+    seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
     set_: Set = None,
-    panel: Annotated[str | None, typer.Option(help="A saved panel whose persons are the jurors.")] = None,
+    panel: Annotated[str | None, Option(help="A saved panel whose persons are the jurors.")] = None,
     until: Until = None,
     json_: Json = False,
 ) -> None:
@@ -111,7 +112,7 @@ def runs() -> None:
             print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
 
 
-def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.html")]) -> None:
+def export(run: str, to: Annotated[Path, Option(help="FILE.json or FILE.html")]) -> None:
     """Write a run as JSON, or as one HTML report that opens without the app."""
     from courtroom import report  # slow to import: only to write one
 
@@ -132,14 +133,12 @@ def export(run: str, to: Annotated[Path, typer.Option(help="FILE.json or FILE.ht
 
 def film(
     run: str,
-    to: Annotated[Path | None, typer.Option(help="FILE.mp4, FILE.gif, or FILE.png for one picture.")] = None,
-    shape: Annotated[Literal["wide", "tall"], typer.Option(help="16:9 or 9:16.")] = "wide",
-    theme: Annotated[
-        Literal["light", "dark"], typer.Option(help="Dark type on a light ground, or light on dark.")
-    ] = "light",
-    language: Annotated[Literal["en", "zh"], typer.Option(help="Of everything but what members say.")] = "en",
-    seconds: Annotated[float, typer.Option(min=20, max=60, help="About how long it is.")] = 45,
-    leave_out: Annotated[list[int] | None, typer.Option(help="The number of a moment in the storyboard.")] = None,
+    to: Annotated[Path | None, Option(help="FILE.mp4, FILE.gif, or FILE.png for one picture.")] = None,
+    shape: Annotated[Literal["wide", "tall"], Option(help="16:9 or 9:16.")] = "wide",
+    theme: Annotated[Literal["light", "dark"], Option(help="Dark type on a light ground, or light on dark.")] = "light",
+    language: Annotated[Literal["en", "zh"], Option(help="Of everything but what members say.")] = "en",
+    seconds: Annotated[float, Option(min=20, max=60, help="About how long it is.")] = 45,
+    leave_out: Annotated[list[int] | None, Option(help="The number of a moment in the storyboard.")] = None,
 ) -> None:
     """Draw a film of a run; without a file, its storyboard: the moments that it shows, with their numbers."""
     from courtroom import film as films  # slow to import: only to draw one
@@ -170,7 +169,7 @@ def _drawn(share: float) -> None:
     print(f"{share:.0%} drawn", end=end, file=sys.stderr, flush=True)
 
 
-def import_run(file: Annotated[Path, typer.Argument(help="A run that was exported as JSON.")]) -> None:
+def import_run(file: Annotated[Path, Argument(help="A run that was exported as JSON.")]) -> None:
     """Take in a run that another Courtroom has exported, to be read and forked; a file that was changed is refused."""
     with opened() as house:
         print(house.files.take_in(read_bytes(file)))

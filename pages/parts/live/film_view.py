@@ -27,37 +27,22 @@ _one_at_a_time = threading.Lock()
 
 def film_button(house: Courthouse, procedure: Procedure, record: Record) -> None:
     """The button that opens the storyboard, and the storyboard while it is open."""
-    st.button(
-        _("Film"),
-        icon=":material/movie:",
-        help=_("MP4 or GIF of its moments, to take along."),
-        key="do-film",
-        on_click=_opened,
-        args=(record.run.id,),
-    )
-    if st.session_state.get(OPEN) == record.run.id:
-        st.dialog(_("A film of this run"), width="large", on_dismiss=_closed)(_storyboard)(house, procedure, record)
+    run = record.run.id
 
+    def opened() -> None:
+        st.session_state.pop(DRAWN, None)
+        st.session_state[OPEN] = run
+        st.session_state[f"sharing-{run}"] = False  # else the list lies over the storyboard
 
-def _opened(run: str) -> None:
-    st.session_state.pop(DRAWN, None)
-    st.session_state[OPEN] = run
-    st.session_state[f"sharing-{run}"] = False  # else the list lies over the storyboard
-
-
-def _closed() -> None:
-    st.session_state.pop(OPEN, None)
+    text, icon = _("MP4 or GIF of its moments, to take along."), ":material/movie:"
+    st.button(_("Film"), icon=icon, help=text, key="do-film", on_click=opened)
+    if st.session_state.get(OPEN) == run:
+        dialog = st.dialog(_("A film of this run"), width="large", on_dismiss=lambda: st.session_state.pop(OPEN, None))
+        dialog(_storyboard)(house, procedure, record)
 
 
 def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None:
-    from courtroom.film import (  # slow to import: only for a film
-        LONGEST,
-        SHORTEST,
-        film,
-        length,
-        scene_to_film,
-        storyboard,
-    )
+    from courtroom.film import LONGEST, SHORTEST, film, length, scene_to_film, storyboard  # slow: only for a film
 
     told = scene_to_film(record, procedure)
     result = st.container()
@@ -108,9 +93,10 @@ def _storyboard(house: Courthouse, procedure: Procedure, record: Record) -> None
     if drawn and drawn[0] == record.run.id:
         _run, made, content = drawn
         with result:
+            width = 300 if shape == "tall" else 640
             if made == "mp4":
-                st.video(content, autoplay=True, muted=True, width=300 if shape == "tall" else 640)
+                st.video(content, autoplay=True, muted=True, width=width)
             else:
-                st.image(content, width=300 if shape == "tall" else 640)
+                st.image(content, width=width)
             of = Resource(kind="run", id=record.run.id)
             download(house, _("Download the film"), content, f"{of.id}.{made}", of, key="film-file")

@@ -89,10 +89,12 @@ LIVE_S = 0.7
 def room_view(record: Record, procedure: Procedure, start: int | None = None, *, play: bool = False) -> None:
     """The whole room. `start`: the place of the moment at which a run that is opened begins; None is its end. `play`: whether it
     is played from its beginning when it is first shown."""
-    run = record.run.id
-    data = {"language": language(), "words": words(), "start": start, "play": play}
+    run, drawn = record.run.id, scene_of(record, procedure)
+    data = {"language": language(), "words": words(), "start": start, "play": play, "version": drawn.version}
+    # Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
+    # looked through for tables first.
     room(
-        data=_with_scene(data, record, procedure),
+        data=_bytes(data) + b"\n" + drawn.text.encode(),
         key=f"room-{run}",
         on_call_change=lambda: _to("Calls", run, "call"),
         on_member_change=lambda: _to("Members", run, "member"),
@@ -134,13 +136,6 @@ def scene_of(record: Record, procedure: Procedure) -> DrawnScene:
 @st.cache_resource(show_spinner=False)
 def _scenes() -> Scenes:
     return Scenes()
-
-
-def _with_scene(data: dict[str, Any], record: Record, procedure: Procedure) -> bytes:
-    """Two lines of JSON: what is given, and the scene. As bytes they go to the browser as they are; plain data would be
-    looked through for tables first."""
-    drawn = scene_of(record, procedure)
-    return _bytes({**data, "version": drawn.version}) + b"\n" + drawn.text.encode()
 
 
 def _bytes(data: dict[str, Any]) -> bytes:

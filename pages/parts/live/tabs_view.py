@@ -174,7 +174,8 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
                         with st.container(key=f"pane-{number}"):
                             _tab(house, procedure, run, tab)
             if at_rest and not all_drawn:
-                idle(key=f"idle-{drawing}", height=1, on_idle_change=lambda: _has_time(drawing))
+                has_time = {IDLE: drawing}
+                idle(key=f"idle-{drawing}", height=1, on_idle_change=lambda: st.session_state.update(has_time))
 
 
 def _only_the_open_one(tabs: int) -> str:
@@ -219,10 +220,6 @@ def _record(house: Courthouse, run: str) -> Record:
         return house.runner.latest.of(run)
     except NoSuchRun:
         st.rerun()  # the page says so
-
-
-def _has_time(drawing: int) -> None:
-    st.session_state[IDLE] = drawing
 
 
 def _as_it_stood(record: Record) -> None:
