@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +22,7 @@ from courtroom.knowledge.bases import from_dispute
 from courtroom.shell.options import Json, Model, follow, opened, setup_with
 
 if TYPE_CHECKING:
-    from courtroom.datasets.importing import Imported, Order
+    pass
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -50,9 +51,10 @@ def import_(
     from courtroom.datasets.importing import Order, columns_from
 
     numbered = "=" in labels
+    stem = source.name if source.is_dir() else source.name.partition(".")[0]
     order = Order(
         source=str(source.resolve()),
-        name=name or _name(source),
+        name=name or re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset",
         form=form,
         names=names_from(labels) if numbered else {},
         labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
@@ -63,10 +65,27 @@ def import_(
     with opened() as house:
         try:
             done = house.dataset_imports.run(order, _progress)
-        except NumberedLabels as error:
-            order = _asked(order, error)
-            done = house.dataset_imports.run(order, _progress)
-        _report(done, json_)
+        except NumberedLabels as error:  # a person at the terminal gives the names; elsewhere the error is reported
+            if not sys.stdin.isatty():
+                raise CourtroomError(f"{error} Use --labels.") from error
+            print(error, file=sys.stderr)
+            asked = {number: typer.prompt(f"The name of {number}") for number in error.values}
+            names = names_from(",".join(f"{number}={name}" for number, name in asked.items()))
+            done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
+    info = done.info
+    if json_:
+        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        values |= {"counts": done.counts.model_dump(), "problems": [str(one) for one in done.problems]}
+        print(json.dumps(values, ensure_ascii=False))
+    else:
+        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
+        print("\n".join(done.counts.sentences()))
+    for problem in done.problems[:MOST_SHOWN]:
+        print(f"not taken in: {problem}", file=sys.stderr)
+    if done.refused > MOST_SHOWN:
+        print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
+    for remark, times in done.remarks.items():
+        print(f"{remark} ({times} times)", file=sys.stderr)
 
 
 @app.command("list")
@@ -133,11 +152,8 @@ def show(
         info = found.info
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
         for line in found.rows():
-            print(
-                "\t".join(
-                    f"{key} {value:,}" if isinstance(value, float | int) else str(value) for key, value in line.items()
-                )
-            )
+            cells = (f"{key} {one:,}" if isinstance(one, float | int) else str(one) for key, one in line.items())
+            print("\t".join(cells))
         for sentence in counts.sentences() if counts else ():
             print(sentence)
         for row in rows:
@@ -234,8 +250,19 @@ def precedents(
     with opened() as house:
         if house.datasets.info(name).kind == "dispute":
             _distilled(house, name, split, model)
-        else:
-            print(f"{_into_knowledge(house, name, split)} cases of “{name}” are precedents in “cases”.")
+            return
+        from courtroom.datasets.samples import precedent_id
+
+        rows, done = iter(house.datasets.rows(name, split=split)), 0
+        while some := list(islice(rows, 200)):
+            cases = [(row.id, row.case) for row in some if isinstance(row.case, CriminalCase)]
+            if len(cases) < len(some):
+                raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
+            house.knowledge.of("cases").add(
+                case.model_copy(update={"id": precedent_id(name, row)}) for row, case in cases
+            )
+            done += len(cases)
+        print(f"{done} cases of “{name}” are precedents in “cases”.")
 
 
 def _distilled(house: Courthouse, name: str, split: str | None, model: str | None) -> None:
@@ -261,62 +288,10 @@ def _distilled(house: Courthouse, name: str, split: str | None, model: str | Non
     )
 
 
-def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
-    from courtroom.datasets.samples import precedent_id
-
-    taken: list[CriminalCase] = []
-    done = 0
-    for row in house.datasets.rows(name, split=split):
-        if not isinstance(row.case, CriminalCase):
-            raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
-        taken.append(row.case.model_copy(update={"id": precedent_id(name, row.id)}))
-        if len(taken) == 200:
-            house.knowledge.of("cases").add(taken)
-            done, taken = done + len(taken), []
-    house.knowledge.of("cases").add(taken)
-    return done + len(taken)
-
-
-def _name(source: Path) -> str:
-    stem = source.name if source.is_dir() else source.name.partition(".")[0]
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"
-
-
-def _asked(order: Order, error: NumberedLabels) -> Order:
-    """The order with the names that a person at the terminal gives; elsewhere the error is reported."""
-    if not sys.stdin.isatty():
-        raise CourtroomError(f"{error} Use --labels.") from error
-    print(error, file=sys.stderr)
-    names = {number: typer.prompt(f"The name of {number}") for number in error.values}
-    checked = names_from(",".join(f"{number}={name}" for number, name in names.items()))
-    return order.model_copy(update={"names": checked})
-
-
-def _report(done: Imported, as_json: bool) -> None:
-    info = done.info
-    if as_json:
-        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
-        values["counts"] = done.counts.model_dump()
-        print(json.dumps({**values, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
-    else:
-        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
-        print("\n".join(done.counts.sentences()))
-    for problem in done.problems[:MOST_SHOWN]:
-        print(f"not taken in: {problem}", file=sys.stderr)
-    if done.refused > MOST_SHOWN:
-        print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
-    for remark, times in done.remarks.items():
-        print(f"{remark} ({times} times)", file=sys.stderr)
-
-
 def _splits(info: DatasetInfo) -> str:
     return ", ".join(f"{split} {count}" for split, count in info.splits.items()) or "no splits"
 
 
 def _progress(taken: int, refused: int, share: float) -> None:
-    print(
-        f"\r{taken} rows, {refused} refused, {share:.0%} read",
-        end="" if share < 1 else "\n",
-        file=sys.stderr,
-        flush=True,
-    )
+    told = f"\r{taken} rows, {refused} refused, {share:.0%} read"
+    print(told, end="" if share < 1 else "\n", file=sys.stderr, flush=True)

@@ -22,13 +22,11 @@ from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
     from courtroom.experiments.estimate import ExperimentEstimate
-    from courtroom.experiments.measures import Measure
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
 WHOLE = ("values", "frontier", "matrix")
 """Figures that need no classes."""
-FORMS = (".html", ".json", ".csv")
 
 
 def figure(
@@ -51,20 +49,17 @@ def figure(
 
     with opened() as house:
         found = house.experiments.results(name)
-    chosen, among = _measure(found, measure), group or _first(found)
+    by_name = {one.name: one for one in found.measures}
+    if not by_name or (measure and measure not in by_name):
+        raise CourtroomError(f"The table has no measure “{measure}”. It has: {', '.join(by_name) or 'none'}.")
+    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
+    chosen = by_name[measure] if measure else (valued or found.measures)[0]
+    if not group and not found.table.groups:
+        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
+    among = group or found.table.groups[0]
     if what in WHOLE:
         groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
-        rows: list[dict[str, str | float]] = [
-            {
-                "arm": line.arm,
-                chosen.title: one.value,
-                "from": one.low if one.known else "",
-                "to": one.high if one.known else "",
-                "cases": line.counts[chosen.name],
-            }  # fmt: skip
-            for line in found.table.lines
-            if line.group == among and (one := line.values.get(chosen.name))
-        ]
+        rows: list[dict[str, str | float]] = []
         if what == "matrix":
             if chosen.each is None:
                 raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
@@ -77,10 +72,17 @@ def figure(
             drawn = draw_matrix(groups, chosen, theme)
         else:
             drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
-            spent = found.table.spent
-            for row in rows:
-                took = spent[str(row["arm"])]
-                row |= {"tokens": took.tokens, **({} if took.cost is None else {"US$": took.cost})}
+            for line in found.table.lines:
+                if line.group == among and (one := line.values.get(chosen.name)):
+                    took, ends = found.table.spent[line.arm], (one.low, one.high) if one.known else ("", "")
+                    row: dict[str, str | float] = {
+                        "arm": line.arm,
+                        chosen.title: one.value,
+                        "from": ends[0],
+                        "to": ends[1],
+                    }
+                    row |= {"cases": line.counts[chosen.name], "tokens": took.tokens}
+                    rows.append(row if took.cost is None else {**row, "US$": took.cost})
     else:
         broken = found.breakdown(what, chosen, group or ALL)
         rows, drawn = broken.rows(), draw_breakdown(broken, theme)
@@ -88,30 +90,16 @@ def figure(
         raise CourtroomError(f"{chosen.title} has no value here.")
     if to is None:
         print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
-    elif to.suffix == ".html":
+        return
+    if to.suffix == ".html":
         write(to, drawn.to_html(include_plotlyjs=True))
     elif to.suffix == ".json":
         write(to, drawn.to_json())
     elif to.suffix == ".csv":
         write(to, _lines(rows, ","))
     else:
-        raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
-    if to is not None:
-        print(to)
-
-
-def _measure(results: ExperimentResults, name: str) -> Measure:
-    by_name = {measure.name: measure for measure in results.measures}
-    if not by_name or (name and name not in by_name):
-        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(by_name) or 'none'}.")
-    valued = [one for one in results.measures if any(one.name in line.values for line in results.table.lines)]
-    return by_name[name] if name else next(iter(valued or by_name.values()))
-
-
-def _first(results: ExperimentResults) -> str:
-    if not results.table.groups:
-        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
-    return results.table.groups[0]
+        raise CourtroomError("--to needs a file name that ends in .html, .json, .csv.")
+    print(to)
 
 
 def _lines(rows: list[dict[str, str | float]], between: str) -> str:
@@ -158,14 +146,8 @@ def run(
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
-        changes: dict[str, Any] = {
-            "dataset": dataset,
-            "split": split,
-            "sample": sample,
-            "repeats": repeats,
-            "model": model,
-        }
-        experiment = adapted(read_toml(file), **changes, values=pairs(set_))
+        changes: dict[str, Any] = {"split": split, "sample": sample, "repeats": repeats, "model": model}
+        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_))
         if controls:
             experiment = house.experiments.with_controls(experiment, controls)
         experiment = _with_budget(experiment, budget)
@@ -337,13 +319,10 @@ def certainty(
     with opened() as house:
         if budget is not None and budget <= 0:
             raise CourtroomError("--budget needs an amount above 0.")
-        found = house.experiments.repeats.go(
-            run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr)
-        )
-    if json_:
-        print(json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False))
-    else:
-        print(f"{found.sentence} {found.reason}".strip())
+        repeats = house.experiments.repeats
+        found = repeats.go(run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr))
+    told = json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False)
+    print(told if json_ else f"{found.sentence} {found.reason}".strip())
 
 
 @app.command("canary")

@@ -16,7 +16,6 @@ from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import read_values
 from courtroom.engine.interventions import Action, ChangeSetup, read_actions
-from courtroom.engine.rehearsal import Estimate
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
@@ -67,12 +66,12 @@ def _ballot(letters: str, ballot: BallotComparison) -> str:
 
 
 def _values(letters: str, values: tuple[Any, ...] | list[Any]) -> str:
-    return " | ".join(f"{letter} {_short(value)}" for letter, value in zip(letters, values, strict=True))
-
-
-def _short(value: Any) -> str:
-    text = "-" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+    texts = [
+        "-" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in values
+    ]
+    short = (text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..." for text in texts)
+    return " | ".join(f"{letter} {text}" for letter, text in zip(letters, short, strict=True))
 
 
 def fork(
@@ -92,7 +91,14 @@ def fork(
     """Run a case again with something changed; what is not touched by it is served from the record."""
     with opened() as house:
         parent = house.record(run)
-        actions = _actions(intervene)
+        actions: list[Action] = []
+        if intervene is not None:
+            if not intervene.is_file():
+                raise CourtroomError(f"--intervene {intervene}: there is no such file.")
+            try:
+                actions = read_actions(intervene.read_text(encoding="utf-8"))
+            except ValidationError as error:
+                raise CourtroomError(f"--intervene {intervene}: {' '.join(explain(error))}") from error
         setup = parent.setup if from_ else setup_with(parent.setup, set_)
         if from_:
             actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
@@ -101,7 +107,12 @@ def fork(
             drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
         wanted = parent.run.seed if seed is None else seed
         found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run, interventions=planned)
-    _report(found, json_)
+    ask, anew = found.calls - found.on_record, dict(found.anew)
+    if json_:
+        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}))
+        return
+    why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
+    print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
 
 
 def compare(
@@ -112,30 +123,6 @@ def compare(
     with opened() as house:
         compared = comparison.compare([house.record(run) for run in comparison.checked(runs_)])
     print(compared.model_dump_json() if json_ else "\n".join(lines(compared)))
-
-
-def _report(estimate: Estimate, as_json: bool) -> None:
-    ask = estimate.calls - estimate.on_record
-    if as_json:
-        print(
-            json.dumps({"calls": estimate.calls, "ask": ask, "serve": estimate.on_record, "anew": dict(estimate.anew)})
-        )
-        return
-    why = (
-        f" Anew: {', '.join(f'{title} {number}' for title, number in estimate.anew.items())}." if estimate.anew else ""
-    )
-    print(f"{ask} calls would be asked, {estimate.on_record} are served from the record.{why}")
-
-
-def _actions(path: Path | None) -> list[Action]:
-    if path is None:
-        return []
-    if not path.is_file():
-        raise CourtroomError(f"--intervene {path}: there is no such file.")
-    try:
-        return read_actions(path.read_text(encoding="utf-8"))
-    except ValidationError as error:
-        raise CourtroomError(f"--intervene {path}: {' '.join(explain(error))}") from error
 
 
 def what_if(
@@ -225,7 +212,10 @@ def _experiment(
         if not equals or not given:
             raise typer.BadParameter(f"--vary {text}: write KEY=V1,V2,...")
         if path.strip() == "seed":
-            seeds = [_seed(value) for value in read_values(given)]
+            seeds = read_values(given)
+            for value in seeds:
+                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                    raise typer.BadParameter(f"--vary seed: {value} is no seed; seeds are whole numbers from 0 on.")
         else:
             axes.append(values(procedure.setup, path.strip(), read_values(given)))
     offered = left_out(procedure, base.setup, base.case, base.run.seed) if drop else {}
@@ -238,12 +228,6 @@ def _experiment(
         proposed = what_ifs.propose(run, budget, progress)
         axes.append(tuple(variant for variant, _ in proposed))
     return what_ifs.experiment(run, grid(*axes) if cross else singly(*axes), seeds)
-
-
-def _seed(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise typer.BadParameter(f"--vary seed: {value} is no seed; seeds are whole numbers from 0 on.")
-    return value
 
 
 def _print(summary: dict[str, Any]) -> None:

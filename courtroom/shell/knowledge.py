@@ -55,19 +55,18 @@ def import_(
 @app.command()
 def bases(json_: Json = False) -> None:
     """The knowledge bases, what each holds, and the files it is made of."""
+    found = []
     with opened() as house:
-        found = []
         for base in house.knowledge.bases():
             held = {kind: len(house.knowledge.of(kind, base)) for kind in IN_BASES}
             files = [origin for kind in KINDS for origin in origins(house.database, kept_as(kind, base))]
-            made_of = [origin.model_dump(mode="json") for origin in files]
-            found.append({"base": base, "holds": held, "files": made_of})
+            found.append({"base": base, "holds": held, "files": [one.model_dump(mode="json") for one in files]})
             if not json_:
                 print("\t".join([base, *(f"{count} {kind}" for kind, count in held.items())]))
                 for origin in files:
                     print(f"\t{origin.file}: {origin.records} records, {SAID[origin.how]}")
-        if json_:
-            print(json.dumps(found, ensure_ascii=False))
+    if json_:
+        print(json.dumps(found, ensure_ascii=False))
 
 
 @app.command()
@@ -93,11 +92,9 @@ def search(
     only = Filter(category=category, law=law, since=since and since.date(), until=until and until.date())
     with opened() as house:
         hits = house.runner.do(_collection(house, collection, base).search(text, k, mode, only=only)).result()
-        rows = [{"id": one.record.id, **one.scores.model_dump()} for one in hits]
-        for row in [] if json_ else rows:
-            print("\t".join("" if value is None else str(value) for value in row.values()))
-        if json_:
-            print(json.dumps(rows))
+    rows = [{"id": one.record.id, **one.scores.model_dump()} for one in hits]
+    lines = ("\t".join("" if value is None else str(value) for value in row.values()) for row in rows)
+    print(json.dumps(rows) if json_ else "\n".join(lines), end="\n" if json_ or rows else "")
 
 
 @app.command()
@@ -109,7 +106,8 @@ def reindex(
     if problem := embedding_problem(embedding):
         raise CourtroomError(f"{problem[:1].upper()}{problem[1:]}.")
     with opened() as house:
-        known = _collection(house, *_parted(collection), embedding)
+        name, _, base = collection.partition(".")
+        known = _collection(house, name, base or BUNDLED, embedding)
         house.runner.do(known.warm()).result()
         embedded = house.knowledge.using(embedding).embedding.name
         print(f"{len(known)} records of “{collection}” are indexed with {embedded}.")
@@ -136,8 +134,7 @@ def undo(step: int) -> None:
 def snapshot(name: str) -> None:
     """Name the learned memory as it is now; runs name it as their `memory`."""
     with opened() as house:
-        digest = house.knowledge.snapshot(name)
-        print(f"{name}\t{digest}")
+        print(f"{name}\t{house.knowledge.snapshot(name)}")
 
 
 @app.command()
@@ -157,11 +154,6 @@ def restore(name: str) -> None:
     with opened() as house:
         house.knowledge.restore(name)
         print(f"The memory is as in the snapshot “{name}”. This is a step of learning, which `undo` takes back.")
-
-
-def _parted(kept: str) -> tuple[str, str]:
-    name, _, base = kept.partition(".")
-    return name, base or BUNDLED
 
 
 def _collection(house: Courthouse, name: str, base: str, embedding: str = "") -> Collection[Any]:

@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -75,8 +75,16 @@ def check(
     from courtroom.upkeep.model_check import trials
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
-    if procedures:
-        _hear_samples(spec, wait, only or (), json_=json_)
+    if procedures:  # the table of docs/models.md, a row as soon as it is known
+        from courtroom.upkeep.procedure_check import HEAD, tallies
+
+        found = tallies(from_environment(), spec, wait, only or ())
+        if json_:
+            print(json.dumps([one.model_dump() for one in found]))
+            return
+        print(HEAD, flush=True)
+        for one in found:
+            print(one.row(), flush=True)
         return
 
     async def all_of(found: AsyncIterator[ModelTrial]) -> list[ModelTrial]:
@@ -84,7 +92,8 @@ def check(
         async for trial in found:
             done.append(trial)
             if not json_:
-                print(_line(trial), flush=True)
+                used = f"{trial.prompt_tokens:,} + {trial.completion_tokens:,} tokens, {trial.seconds:.1f} s"
+                print(f"{'ok' if trial.works else 'no'}\t{trial.about}\t{trial.sentence} ({used})", flush=True)
         return done
 
     done = asyncio.run(all_of(trials(spec, Connections.read(from_environment().connections), long)))
@@ -94,24 +103,6 @@ def check(
         print(f"All four cost US$ {sum(trial.cost or 0.0 for trial in done):.6f}.")
     else:
         print("What it cost is not known: LiteLLM has no price for this model.")
-
-
-def _hear_samples(spec: ModelSpec, wait_s: float, only: Sequence[str], *, json_: bool) -> None:
-    """The table of docs/models.md, a row as soon as it is known."""
-    from courtroom.upkeep.procedure_check import HEAD, tallies
-
-    found = tallies(from_environment(), spec, wait_s, only)
-    if json_:
-        print(json.dumps([one.model_dump() for one in found]))
-        return
-    print(HEAD, flush=True)
-    for one in found:
-        print(one.row(), flush=True)
-
-
-def _line(trial: ModelTrial) -> str:
-    used = f"{trial.prompt_tokens:,} + {trial.completion_tokens:,} tokens, {trial.seconds:.1f} s"
-    return f"{'ok' if trial.works else 'no'}\t{trial.about}\t{trial.sentence} ({used})"
 
 
 LAYOUT = Path(__file__).parent / "new_procedure"
@@ -240,26 +231,15 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
         raise CourtroomError(f"{folder} holds something already. Name another folder with --to.")
     words = name.split("-")
     module = "_".join(words)
-    values = {
-        "name": name,
-        "module": module,
-        "title": " ".join(words).capitalize(),
-        "kind": "".join(map(str.title, words)),
-    }
-    places = {
-        "pyproject.toml": "pyproject.toml",
-        f"{module}/procedure.py": "procedure.py",
-        f"{module}/prompts/_system.md.j2": "_system.md.j2",
-        f"{module}/prompts/decide.md.j2": "decide.md.j2",
-    }
-    written = [folder / place for place in (*places, f"{module}/__init__.py")]
-    for path in written:
+    title, kind = " ".join(words).capitalize(), "".join(map(str.title, words))
+    files = ("pyproject.toml", "procedure.py", "prompts/_system.md.j2", "prompts/decide.md.j2")
+    written = [folder / file if file == "pyproject.toml" else folder / module / file for file in files]
+    for path, file in zip(written, files, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
-    (folder / module / "__init__.py").write_text("", encoding="utf-8")
-    for place, source in places.items():
-        text = (LAYOUT / f"{source}.txt").read_text(encoding="utf-8")
-        (folder / place).write_text(Template(text).substitute(values), encoding="utf-8")
-    return written
+        text = Template((LAYOUT / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
+        path.write_text(text.substitute(name=name, module=module, title=title, kind=kind), encoding="utf-8")
+    (written[1].parent / "__init__.py").write_text("", encoding="utf-8")
+    return [*written, written[1].parent / "__init__.py"]
 
 
 def align(

@@ -7,11 +7,9 @@ from pydantic import ValidationError
 from typer import Argument, Option
 
 from courtroom.cases.checks import explain
-from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.questions.asides import Cost, cost
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable, shares, why_none
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable, shares, why_none
 from courtroom.questions.interview import last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
 from courtroom.shell.options import Json, opened
@@ -32,39 +30,32 @@ def audit(
         procedure = house.procedures[record.run.procedure]
         chosen = [one for one in auditable(procedure, record) if member in (None, one.vote.member)]
         plan = house.audits.plan(record, [one.call.path for one in chosen], seeds)
-        why = "" if chosen else why_none(procedure, record, member)
+        notes = [*plan.left_out, *([] if chosen else filter(None, [why_none(procedure, record, member)]))]
+        told: dict[str, Any]
         if estimate:
-            _print(_estimated(house, plan, why), json_)
-            return
-        stopped = house.audits.start(plan).result().stopped if plan.questions else ""
-        found = [one for one in house.audits.of(record) if member in (None, one.member)]
-        _print(_found(found, (*plan.left_out, why, stopped)), json_)
-
-
-def _estimated(house: Courthouse, plan: AuditPlan, why: str) -> dict[str, Any]:
-    loads = plan.estimate.loads
-    return {
-        "ask": plan.estimate.calls - plan.estimate.on_record,
-        "serve": plan.estimate.on_record,
-        "tokens": sum(load.prompt_tokens + load.completion_tokens for load in loads),
-        "cost": house.price(plan.estimate),
-        "notes": [*plan.left_out, *([why] if why else [])],
-    }
-
-
-def _found(found: list[Audit], notes: tuple[str, ...]) -> dict[str, Any]:
-    prices = [one.cost.money for one in found]
-    total = Cost(
-        calls=sum(one.cost.calls for one in found),
-        tokens=sum(one.cost.tokens for one in found),
-        money=None if None in prices else sum(price for price in prices if price is not None),
-    )
-    return {
-        "audits": [one.model_dump(mode="json") for one in found],
-        "shares": {name: round(share, 4) for name, share in shares(found).items()},
-        "cost": total.model_dump(mode="json"),
-        "notes": [note for note in notes if note],
-    }
+            told = {
+                "ask": plan.estimate.calls - plan.estimate.on_record,
+                "serve": plan.estimate.on_record,
+                "tokens": sum(load.prompt_tokens + load.completion_tokens for load in plan.estimate.loads),
+                "cost": house.price(plan.estimate),
+                "notes": notes,
+            }
+        else:
+            stopped = house.audits.start(plan).result().stopped if plan.questions else ""
+            found = [one for one in house.audits.of(record) if member in (None, one.member)]
+            prices = [one.cost.money for one in found]
+            total = Cost(
+                calls=sum(one.cost.calls for one in found),
+                tokens=sum(one.cost.tokens for one in found),
+                money=None if None in prices else sum(price for price in prices if price is not None),
+            )
+            told = {
+                "audits": [one.model_dump(mode="json") for one in found],
+                "shares": {name: round(share, 4) for name, share in shares(found).items()},
+                "cost": total.model_dump(mode="json"),
+                "notes": [*notes, *filter(None, [stopped])],
+            }
+    _print(told, json_)
 
 
 def _print(result: dict[str, Any], as_json: bool) -> None:
@@ -104,7 +95,11 @@ def interview(
     """Ask a member something; it answers from what it knew at that moment, and nothing in the run changes."""
     with opened() as house:
         record = house.record(run)
-        call = last_call(_until(record, after), member)
+        stages = [one for one in record.stages if after and after.casefold() in (one.name.casefold(), one.path)]
+        if after is not None and not stages:
+            known = ", ".join(one.name for one in record.stages)
+            raise CourtroomError(f"--after: this run has no stage “{after}”. Stages: {known}.")
+        call = last_call(record.until(stages[0].index) if stages else record, member)
         if call is None:
             raise CourtroomError(
                 f"No model has answered in the seat {member} up to there. Name another member or stage."
@@ -121,17 +116,6 @@ def interview(
             print(json.dumps({**values, "cost": cost([called]).model_dump(mode="json")}, ensure_ascii=False))
         else:
             print(called.value["answer"])
-
-
-def _until(record: Record, stage: str | None) -> Record:
-    if stage is None:
-        return record
-    found = [one for one in record.stages if stage.casefold() in (one.name.casefold(), one.path)]
-    if not found:
-        raise CourtroomError(
-            f"--after: this run has no stage “{stage}”. Stages: {', '.join(one.name for one in record.stages)}."
-        )
-    return record.until(found[0].index)
 
 
 def mark(
@@ -166,14 +150,8 @@ def marks(run: Annotated[str | None, Argument(help="The run; default: all runs."
         return
     for name, given in found.items():
         for one in given:
-            what = (
-                one.target or "the run",
-                one.reviewer,
-                "star" if one.star else "",
-                one.score or "",
-                " ".join(one.tags),
-            )
-            print("\t".join(str(part) for part in (name, *what, " ".join(one.comment.split()))))
+            what = (one.target or "the run", one.reviewer, "star" if one.star else "", one.score or "")
+            print("\t".join(map(str, (name, *what, " ".join(one.tags), " ".join(one.comment.split())))))
     if agreed.reviewers < 2:
         return
     alpha = agreed.note if agreed.scores is None else f"Krippendorff's alpha {agreed.scores:.2f}"

@@ -9,7 +9,6 @@ from typing import Annotated, Literal
 import typer
 from typer import Argument, Option
 
-from courtroom.cases.case import Case
 from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
@@ -79,7 +78,14 @@ def run(
 ) -> None:
     """Hear a case."""
     with opened() as house:
-        heard = _case(house, case)
+        path = Path(case)
+        if path.exists() and (path.is_dir() or path.suffix in (".json", ".jsonl", ".zip")):
+            (package, *more) = read_upload(path.name, path)
+            if more:
+                raise CourtroomError(f"{case} holds {1 + len(more)} cases; give a file with one.")
+            heard = house.library.add(package)
+        else:
+            heard = house.library.case(case)
         chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
         persons = [] if panel is None else [one.model_dump(mode="json") for one in house.panels.load(panel)]
         begun = changed(chosen.setup(), seating(chosen.setup, persons)) if persons else chosen.setup()
@@ -143,6 +149,9 @@ def film(
     """Draw a film of a run; without a file, its storyboard: the moments that it shows, with their numbers."""
     from courtroom import film as films  # slow to import: only to draw one
 
+    def drawn(share: float) -> None:
+        print(f"{share:.0%} drawn", end="\n" if share >= 1 else "\r", file=sys.stderr, flush=True)
+
     with opened() as house, speaking(language):
         record = house.record(run)
         told = films.scene_to_film(record, house.procedures[record.run.procedure])
@@ -159,27 +168,12 @@ def film(
         elif to.suffix == ".png":
             films.poster(told, shots, shape=shape, theme=theme).save(to)
         else:
-            films.film(told, shots, to, shape=shape, theme=theme, progress=_drawn)
+            films.film(told, shots, to, shape=shape, theme=theme, progress=drawn)
     if to:
         print(to)
-
-
-def _drawn(share: float) -> None:
-    end = "\n" if share >= 1 else "\r"
-    print(f"{share:.0%} drawn", end=end, file=sys.stderr, flush=True)
 
 
 def import_run(file: Annotated[Path, Argument(help="A run that was exported as JSON.")]) -> None:
     """Take in a run that another Courtroom has exported, to be read and forked; a file that was changed is refused."""
     with opened() as house:
         print(house.files.take_in(read_bytes(file)))
-
-
-def _case(house: Courthouse, name: str) -> Case:
-    path = Path(name)
-    if path.exists() and (path.is_dir() or path.suffix in (".json", ".jsonl", ".zip")):
-        (package, *more) = read_upload(path.name, path)
-        if more:
-            raise CourtroomError(f"{name} holds {1 + len(more)} cases; give a file with one.")
-        return house.library.add(package)
-    return house.library.case(name)

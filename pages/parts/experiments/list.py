@@ -72,11 +72,6 @@ def recipe_list(house: Courthouse) -> None:
                     st.caption(text, help=literal(HOW))
 
 
-def ready(house: Courthouse, one: Recipe) -> bool:
-    """Whether its cases are here, or come with Courtroom."""
-    return not one.missing(house.datasets) or one.experiment.dataset.name in _bundled(house)
-
-
 def use(house: Courthouse, one: Recipe) -> None:
     """Take it to the form; bundled cases that it needs are added."""
     name = one.experiment.dataset.name

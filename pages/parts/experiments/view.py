@@ -183,8 +183,8 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
             done, failed, waiting = (counts.get((place, state), 0) for state in STATES)
             calls, tokens, cost = took.get(place, (0, 0, 0.0))
             share = (done + failed) / max(1, done + failed + waiting)
-            spent = (count(calls), count(tokens), money(cost) if calls else "–")
-            lines.append((arm.name, share, done, failed, *spent))
+            paid = money(cost) if calls else "–"
+            lines.append((arm.name, share, done, failed, count(calls), count(tokens), paid))
         bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
         heads = ["Arm", "Progress", "Done", "Failed", "Calls", "Tokens", "Money"]
         table(pd.DataFrame(lines, columns=heads), {"Progress": bar})

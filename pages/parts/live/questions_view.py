@@ -58,11 +58,10 @@ def marks_view(house: Courthouse, run: str, target: str) -> None:
         key=f"marks-{run}-{target}",
     ):
         for mark in marks:
-            star, score = ":material/star: " if mark.star else "", ""
+            told = f"{':material/star: ' if mark.star else ''}{literal(mark.reviewer)}, {moment(mark.at)}"
             if mark.score is not None:
-                score = _(" · {score} of {highest}", score=f"{mark.score:d}", highest=f"{HIGHEST:d}")
-            tags = " · " + literal(", ".join(mark.tags)) if mark.tags else ""
-            st.caption(f"{star}{literal(mark.reviewer)}, {moment(mark.at)}{score}{tags}")
+                told += _(" · {score} of {highest}", score=f"{mark.score:d}", highest=f"{HIGHEST:d}")
+            st.caption(told + (" · " + literal(", ".join(mark.tags)) if mark.tags else ""))
             if mark.comment:
                 inert(mark.comment, small=True)
         key = f"{run}-{target}"
@@ -168,8 +167,9 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
             told = _("Lines with + are new, lines with - were there before.")
             st.caption(told if lines else _("Nothing: the member was shown the same."))
             if lines:
-                high = 320 if len(lines) > 14 else "content"
-                st.code("\n".join(lines), language="diff", wrap_lines=True, height=high)
+                st.code(
+                    "\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content"
+                )
     votes = (votes[call.member] for votes in record.ballots.values() if call.member in votes)
     vote = next((vote for vote in votes if vote.stage == call.stage), None)
     if this is None and not (vote and vote.changed):
