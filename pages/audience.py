@@ -20,9 +20,8 @@ from pages.parts.live.audience_view import (
     tally_html,
 )
 from pages.parts.shared.case_view import medium_view
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import heading, opens
+from pages.parts.shared.house import courthouse, heading, opens
+from pages.parts.shared.shown import inert, literal
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4

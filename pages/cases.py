@@ -11,12 +11,10 @@ from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
 from courtroom.language import _, language, translated
-from pages.parts.cases.adding import case_form, text_form, upload
 from pages.parts.shared.actions import errors_shown, offered, undo_bar
-from pages.parts.shared.case_view import case_view
+from pages.parts.shared.case_view import case_form, case_view, text_form, upload
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.inert import declared, escaped, literal
-from pages.parts.shared.table import in_columns, many, unreadable_rows
+from pages.parts.shared.shown import declared, escaped, in_columns, literal, many, unreadable_rows
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -107,7 +105,11 @@ def card(case: ListedCase) -> None:
 def add() -> None:
     ways = {"Upload": _("Upload a case"), "Write": _("Write a case")}
     way = st.segmented_control(
-        _("Add a case"), list(ways), key="adding", format_func=ways.__getitem__, label_visibility="collapsed"
+        _("Add a case"),
+        list(ways),
+        key="adding",
+        format_func=lambda one: literal(ways[one]),
+        label_visibility="collapsed",
     )
     if way == "Upload":
         upload(house)

@@ -16,10 +16,8 @@ from pages.parts.live.questions_view import marks_view
 from pages.parts.live.room_view import LIVE_S, end_of_stage, pace, pulse_view, room_view, scene_of, this_session
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import controls, standing
-from pages.parts.shared.house import courthouse, current_run
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.reader import heading
-from pages.parts.shared.table import count, duration, money
+from pages.parts.shared.house import courthouse, current_run, heading
+from pages.parts.shared.shown import count, declared, duration, literal, money
 
 SHARED_S = 0.2
 """For so long what one session has read serves the looks of all."""
@@ -111,9 +109,12 @@ def live() -> None:
     if not pulse_view(house, now, procedure, drawn) or standing(house, now) != stood or (was_busy and not busy(now)):
         st.rerun()
     asked = {call.model for call in house.runner.live(now.run.id).snapshot().values()}
-    for model in map(literal, sorted(asked & house.pool.loading)):
+    for model in sorted(asked & house.pool.loading):
         st.caption(
-            _(":material/hourglass_top: {model} is still loading on its server, and is waited for.", model=model)
+            _(
+                ":material/hourglass_top: {model} is still loading on its server, and is waited for.",
+                model=literal(model),
+            )
         )
     if was_busy and (calls := house.pool.slowed_to(now.setup.models)) is not None:
         st.caption(_(":material/hourglass_top: {calls} at once: the server is slow", calls=f"{calls:d}"))

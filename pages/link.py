@@ -6,18 +6,15 @@ from courtroom.access import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.sharing.links import GONE, Links, NoSuchLink
-from courtroom.sharing.rules import owned
+from courtroom.sharing import GONE, Links, NoSuchLink, owned
 from pages.parts.experiments.view import experiment_to_read
 from pages.parts.live.room_view import room_view
 from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.case_view import case_body
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.reader import heading, remember
-from pages.parts.shared.table import moment
+from pages.parts.shared.house import courthouse, heading, remember
+from pages.parts.shared.shown import declared, literal, moment
 
 PUBLIC = "public"
 """Names what is public in the address, such as `?public=run:ID`; kept in the session."""

@@ -9,12 +9,10 @@ from courtroom.access import Access, acting
 from courtroom.accounts import KnownAccount
 from courtroom.errors import CourtroomError
 from courtroom.language import N_, _, translated
-from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import in_words
+from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
+from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.table import moment, page_of, table
+from pages.parts.shared.shown import inert, literal, moment, page_of, table
 
 WIDTHS = (3, 2, 2, 2, 1)
 PAGE = 100

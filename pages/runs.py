@@ -11,10 +11,8 @@ from pages.parts.live.questions_view import marks_filter
 from pages.parts.runs import MOST_AT_ONCE, WIDTHS, WITHIN, Lines, pick_all, selected_bar, undo_deletion
 from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.controls import STATUS
-from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.inert import literal
-from pages.parts.shared.reader import whose_filter
-from pages.parts.shared.table import page_of
+from pages.parts.shared.house import courthouse, open_run, whose_filter
+from pages.parts.shared.shown import literal, page_of
 
 LIVE_S = 2.0
 PAGE = 25

@@ -11,9 +11,8 @@ from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.media.medium import Medium
 from pages.parts.shared.blocks_view import answer_fields
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import opens
+from pages.parts.shared.house import courthouse, opens
+from pages.parts.shared.shown import inert, literal
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"

@@ -1,6 +1,6 @@
 """Finds text that reaches a Streamlit call which reads Markdown or HTML without having gone through the door.
 
-The door is `pages/parts/shared/inert.py`. What is written in the code itself is ours; anything else must have been passed through
+The door is `pages/parts/shared/shown.py`. What is written in the code itself is ours; anything else must have been passed through
 `literal` (for Markdown) or `escaped` (for HTML), or be a number by its format (`{seed:d}`), wherever on its way.
 """
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pages.parts.shared.inert import escaped, literal
+from pages.parts.shared.shown import escaped, literal
 from tests.door import Module, Pages
 
 ROOT = Path(__file__).parents[1]

@@ -13,7 +13,7 @@ from typer import Argument, Option
 from courtroom.access import Access
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
-from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
+from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json, opened
 from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back

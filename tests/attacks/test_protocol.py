@@ -18,7 +18,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.sharing.links import Links, share
+from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
 from tests.attacks.tab import SECRET, Tab, tab

@@ -10,8 +10,7 @@ from courtroom.datasets.samples import add_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
 from pages.parts.shared.actions import offered, runs_here
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.table import many, moment, page_of, unreadable_rows
+from pages.parts.shared.shown import declared, literal, many, moment, page_of, unreadable_rows
 
 
 @offered(Access.RUN)

@@ -26,11 +26,10 @@ from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, AuditPlan, au
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
 from pages.parts.shared.actions import do, errors_shown, offered
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.inert import literal
+from pages.parts.shared.house import CHOSEN
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.reader import CHOSEN
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.table import count, duration, in_language, many, money, table
+from pages.parts.shared.shown import count, duration, in_language, literal, many, money, table
 
 LOOK_S = 1.0
 MOST_RUNS = 50

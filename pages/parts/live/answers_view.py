@@ -21,8 +21,7 @@ from courtroom.room.player import part, style
 from pages.parts.live.questions_view import audit_view, interview_view, marks_view
 from pages.parts.shared.blocks_view import answer_view, choice_html, choice_words
 from pages.parts.shared.case_view import medium_view
-from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import duration, money, table
+from pages.parts.shared.shown import duration, escaped, inert, literal, money, table
 
 SOURCES = {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}
 

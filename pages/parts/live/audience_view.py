@@ -26,8 +26,7 @@ from courtroom.room.live_audiences import LiveAudiences, Poll
 from courtroom.room.scene import Moment
 from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.house import courthouse, server_address
-from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import many, money
+from pages.parts.shared.shown import escaped, inert, literal, many, money
 
 # The id is made and kept in the browser: a page that is loaded again is the same phone, and no cookie is needed.
 _ID = """

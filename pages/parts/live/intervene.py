@@ -23,15 +23,13 @@ from courtroom.language import _, translated
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.models.schema import schema_of
-from courtroom.sharing.rules import may_change
+from courtroom.sharing import may_change
 from pages.parts.live.audience_view import HERE_ONLY
 from pages.parts.shared.actions import do, errors_shown, offered
 from pages.parts.shared.blocks_view import answer_fields
-from pages.parts.shared.house import server_address
-from pages.parts.shared.inert import literal
+from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import knob, plain_fields
-from pages.parts.shared.reader import your_name
-from pages.parts.shared.table import moment
+from pages.parts.shared.shown import literal, moment
 
 Do = Callable[[Action], None]
 
@@ -205,7 +203,7 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
         )
         with st.popover(_("Before and after"), type="tertiary"):
             for title, value in ((_("Before"), one.before), (_("After"), one.after)):
-                st.caption(title)
+                st.caption(literal(title))
                 text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
                 st.code(text, language=None, wrap_lines=True)
         if one is record.interventions[-1] and not record.run.imported and idle:

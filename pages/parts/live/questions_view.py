@@ -33,10 +33,9 @@ from courtroom.questions.audit import (
 from courtroom.questions.interview import LONGEST
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.actions import errors_shown, offered
-from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.reader import your_name
-from pages.parts.shared.table import count, many, moment, money, table
+from pages.parts.shared.shown import count, inert, literal, many, moment, money, table
 
 
 class ByMarks(TypedDict):

@@ -18,8 +18,7 @@ from pages.parts.live.answers_view import calls_table, member_grid
 from pages.parts.shared.actions import plainly
 from pages.parts.shared.blocks_view import blocks_view, choice_html
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.inert import declared, escaped, inert, literal
-from pages.parts.shared.table import one_of, table
+from pages.parts.shared.shown import declared, escaped, inert, literal, one_of, table
 
 vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
 
