@@ -18,7 +18,7 @@ from courtroom.datasets.checking import examine
 from courtroom.datasets.draft import CHUNK
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.law import Term
 from courtroom.settings import Settings
 from courtroom.store.database import Database
