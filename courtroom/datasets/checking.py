@@ -1,7 +1,7 @@
 """What makes results on a dataset doubtful: repeated rows, rows that are in two splits, texts with two outcomes."""
 
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -318,9 +318,5 @@ def cleaned(
     made = datasets.without(name, info.version, [row for rows in found.values() for row in rows])
     removed = {what: len(rows) for what, rows in found.items()}
     if before := datasets.counts(name, info.version):
-        counted(datasets, made, before.read, before.why, before.label, _added(before.removed, removed))
+        counted(datasets, made, before.read, before.why, before.label, Counter(before.removed) + Counter(removed))
     return made, removed
-
-
-def _added(before: Mapping[str, int], removed: Mapping[str, int]) -> dict[str, int]:
-    return {what: before.get(what, 0) + removed.get(what, 0) for what in {**before, **removed}}

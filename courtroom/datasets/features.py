@@ -38,10 +38,12 @@ def notes_of(source: Path) -> FolderNotes:
     described = FolderNotes()
     inside = {source.name}
     for depth, folder in enumerate([source, *list(source.resolve().parents)[:ABOVE]]):
-        infos, card = _read(folder, "dataset_infos.json"), _read(folder, "README.md")
+        infos = _json(_read(folder, "dataset_infos.json"))
         found = FolderNotes()
-        _from_infos(infos, found)
-        _from_card(card, found)
+        for name, info in infos.items() if isinstance(infos, dict) else ():
+            if isinstance(info, dict) and (names := _names(info.get("features"))):
+                found.names[str(name)] = names
+        _from_card(_read(folder, "README.md"), found)
         if not found.names and not found.configs:
             inside.add(folder.name)
             continue
@@ -81,13 +83,6 @@ def _json(data: bytes) -> Any:
         return None  # a damaged description says nothing; where names are needed then, the import asks for them
 
 
-def _from_infos(data: bytes, described: FolderNotes) -> None:
-    content = _json(data) if data else None
-    for name, info in content.items() if isinstance(content, dict) else ():
-        if isinstance(info, dict) and (names := _names(info.get("features"))):
-            described.names[str(name)] = names
-
-
 def _from_card(data: bytes, described: FolderNotes) -> None:
     """The YAML between the lines of dashes at the beginning of a dataset's card."""
     text = data.decode(errors="replace")
@@ -122,13 +117,9 @@ def _files(data: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 def _names(features: Any) -> dict[str, tuple[str, ...]]:
     """Label names by column, of all forms in which features are written."""
-    columns = (
-        {str(one.get("name")): one for one in features if isinstance(one, dict)}
-        if isinstance(features, list)
-        else features
-        if isinstance(features, dict)
-        else {}
-    )
+    if isinstance(features, list):
+        features = {str(one.get("name")): one for one in features if isinstance(one, dict)}
+    columns = features if isinstance(features, dict) else {}
     return {name.casefold(): names for name, feature in columns.items() if (names := _class_names(feature))}
 
 

@@ -5,7 +5,7 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
@@ -82,14 +82,19 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
     if not source.exists():
         raise CourtroomError(f"{source} is not there. Check the path.")
     if source.is_dir():
-        found = _configured(source, list(_in_folder(source)), config)
+        files = [_file(path, source) for path in _files(source) if not ABOUT.fullmatch(path.name)]
+        found = _configured(source, files, config)
     elif source.suffix.lower() == ".zip":
-        found = _configured(source, list(_in_zip(source)), config)
+        archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
+        paths = sorted(archive.paths(), key=lambda path: _order(Path(path)))
+        found = _configured(
+            source, [_member(archive, path) for path in paths if not ABOUT.fullmatch(path.name)], config
+        )
     else:
         found = [_file(source, source.parent)]
     found = [part for part in found if part.ending in (*TABLES, *TEXTS, *RELEVANCE)]
     if any(part.ending in TABLES for part in found):
-        found = [part for part in found if part.ending not in (".md",)]
+        found = [part for part in found if part.ending != ".md"]
     if not found:
         endings = ", ".join((*TABLES, *TEXTS))
         raise CourtroomError(
@@ -105,7 +110,7 @@ def split_of(name: str) -> str:
     stem = stem.rpartition(".")[0] or stem
     if (bare := _SHARD.sub("", stem)) != stem:
         return path.parent.name if bare == "data" else bare
-    for text in (stem, *(parent for parent in reversed(path.parent.parts))):
+    for text in (stem, *reversed(path.parent.parts)):
         if found := _SPLIT.search(text):
             word = found[1].lower()
             return SPLITS.get(word, word)
@@ -137,28 +142,16 @@ def _hidden(path: Path | PurePosixPath) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in path.parts)
 
 
-def _in_folder(folder: Path) -> Iterator[SourceFile]:
-    for path in _files(folder):
-        if not ABOUT.fullmatch(path.name):
-            yield _file(path, folder)
-
-
 def _file(path: Path, root: Path) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
-
-    def beside(name: str) -> bytes | None:
-        return read_within(_top(root), path.parent, name)
 
     name = path.relative_to(root).as_posix()
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     size = path.stat().st_size
     return SourceFile(
-        name=name,
-        ending=ending,
-        size=size,
-        packed=size,
+        *(name, ending, size, size),
         open=lambda: _opened(name, path.open("rb"), packed, ending),
-        beside=beside,
+        beside=lambda beside: read_within(_top(root), path.parent, beside),
         split=split_of(name),
     )
 
@@ -178,29 +171,15 @@ def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
     return cast(IO[bytes], spooled)
 
 
-def _in_zip(source: Path) -> Iterator[SourceFile]:
-    archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
-    paths = sorted(archive.paths(), key=lambda path: _order(Path(path)))
-    for path in paths:
-        if not ABOUT.fullmatch(path.name):
-            yield _member(archive, path)
-
-
 def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
 
-    def beside(name: str) -> bytes | None:
-        return None if leads_out(name) else archive.read(path.parent / name)
-
     return SourceFile(
-        str(path),
-        ending,
-        archive.size(path),
-        archive.packed_size(path),
-        lambda: _opened(path.name, archive.open(path), packed, ending),
-        beside,
-        split_of(str(path)),
+        *(str(path), ending, *archive.sizes(path)),
+        open=lambda: _opened(path.name, archive.open(path), packed, ending),
+        beside=lambda name: None if leads_out(name) else archive.read(path.parent / name),
+        split=split_of(str(path)),
     )
 
 
@@ -209,28 +188,23 @@ def _configured(source: Path, found: list[SourceFile], config: str) -> list[Sour
     from courtroom.datasets.features import notes_of  # reads YAML: only folders need it
 
     about = notes_of(source)
-    known = [name for name in about.configs if any(_within(part, about.configs[name]) for part in found)]
+    known = [name for name, files in about.configs.items() if any(_split_in(files, part) is not None for part in found)]
     if config and config not in known:
         raise CourtroomError(f"{source.name} has no configuration “{config}”. It has: {', '.join(known) or 'none'}.")
     if not config and len(known) > 1:
         raise CourtroomError(f"{source.name} holds several datasets: {', '.join(known)}. Say which with --config.")
     chosen = config or (known[0] if known else "")
     if chosen:
-        files = about.configs[chosen]
-        found = [part for part in found if _within(part, files)]
-        found = [replace(part, split=_told_split(part, files) or part.split) for part in found]
+        splits = [(part, _split_in(about.configs[chosen], part)) for part in found]
+        found = [replace(part, split=split or part.split) for part, split in splits if split is not None]
     described = about.of(chosen)
     return [replace(part, about=(*_own(part), *described)) for part in found]
 
 
-def _within(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> bool:
-    return any(fnmatch.fnmatch(part.name, pattern) for patterns in files.values() for pattern in patterns)
-
-
-def _told_split(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> str:
-    return next(
-        (split for split, patterns in files.items() if any(fnmatch.fnmatch(part.name, one) for one in patterns)), ""
-    )
+def _split_in(files: Mapping[str, tuple[str, ...]], part: SourceFile) -> str | None:
+    """The split that a configuration has a file in, empty where it names none; None where it does not have the file."""
+    fits = (split for split, patterns in files.items() if any(fnmatch.fnmatch(part.name, one) for one in patterns))
+    return next(fits, None)
 
 
 def _own(part: SourceFile) -> tuple[Mapping[str, Any], ...]:

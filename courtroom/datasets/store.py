@@ -68,7 +68,7 @@ class Datasets:
         return int(self._state(name, version).get("refused", 0))
 
     def counts(self, name: str, version: str | None = None) -> ImportCounts | None:
-        """The counts that its import ended with; None where it was not imported, or by an earlier release."""
+        """The counts that its import ended with; None where it was not imported."""
         found = self._state(name, version).get("counts")
         return ImportCounts.model_validate(found) if found else None
 
@@ -383,13 +383,9 @@ class Datasets:
         return fitting[-1]
 
     def _state(self, name: str, version: str | None) -> dict[str, Any]:
-        """What was kept while it was written; a version that an earlier release split has it from the one before."""
-        row = self._row(name, version)
-        found: dict[str, Any] = json.loads(row["state"])
-        if found:
-            return found
-        first = self.database.row("SELECT state FROM datasets WHERE id = ?", (row["content"],))
-        return dict(json.loads(first[0])) if first else {}
+        """What was kept while it was written."""
+        found: dict[str, Any] = json.loads(self._row(name, version)["state"])
+        return found
 
     def _info(self, row: StoredRow) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")

@@ -185,7 +185,8 @@ def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] |
         raise NumberedLabels(unnamed)
     if columns is None:
         raise CaseError("The table of labelled texts has no rows. Give a text and a label on each line.")
-    labels = _labels(items)
+    # In the order of their names: one that depends on the order of the rows would reveal them.
+    labels = sorted({item["label"] for item in items if item["label"]})
     if found := alike(labels):
         row_of = {item["label"]: number for number, item in reversed([*enumerate(items, start=1)])}
         both = " and ".join(f"“{one}” (row {row_of[one]})" for one in found)
@@ -262,10 +263,7 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
         if len(value) > 1:
             raise CaseError(f"has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
         value = value[0] if value else None
-    if isinstance(value, bool):
-        text: str | None = str(value)
-    else:
-        text = as_label(value, names)
+    text = str(value) if isinstance(value, bool) else as_label(value, names)
     if text is None:
         return None
     if "hypothesis" in columns and text in LETTERS:
@@ -275,18 +273,12 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
     return text
 
 
-def _labels(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """In the order of their names: one that depends on the order of the rows would reveal them."""
-    return sorted({item["label"] for item in items if item["label"]})
-
-
 def _json_rows(text: str) -> Iterable[Mapping[str, Any]]:
     for place, row in json_records(text.encode(errors="surrogatepass")):
+        if isinstance(row, CaseError):
+            raise CaseError(f"{place.capitalize()}: {row}")
         if not isinstance(row, dict):
-            wrong = (
-                row
-                if isinstance(row, CaseError)
-                else "it is no object with named fields. Check that it is the right file."
+            raise CaseError(
+                f"{place.capitalize()}: it is no object with named fields. Check that it is the right file."
             )
-            raise CaseError(f"{place.capitalize()}: {wrong}")
         yield row

@@ -80,13 +80,8 @@ def row_id(own: Any, made: ImportedRow, context: Context) -> str:
     return name[:80].strip("-._") or made.case.id
 
 
-def case_of(data: dict[str, Any]) -> Case:
-    """A case from plain data; see `parse_case` for what it raises."""
-    return parse_case(data)
-
-
 def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    case = case_of(record)
+    case = parse_case(record)
     if not isinstance(case, LabelledTask):
         yield ImportedRow(_with_media(case, context), id=case.id)
         return
@@ -99,14 +94,14 @@ def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
 def _frame(record: dict[str, Any]) -> SharedFields | None:
     if record.get("kind") != "labelled":
         return None
-    case = case_of(record)
+    case = parse_case(record)
     assert isinstance(case, LabelledTask)
     return frame_of(case)
 
 
 def _dispute(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     data, remarks = verdictbench.convert(record)
-    case = case_of(data)
+    case = parse_case(data)
     yield ImportedRow(_with_media(case, context), id=case.id, remarks=remarks)
 
 
