@@ -74,21 +74,19 @@ def take_in(database: Database, run: str, audience: ExportedAudience) -> None:
         "INSERT INTO audiences (run, token, made, closed) VALUES (?, ?, ?, ?)",
         (run, secrets.token_urlsafe(18), audience.made, audience.closed),
     )
-    for vote in audience.votes:
-        db.execute(
-            "INSERT INTO audience_votes (run, poll, phone, choice, at) VALUES (?, ?, ?, ?, ?)",
-            (run, vote.poll, _phone(vote.voter), vote.choice, vote.at),
-        )
+    db.executemany(
+        "INSERT INTO audience_votes (run, poll, phone, choice, at) VALUES (?, ?, ?, ?, ?)",
+        [(run, vote.poll, _phone(vote.voter), vote.choice, vote.at) for vote in audience.votes],
+    )
     for one in audience.arguments:
         number = db.execute(
             "INSERT INTO audience_arguments (run, poll, phone, choice, text, at) VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
             (run, one.poll, _phone(one.voter), one.choice, one.text, one.at),
         ).fetchone()["number"]
-        for voter in one.liked_by:
-            db.execute(
-                "INSERT INTO audience_likes (argument, run, phone, at) VALUES (?, ?, ?, ?)",
-                (number, run, _phone(voter), one.at),
-            )
+        db.executemany(
+            "INSERT INTO audience_likes (argument, run, phone, at) VALUES (?, ?, ?, ?)",
+            [(number, run, _phone(voter), one.at) for voter in one.liked_by],
+        )
 
 
 def _phone(number: int) -> str:
