@@ -2,12 +2,12 @@
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import product
 from statistics import median
 
 from courtroom.datasets import Row
-from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.experiments.plan import Phase, Training, check, is_parent, parent_of, rows_of
 from courtroom.experiments.spec import Cases, Experiment
@@ -94,10 +94,8 @@ def estimate(
         "test": {place: training.rehearses(place) for place in setups},
     }
     cases: dict[Phase, Cases] = {"train": experiment.teaches or experiment.dataset, "test": experiment.dataset}
-    repeats: dict[Phase, dict[int, int]] = {
-        "train": dict.fromkeys(of["train"], 1),
-        "test": {place: experiment.repeats_of(place) for place in of["test"]},
-    }
+    tests = {place: experiment.repeats_of(place) for place in setups}
+    repeats: dict[Phase, dict[int, int]] = {"train": dict.fromkeys(of["train"], 1), "test": tests}
     known: dict[str, Reply] = {}
     taken: dict[tuple[int, Phase], _Taken] = {}
     chosen = {phase: _chosen(cases[phase], house) for phase in of if of[phase]}
@@ -106,7 +104,8 @@ def estimate(
     for phase, (rows, many) in chosen.items():
         more = many / len(rows) if rows else 0.0
         taken |= {(place, phase): _Taken(more, many * repeats[phase][place]) for place in of[phase]}
-        for row, place, repeat in _each(rows, repeats[phase]):
+        places = [(place, repeat) for place, many in repeats[phase].items() for repeat in range(many)]
+        for row, (place, repeat) in product(rows, places):
             progress(done, total)
             arm, one, seed = experiment.arms[place], taken[place, phase], experiment.seed(place, repeat)
             done += 1
@@ -115,7 +114,10 @@ def estimate(
             began = time.perf_counter()
             case, setup = row.case.without(*arm.without), of[phase][place]
             found = house.estimate(arm.procedure, case, setup, seed, experiment.dataset.run or None, known)
-            one.lasted.append(_lasts(found, setup, time.perf_counter() - began, experiment.at_once))
+            # As many calls are under way as the model's limit and the experiment's allow.
+            together = min(experiment.at_once, setup.model.concurrency)
+            online = sum(load.calls for load in found.loads if load.model != OFFLINE)
+            one.lasted.append(SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together)
             one.asked += found.calls - found.on_record
             one.shared += found.on_record
             one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
@@ -137,12 +139,6 @@ def estimate(
     )
 
 
-def _lasts(estimate: Estimate, setup: Setup, rehearsed: float, at_once: int) -> float:
-    """Seconds that one cell adds, where as many calls are under way as the model's limit and the experiment's allow."""
-    online = sum(load.calls for load in estimate.loads if load.model != OFFLINE)
-    return SECONDS_A_CELL + rehearsed + online * SECONDS_A_CALL / min(at_once, setup.model.concurrency)
-
-
 def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEstimate:
     both = [one for (of, _), one in taken.items() if of == place]
     prices = [None if one.money is None else one.money * one.more for one in both]
@@ -162,7 +158,3 @@ def _chosen(cases: Cases, house: Hearings) -> tuple[list[Row], int]:
     ids = [row.id for row in rows_of(house, cases)]
     some = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))
     return [row for row in rows_of(house, cases) if row.id in some], len(ids)
-
-
-def _each(rows: Sequence[Row], repeats: Mapping[int, int]) -> Iterator[tuple[Row, int, int]]:
-    return ((row, place, repeat) for row in rows for place, many in repeats.items() for repeat in range(many))

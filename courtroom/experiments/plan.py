@@ -5,7 +5,7 @@ one memory. It is kept under a name before the first arm trains, and brought bac
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Literal
@@ -16,7 +16,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.datasets import Row
 from courtroom.engine.changes import changed, value_at
-from courtroom.engine.procedure import Learns, Procedure
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
@@ -84,10 +84,6 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
     return f"cell-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
 
 
-def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
-    return frozenset(tested) & frozenset(trained)
-
-
 def parent_of(experiment: Experiment, house: Hearings) -> Record | None:
     """The run whose forks the arms are; None where the cases are a dataset's. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     run = experiment.dataset.run
@@ -107,15 +103,7 @@ def rows_of(house: Hearings, cases: Cases) -> Iterator[Row]:
     if cases.run:
         case = house.record(cases.run).case
         return iter([Row(id=case.id, case=case)])
-    return house.datasets.rows(
-        cases.name,
-        version=cases.version,
-        split=cases.split,
-        ids=cases.ids,
-        limit=cases.limit,
-        sample=cases.sample,
-        seed=cases.seed,
-    )
+    return house.datasets.rows(**cases.model_dump(exclude={"run"}))
 
 
 def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
@@ -125,30 +113,21 @@ def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
     info = house.datasets.info(experiment.dataset.name, experiment.dataset.version)
     given = answers(experiment)
     known = {row for _, row in house.datasets.columns(info.name, info.version, ("id",))} if given else set()
-    arms = tuple(
-        arm.model_copy(update={"digest": digest(given[place]), "unknown": len(given[place].keys() - known)})
-        if place in given
-        else arm
-        for place, arm in enumerate(experiment.arms)
-    )
-    # Where the file lies is no part of what it says.
-    arms = tuple(
-        arm.model_copy(update={"predictions": Path(arm.predictions).name}) if arm.predictions else arm for arm in arms
-    )
+    arms = list(experiment.arms)
+    for place, told in given.items():  # where the file lies is no part of what it says
+        exact = {"digest": digest(told), "unknown": len(told.keys() - known)}
+        arms[place] = arms[place].model_copy(update={**exact, "predictions": Path(arms[place].predictions).name})
     dataset = experiment.dataset.model_copy(update={"version": info.version})
     rules = experiment.knowledge
     if rules.dataset:
         rules = rules.model_copy(update={"version": house.datasets.info(rules.dataset, rules.version).version})
-    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": arms}), info.kind
+    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": tuple(arms)}), info.kind
 
 
 def answers(experiment: Experiment) -> dict[int, Answers]:
     """The predictions of the arms that have any, by the arm's place."""
-    return {
-        place: answers_of(Path(arm.predictions), arm.model)
-        for place, arm in enumerate(experiment.arms)
-        if arm.predictions
-    }
+    arms = enumerate(experiment.arms)
+    return {place: answers_of(Path(arm.predictions), arm.model) for place, arm in arms if arm.predictions}
 
 
 def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
@@ -234,7 +213,7 @@ def planned(
             f"{unlearned.name}: the arm “{unlearned.memory_of}”, whose memory it is to see, does not learn."
         )
     same = teaches is not None and teaches.name == experiment.dataset.name
-    if same and (both := overlap(tested, trained)) and not experiment.knowledge.test_on_trained:
+    if same and (both := {*tested} & {*trained}) and not experiment.knowledge.test_on_trained:
         raise CourtroomError(
             f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. Choose splits that share none, "
             "or set knowledge.test_on_trained = true."
@@ -257,7 +236,7 @@ class Training:
 
     def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
-        self._learns = {place: _learns(experiment, place, house.procedures) for place in setups}
+        self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in setups}
 
     @property
     def arms(self) -> tuple[int, ...]:
@@ -332,7 +311,3 @@ def _of_arm(arm: int) -> str:
 
 def _named(experiment: Experiment, what: str) -> str:
     return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
-
-
-def _learns(experiment: Experiment, place: int, procedures: Mapping[str, Procedure]) -> Learns | None:
-    return procedures[experiment.arms[place].procedure].learns

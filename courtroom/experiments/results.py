@@ -56,10 +56,7 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
     done = {arm.name: {row.row for row in rows if row.arm == arm.name and row.outcome} for arm in experiment.arms}
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
-    unreadable = {arm.name: 0 for arm in experiment.arms}
-    for row in rows:
-        if (scored := row.scored) and not readable(scored, structured):
-            unreadable[row.arm] += 1
+    unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
     return tuple(
         Account(
             arm=arm.name,
@@ -156,22 +153,21 @@ def _constant(rows: Sequence[Scored]) -> list[Scored]:
     juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
     if labels:
         label = labels.most_common(1)[0][0]
-        return [_with(row, Outcome(outcome=label, details={"results": _results(row, label)})) for row in rows]
+        return [
+            Scored(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
+            for row in rows
+        ]
     if juries:
         winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
         share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
         counts = {"buyer": round(1_000 * share), "seller": 1_000 - round(1_000 * share)}
-        return [_with(row, Outcome(outcome=winner, counts=counts)) for row in rows]
+        return [Scored(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
     return []
 
 
 def _results(row: Scored, label: str) -> list[dict[str, str]]:
     assert isinstance(row.case, LabelledTask)
     return [{"id": item.id, "label": label} for item in row.case.items]
-
-
-def _with(row: Scored, outcome: Outcome) -> Scored:
-    return Scored(row.case, row.category, outcome)
 
 
 @dataclass(frozen=True)

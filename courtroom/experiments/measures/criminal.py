@@ -186,8 +186,7 @@ def _score(row: Scored) -> float | None:
 
 
 def _entirely(row: Scored) -> float | None:
-    score = _score(row)
-    return None if score is None else float(score == 1.0)
+    return None if (score := _score(row)) is None else float(score == 1.0)
 
 
 def _abstains(row: Scored) -> float | None:

@@ -50,17 +50,9 @@ def _scores(row: Scored, way: str) -> dict[str, float]:
     return {name: value for name in Quality.model_fields if isinstance(value := scores.get(name), float | int)}
 
 
-def _dimension(name: str, way: str) -> Callable[[Scored], float | None]:
-    return lambda row: _scores(row, way).get(name)
-
-
 def _quality(row: Scored, way: str) -> Quality | None:
     scores = _scores(row, way)
     return Quality(**scores) if len(scores) == len(Quality.model_fields) else None
-
-
-def _combined(way: str) -> Callable[[Scored], float | None]:
-    return lambda row: quality.combined if (quality := _quality(row, way)) else None
 
 
 def _effectiveness(row: Scored) -> float | None:
@@ -70,19 +62,18 @@ def _effectiveness(row: Scored) -> float | None:
 
 
 def _by_assessor(way: str) -> tuple[Measure, ...]:
-    scored = tuple(
-        mean(
-            way + name,
-            (way + name).replace("_", " ").capitalize(),
-            PAPER,
-            _dimension(name, way),
-            percent=False,
-            bounds=(0.0, 100.0),
-        )  # fmt: skip
-        for name in Quality.model_fields
-    )
+    def dimension(name: str) -> Measure:
+        title = (way + name).replace("_", " ").capitalize()
+        return mean(
+            *(way + name, title, PAPER, lambda row: _scores(row, way).get(name)), percent=False, bounds=(0.0, 100.0)
+        )
+
+    def combined(row: Scored) -> float | None:
+        return quality.combined if (quality := _quality(row, way)) else None
+
     title = f"{way}judged quality".replace("_", " ").capitalize()
-    return *scored, mean(f"{way}quality", title, COMBINED, _combined(way), percent=False, bounds=(0.0, 300.0))
+    whole = mean(f"{way}quality", title, COMBINED, combined, percent=False, bounds=(0.0, 300.0))
+    return *map(dimension, Quality.model_fields), whole
 
 
 DOCUMENTS: tuple[Measure, ...] = (
