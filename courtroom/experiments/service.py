@@ -131,14 +131,11 @@ class Experiments:
 
     def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
         """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
+        every = ((one.id, (one.experiment.dataset, one.experiment.teaches)) for one in self.store.experiments())
         return [
-            one.id
-            for one in self.store.experiments()
-            if any(
-                cases.name == dataset and version in (None, cases.version)
-                for cases in (one.experiment.dataset, one.experiment.teaches)
-                if cases
-            )
+            name
+            for name, both in every
+            if any(one and one.name == dataset and version in (None, one.version) for one in both)
         ]
 
     @needs(Access.RUN)
@@ -221,25 +218,20 @@ class Experiments:
         experiment, datasets = kept.experiment, self._house.datasets
         dataset = experiment.dataset
         chosen = (phase == "train" and experiment.teaches) or dataset
-        rows = {row.id: (row.case, row.category) for row in plan.rows_of(self._house, chosen)}
+        rows = {row.id: row for row in plan.rows_of(self._house, chosen)}
         relevance = {} if dataset.run else datasets.relevance(dataset.name, dataset.version)
-        outcomes = {(experiment.arms[cell.arm].name, cell.row, cell.repeat): cell.outcome for cell in cells}
+        names = [arm.name for arm in experiment.arms]
+        outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
             CellRow(
-                number=cell.number,
-                arm=experiment.arms[cell.arm].name,
-                row=cell.row,
-                case=rows[cell.row][0],
-                category=rows[cell.row][1],
-                repeat=cell.repeat,
+                **{name: getattr(cell, name) for name in ("number", "row", "repeat", "state", "reason")},
+                arm=names[cell.arm],
+                case=rows[cell.row].case,
+                category=rows[cell.row].category,
                 run=cell.run or dataset.run,
-                state=cell.state,
-                reason=cell.reason,
                 outcome=_of_rows(cell.outcome, dataset.name),
                 relevance=relevance.get(cell.row, {}),
-                single=outcomes.get(
-                    (experiment.gain_over.get(experiment.arms[cell.arm].name, ""), cell.row, cell.repeat)
-                ),
+                single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),
             )
             for cell in cells
         ]

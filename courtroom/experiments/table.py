@@ -200,8 +200,7 @@ def table(
 
 
 def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
-    assert measure.each is not None
-    known = [value for one in several if (value := measure.each(one)) is not None]
+    known = _known(measure, several)
     return sum(known) / len(known) if known else None
 
 
