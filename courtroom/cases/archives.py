@@ -61,7 +61,6 @@ class BoundedReader(io.BufferedReader):
         super().__init__(_Counted(unpacked, UnpackLimit(name, file.tell)), BLOCK)
 
     def packed_position(self) -> int:
-        """How many bytes of the packed file have been read."""
         return self._file.tell()
 
     def close(self) -> None:
@@ -122,7 +121,6 @@ class Archive:
         self._members = {str(PurePosixPath(member.filename)): member for member in files}
 
     def close(self) -> None:
-        """Let go of the file."""
         self._zip.close()
 
     def paths(self) -> list[PurePosixPath]:

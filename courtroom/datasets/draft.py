@@ -123,12 +123,10 @@ class DatasetDraft:
         return self.number
 
     def give_up(self) -> None:
-        """Forget the draft with its rows."""
         with self.database.transaction() as db:
             forget(db, self.number)
 
     def outcomes(self) -> list[str]:
-        """All outcomes that rows have, by name."""
         rows = self.database.execute(
             "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
             (self.number,),

@@ -75,7 +75,6 @@ class DatasetImports:
         return path
 
     def wait(self) -> None:
-        """Wait until none goes on."""
         for thread in self._threads:
             thread.join()
 

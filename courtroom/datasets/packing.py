@@ -41,12 +41,10 @@ class SharedFields(Strict):
 
 
 def frame_of(task: LabelledTask) -> SharedFields:
-    """What a task's texts share."""
     return SharedFields(**{name: getattr(task, name) for name in SharedFields.model_fields})
 
 
 def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
-    """A case from its row."""
     if frame is None:
         return parse_case(json.loads(body))
     return frame.task(Labelled.model_validate_json(body), pool)

@@ -48,7 +48,6 @@ class Datasets:
         return [self._info(newest[name]) for name in sorted(newest)]
 
     def versions(self, name: str) -> Infos:
-        """All versions of a dataset, oldest first."""
         return [self._info(row) for row in self._finished() if row["name"] == name]
 
     def info(self, name: str, version: str | None = None) -> DatasetInfo:
@@ -64,7 +63,6 @@ class Datasets:
         return [Problem(place=row["place"], message=row["message"]) for row in rows]
 
     def refused(self, name: str, version: str | None = None) -> int:
-        """How many records were not taken in."""
         return int(self._state(name, version).get("refused", 0))
 
     def counts(self, name: str, version: str | None = None) -> ImportCounts | None:
@@ -73,7 +71,6 @@ class Datasets:
         return ImportCounts.model_validate(found) if found else None
 
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
-        """Keep the counts that an import ended with."""
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
         self.database.execute(
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
@@ -360,7 +357,6 @@ class Datasets:
                 forget(db, row["id"])
 
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
-        """Close a draft."""
         number = draft.finish(kind, frame)
         return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
 

@@ -50,7 +50,6 @@ class Differences(Strict):
     """What persons did that is not the same in all, by what it was done to."""
 
     def all(self) -> Iterator[tuple[str, Difference]]:
-        """Every difference with its kind of input."""
         return ((kind, difference) for kind in type(self).model_fields for difference in getattr(self, kind))
 
 
@@ -412,6 +411,5 @@ def family(
 
 
 def forked(store: RunStore, procedures: Mapping[str, Procedure], *runs: Run) -> Differences:
-    """What differs between a run and its fork."""
     given = [(row, store.case(row), store.setup(row.id, procedures[row.procedure].setup)) for row in runs]
     return put_in(given, [store.interventions.of(row.id) for row in runs])

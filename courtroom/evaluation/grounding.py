@@ -23,7 +23,6 @@ class Grounding:
 
     @property
     def supported(self) -> bool:
-        """Whether at least half of what is said is found."""
         return self.share >= SUPPORTED
 
 

@@ -102,7 +102,6 @@ class RunList:
         self._database = database
 
     def count(self, wanted: RunFilter, order: Order = "newest") -> int:
-        """How many lines there are."""
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
         return int(self._database.row(query, _values(wanted))[0])
 
@@ -147,7 +146,6 @@ class RunList:
         return shown(row[0]) if row else ""
 
     def running(self) -> bool:
-        """Whether any run goes on."""
         return self._database.row("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1") is not None
 
     def page(self, wanted: RunFilter, start: int, count: int, order: Order = "newest") -> list[Line]:

@@ -63,7 +63,6 @@ class Share(Strict):
 
     @property
     def sentences(self) -> list[str]:
-        """The finding."""
         same, spread, points = (
             f"{100 * of[0]:.1f}{unit} ({100 * of[1]:.1f} to {100 * of[2]:.1f})"
             for of, unit in ((self.same, " %"), (self.spread, " %"), (self.further, " points"))
@@ -94,7 +93,6 @@ class Canary(Strict):
 
     @property
     def lines(self) -> list[str]:
-        """The finding in sentences."""
         told = [f"{self.at:%Y-%m-%d}: {self.asked:,} of {self.wanted:,} calls were asked again, each twice."]
         if self.changed:
             told.append(

@@ -253,7 +253,6 @@ class ExperimentResults:
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, str], tables.ArmGroup]:
-        """The done cells by arm and group of cases."""
         return tables.grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
@@ -283,7 +282,6 @@ class ExperimentResults:
 
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
-        """Consistency and agreement, by arm."""
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
         found = {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
@@ -335,7 +333,6 @@ class ExperimentResults:
         return breakdown(self._of(group), self.arms, measure, known[feature])
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data, for `--json`."""
         experiment = self.kept.experiment
         return {
             "experiment": self.kept.id,

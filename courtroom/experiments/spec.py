@@ -347,7 +347,6 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
         return self.experiment.name
 
     @property

@@ -140,7 +140,6 @@ class ExperimentStore:
         return read_all(rows, _kept)
 
     def number(self, what_ifs: bool | None = None) -> int:
-        """How many experiments there are; see `page`."""
         fits, values = _listed(what_ifs)
         found = self._database.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
         return int(found.fetchone()[0])

@@ -304,7 +304,6 @@ class WhatIf:
 
 
 def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
-    """Results as far as the runs are done."""
     runs: dict[int, list[str]] = {}
     outcomes: dict[tuple[int, int], Outcome] = {}
     for cell in cells:

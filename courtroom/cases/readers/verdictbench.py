@@ -192,7 +192,6 @@ class _Part:
         return None
 
     def text(self, field: str) -> str:
-        """A field as text; "" where there is none."""
         return self.plain(self.take(field), field)
 
     def plain(self, value: Any, field: str) -> str:
@@ -206,7 +205,6 @@ class _Part:
         return ""
 
     def moment(self, field: str) -> str | None:
-        """A field as a date and time."""
         value = self.take(field)
         if value in (None, ""):
             return None
@@ -228,7 +226,6 @@ class _Part:
                 self.remark(f"`{where}` is neither text nor an object and was left out.")
 
     def inner(self, value: dict[str, Any], field: str) -> _Part:
-        """An object within this one."""
         return _Part(value, f"{self.name(field)} › ", self._remarks)
 
     def name(self, field: str) -> str:

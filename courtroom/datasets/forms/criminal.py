@@ -294,12 +294,10 @@ def is_relevance(part: SourceFile) -> bool:
 
 
 def query_id(own: Any) -> str:
-    """A query's row by its own id."""
     return f"query-{own}"
 
 
 def candidate_id(own: Any) -> str:
-    """A candidate's row by its own id."""
     return f"candidate-{own}"
 
 
