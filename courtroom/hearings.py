@@ -46,10 +46,9 @@ from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.panel.personas import PanelStore
-from courtroom.questions.asides import AsideStore
+from courtroom.questions.asides import AsideStore, BesideStore
 from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
-from courtroom.questions.beside import BesideStore
 from courtroom.questions.interview import METHODS, Interviews
 from courtroom.questions.marks import MarkStore
 from courtroom.settings import Settings, from_environment

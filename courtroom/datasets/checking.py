@@ -5,8 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from courtroom.datasets.packing import text_of
-from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut
+from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, text_of
 from courtroom.datasets.store import Datasets
 from courtroom.language import N_
 from courtroom.strict import Strict

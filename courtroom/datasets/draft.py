@@ -9,7 +9,8 @@ from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Labelled
-from courtroom.datasets.packing import (
+from courtroom.datasets.row import (
+    Problem,
     SharedFields,
     category_of,
     fingerprint,
@@ -18,7 +19,6 @@ from courtroom.datasets.packing import (
     outcome_of,
     text_of,
 )
-from courtroom.datasets.row import Problem
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks

@@ -23,9 +23,8 @@ from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
-from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
-from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem
+from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError

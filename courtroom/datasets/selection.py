@@ -10,8 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.packing import SharedFields, unpacked
-from courtroom.datasets.row import Row
+from courtroom.datasets.row import Row, SharedFields, unpacked
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database, marks
 

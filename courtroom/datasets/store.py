@@ -16,8 +16,16 @@ from courtroom.access.acting import needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
-from courtroom.datasets.packing import SharedFields, frame_of, parsed
-from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row
+from courtroom.datasets.row import (
+    DatasetInfo,
+    ImportCounts,
+    PendingDataset,
+    Problem,
+    Row,
+    SharedFields,
+    frame_of,
+    parsed,
+)
 from courtroom.datasets.selection import POOL, Unit, divided, missing, numbers_of, rows_of, splits_of
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import changing

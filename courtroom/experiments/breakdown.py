@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.datasets.packing import margin_of
+from courtroom.datasets.row import margin_of
 from courtroom.datasets.selection import BANDS
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.measures import Measure, Scored

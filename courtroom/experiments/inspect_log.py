@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from courtroom.datasets.packing import outcome_of
-from courtroom.datasets.packing import text_of as words_of
+from courtroom.datasets.row import outcome_of
+from courtroom.datasets.row import text_of as words_of
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record

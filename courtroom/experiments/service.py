@@ -12,11 +12,10 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
 from courtroom.experiments.driver import ExperimentDriver
-from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Phase, Training
+from courtroom.experiments.plan import ExperimentEstimate, Phase, Training, estimate
 from courtroom.experiments.results import ExperimentResults, accounts, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls

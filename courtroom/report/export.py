@@ -10,7 +10,7 @@ from typing import Any
 
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.record import Record
-from courtroom.questions.beside import KeptBeside
+from courtroom.questions.asides import KeptBeside
 
 FORMAT = "courtroom-run-2"
 NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported"}

@@ -11,7 +11,7 @@ from courtroom.cases.files import Package
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.cases.readers import verdictbench
-from courtroom.datasets.packing import SharedFields, frame_of
+from courtroom.datasets.row import SharedFields, frame_of
 from courtroom.datasets.source import SourceFile
 
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")

@@ -25,8 +25,8 @@ from typing import Any
 from courtroom.cases.labelled import Document, Labelled
 from courtroom.cases.readers.tables import columns_of, folded, item_of
 from courtroom.datasets.forms.form import Context, Form, ImportedRow
-from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import looks_labelled
+from courtroom.datasets.row import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
