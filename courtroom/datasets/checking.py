@@ -93,9 +93,8 @@ def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
     for place, text in enumerate(texts):
         if not text:
             continue
-        print_ = MinHash(
-            num_perm=PERMUTATIONS, seed=1, hashfunc=zlib.crc32
-        )  # SHA-1, its own choice, takes three times as long
+        # SHA-1, its own choice of a hash, takes three times as long.
+        print_ = MinHash(num_perm=PERMUTATIONS, seed=1, hashfunc=zlib.crc32)
         print_.update_batch(_shingles(text))
         found += [(int(earlier), place) for earlier in sorted(index.query(print_))]
         index.insert(place, print_)

@@ -112,9 +112,8 @@ class DatasetDraft:
                 db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
                 db.execute("UPDATE datasets SET state = ? WHERE id = ?", (json.dumps(self.state), same[0]))
                 forget(db, self.number)
-                db.execute(
-                    "UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0])
-                )  # it is the newest again
+                # It is the newest again.
+                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
                 return int(same[0])
             db.execute(
                 "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",
@@ -163,12 +162,8 @@ class DatasetDraft:
         found: dict[str, bytes] = {}
         for start in range(0, len(wanted), CHUNK):
             some = wanted[start : start + CHUNK]
-            found |= dict(
-                db.execute(
-                    f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})",
-                    (self.number, *some),
-                ).fetchall()
-            )
+            sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
+            found |= dict(db.execute(sql, (self.number, *some)).fetchall())
         return found
 
     def _taken(self, db: StoreConnection, name: str) -> bool:

@@ -202,8 +202,6 @@ class _Work:
             raise self._nothing()
         return self.now.kind, self._whole_frame()
 
-    # --- a file ---------------------------------------------------------------------------------------------
-
     def _part(self, number: int, part: SourceFile, skip: int, chunk: _Chunk) -> _Chunk:
         """Read a file; what of it is still to be written, with what was so before."""
         reading, done = Reading(part), skip
@@ -388,8 +386,6 @@ class _Work:
                 return tuple(names.values())
             break
         return tuple(met)
-
-    # --- the rest -------------------------------------------------------------------------------------------
 
     def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
         now = self.now

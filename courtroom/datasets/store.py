@@ -48,8 +48,6 @@ class Datasets:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    # --- what there is --------------------------------------------------------------------------------------
-
     def list(self) -> Infos:
         """The newest version of each dataset, by name."""
         newest = {row["name"]: row for row in self._finished()}
@@ -112,8 +110,6 @@ class Datasets:
             )
             for row, state in states
         ]
-
-    # --- rows -----------------------------------------------------------------------------------------------
 
     def rows(
         self,
@@ -195,8 +191,6 @@ class Datasets:
         for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
             if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
                 yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
-
-    # --- writing --------------------------------------------------------------------------------------------
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
@@ -367,8 +361,6 @@ class Datasets:
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
         number = draft.finish(kind, frame)
         return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
-
-    # --- within ---------------------------------------------------------------------------------------------
 
     def _finished(self) -> Records:
         fits, values = listed("dataset", "datasets.name")

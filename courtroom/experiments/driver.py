@@ -137,8 +137,6 @@ class ExperimentDriver:
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         self._house.runner.do(work).result()
 
-    # --- on the loop ----------------------------------------------------------------------------------------
-
     # What runs here is given the runner: asking the courthouse for it waits for the lock under which it is closed,
     # and closing waits for this loop.
 
@@ -237,8 +235,6 @@ class ExperimentDriver:
                 await self._resume(experiment, runner)
             else:
                 await asyncio.sleep(BEAT_S)  # another process drives it
-
-    # --- one cell -------------------------------------------------------------------------------------------
 
     def _begun(self, experiment: str, cluster: DaskCells | None) -> tuple[DrivenExperiment, list[StoredCell]]:
         """What was done of an experiment before, and its cells that are not done."""

@@ -336,33 +336,21 @@ class ExperimentResults:
         experiment = self.kept.experiment
         return {
             "experiment": self.kept.id,
-            "status": self.kept.status,
-            "reason": self.kept.reason,
+            **_named(self.kept, "status", "reason"),
             "dataset": experiment.dataset.name,
             "version": experiment.dataset.version,
-            "cells": {
-                state: sum(row.state == state for row in self.rows) for state in ("done", "failed", "waiting")
-            },  # fmt: skip
+            "cells": {one: sum(row.state == one for row in self.rows) for one in ("done", "failed", "waiting")},
             "failures": [{"arm": arm, "reason": reason, "cells": number} for arm, reason, number in self.failures],
             "lines": [
-                {
-                    "arm": line.arm,
-                    "group": line.group,
-                    "cases": line.cases,
-                    "values": {name: _as_list(one) for name, one in line.values.items()},
-                    "counts": line.counts,
-                }
+                _named(line, "arm", "group", "cases")
+                | {"values": {name: _as_list(one) for name, one in line.values.items()}, "counts": line.counts}
                 for line in self.table.lines
             ],
-            "guesses": [{"name": one.name, "group": one.group, "values": one.values} for one in self.table.guesses],
-            "spent": {
-                arm: {"calls": one.calls, "tokens": one.tokens, "cost": one.cost, "failed": one.failed}
-                for arm, one in self.table.spent.items()
-            },
+            "guesses": [_named(one, "name", "group", "values") for one in self.table.guesses],
+            "spent": {arm: _named(one, "calls", "tokens", "cost", "failed") for arm, one in self.table.spent.items()},
             "steady": {
                 arm: {
-                    "consistency": one.consistency,
-                    "agreement": one.agreement,
+                    **_named(one, "consistency", "agreement"),
                     "before": {"t": one.before.statistic, "p": one.before.p} if one.before else None,
                     "repeats": {"q": one.repeats.statistic, "p": one.repeats.p, "draws": one.repeats.draws}
                     if one.repeats
@@ -382,20 +370,18 @@ class ExperimentResults:
                     "arms": [pair.a, pair.b],
                     "difference": _as_list(pair.difference),
                     "cases": pair.cases,
-                    "test": pair.tested.test,
-                    "draws": pair.tested.draws,
-                    "p": pair.tested.p,
-                    "corrected": pair.corrected,
-                    "holds": pair.holds,
-                    "knowable": pair.knowable,
-                    "effect": pair.effect,
-                    "needed": pair.needed,
-                    "others": [{"test": one.test, "statistic": one.statistic, "p": one.p} for one in pair.others],
+                    **_named(pair.tested, "test", "draws", "p"),
+                    **_named(pair, "corrected", "holds", "knowable", "effect", "needed"),
+                    "others": [_named(one, "test", "statistic", "p") for one in pair.others],
                     "sentence": tables.sentence(pair),
                 }
                 for pair in self.pairs
             ],
         }
+
+
+def _named(thing: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}
 
 
 def _as_list(interval: Interval) -> list[float | None]:

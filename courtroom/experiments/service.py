@@ -35,8 +35,6 @@ class Experiments:
         self._house = house
         self._driver = ExperimentDriver(store, house)
 
-    # --- before ---------------------------------------------------------------------------------------------
-
     @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
         """Put an experiment on record with all its cells, and return its id; the very same is on record once.
@@ -92,8 +90,6 @@ class Experiments:
     def with_controls(self, experiment: Experiment, of: Collection[str] = (ALL,)) -> Experiment:
         """The experiment with the matched controls of these arms added. Raises `CourtroomError`: an arm is no panel."""
         return with_controls(experiment, self._house.procedures, lambda tried: self.estimate(tried).tokens, of)
-
-    # --- steering -------------------------------------------------------------------------------------------
 
     @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
@@ -200,8 +196,6 @@ class Experiments:
         now = self.store.experiment(kept.id).experiment
         self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
         return found
-
-    # --- after ----------------------------------------------------------------------------------------------
 
     def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
         """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches. Raises

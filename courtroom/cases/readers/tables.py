@@ -80,27 +80,16 @@ SINGLE = ("text", "sentence", "content", "message")
 LABEL = ("label", "labels", "gold_label", "quality", "is_duplicate", "class", "category")
 """Columns of the label. Of several that a table has, the first one alone is: what is blank there stays blank."""
 REASON, IDS = ("reason", "rationale"), ("id", "uid", "pairid", "idx", "index")
+OR_NEITHER = ", contradict it, or neither?"
 FOLLOWS = "Does the second sentence follow from the first?"
 QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("question", "sentence"), "", "Does the sentence contain the answer to the question?"),
     (("passage", "question"), "", "Going by the passage, is the answer to the question yes or no?"),
     (("question1", "question2"), "duplicate", "Do both questions ask the same?"),
-    (
-        ("premise", "hypothesis"),
-        "contradict",
-        "Does the hypothesis follow from the premise, contradict it, or neither?",
-    ),
-    (
-        ("context", "hypothesis"),
-        "contradict",
-        "Does the hypothesis follow from the context, contradict it, or neither?",
-    ),
+    (("premise", "hypothesis"), "contradict", f"Does the hypothesis follow from the premise{OR_NEITHER}"),
+    (("context", "hypothesis"), "contradict", f"Does the hypothesis follow from the context{OR_NEITHER}"),
     (("premise", "hypothesis"), "entail", "Does the hypothesis follow from the premise?"),
-    (
-        ("sentence1", "sentence2"),
-        "contradict",
-        "Does the second sentence follow from the first, contradict it, or neither?",
-    ),
+    (("sentence1", "sentence2"), "contradict", f"Does the second sentence follow from the first{OR_NEITHER}"),
     (("sentence1", "sentence2"), "entail", FOLLOWS),
     (("sentence1", "sentence2"), "equivalent", "Do both sentences mean the same?"),
     (("#1 string", "#2 string"), "equivalent", "Do both sentences mean the same?"),

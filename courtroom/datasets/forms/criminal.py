@@ -37,7 +37,7 @@ from typing import Any
 
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail, lawbench
-from courtroom.datasets.forms.form import Context, Form, ImportedRow
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.law import LONGEST, article_number, defendants_in
@@ -130,12 +130,8 @@ def _multiljp(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
 
 
 def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:
-    labels = record.get("labels")
-    return (
-        "facts" in record
-        and isinstance(labels, list)
-        and all(isinstance(one, dict) and "subject" in one for one in labels)
-    )
+    labels = record.get("labels") if "facts" in record else None
+    return isinstance(labels, list) and all(isinstance(one, dict) and "subject" in one for one in labels)
 
 
 def _mud(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -242,10 +238,6 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
     return list(dict.fromkeys(numbers)) or None
 
 
-def _is_simcourt(record: dict[str, Any], part: SourceFile) -> bool:
-    return "prosecution_statement" in record and "charge" in record
-
-
 def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     statement = record.get("prosecution_statement_sub") or record["prosecution_statement"]
     if not isinstance(statement, str) or not statement.strip():
@@ -281,7 +273,7 @@ def _flat(value: Any) -> Iterator[str]:
 
 
 SIMUCOURT = Form("simucourt", "SimuCourt", "criminal", _is_simucourt, _simucourt)
-SIMCOURT = Form("simcourt", "SimCourt", "criminal", _is_simcourt, _simcourt)
+SIMCOURT = Form("simcourt", "SimCourt", "criminal", having("prosecution_statement", "charge"), _simcourt)
 
 
 QUERIES, CANDIDATES = "queries", "candidates"
@@ -341,26 +333,23 @@ def _fits(record: dict[str, Any], part: SourceFile) -> bool:
 
 
 def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    gold: dict[str, Any]
+    gold: dict[str, Any] = {}
+    field, is_query = "fact", False
     if "ridx" in record:
-        own, facts, gold = record["ridx"], record["q"], {"charges": cail.charges(record.get("crime"))}
+        field, is_query, own, facts = "q", True, record["ridx"], record["q"]
+        gold = {"charges": cail.charges(record.get("crime"))}
     elif "ajjbqk" in record:
-        own, facts, gold = context.part.stem, record["ajjbqk"] or record["qw"], {}
+        field, own, facts = "ajjbqk", context.part.stem, record["ajjbqk"] or record["qw"]
     elif "pid" in record:
         own, facts = record["pid"], record.get("fact") or record["qw"]
-        gold = {
-            "charges": cail.charges(record.get("charge")),
-            "relevant_articles": cail.articles(record.get("article")),
-        }
+        articles = cail.articles(record.get("article"))
+        gold = {"charges": cail.charges(record.get("charge")), "relevant_articles": articles}
     else:
-        own, facts, gold = record["id"], record.get("fact") or record["query"], {}
+        is_query, own, facts = True, record["id"], record.get("fact") or record["query"]
     if not isinstance(facts, str) or not facts.strip():
-        field = "q" if "ridx" in record else "ajjbqk" if "ajjbqk" in record else "fact"
         raise CaseError(f"`{field}` must be the text of the facts.")
-    is_query = "ridx" in record or ("pid" not in record and "ajjbqk" not in record)
     data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
-    title = str(record.get("ajName") or "").strip()
-    if title:
+    if title := str(record.get("ajName") or "").strip():
         data["title"] = title[:200]
     name = query_id(own) if is_query else candidate_id(own)
     yield ImportedRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)

@@ -67,6 +67,11 @@ class Form:
     """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""
 
 
+def having(*names: str, but: str = "") -> Callable[[dict[str, Any], SourceFile], bool]:
+    """Whether a record has all of these fields, and not that one."""
+    return lambda record, part: {*names} <= record.keys() and but not in record
+
+
 def row_id(own: Any, made: ImportedRow, context: Context) -> str:
     """A row's id: the record's own where it has one, else what its content gives."""
     text = "" if own is None else str(own)
