@@ -21,7 +21,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.datasets.checking import SHINGLE, near_duplicates
+from courtroom.datasets.statistics import SHINGLE, near_duplicates
 from courtroom.evaluation import summaries
 from courtroom.experiments.measures import MEASURES, Scored, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text

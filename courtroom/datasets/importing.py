@@ -18,7 +18,6 @@ from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.library import take_media
 from courtroom.cases.readers.tables import NumberedLabels, alike, folded, label_of, question_of
-from courtroom.datasets.checking import MOST_PLACES, counted
 from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
@@ -26,6 +25,7 @@ from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
+from courtroom.datasets.statistics import MOST_PLACES, counted
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.language import N_

@@ -12,8 +12,7 @@ from typing import IO, Any
 
 from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import DELIMITERS, LABEL, columns_of, looks_like_lines
-from courtroom.datasets.features import features_of_schema
-from courtroom.datasets.source import SourceFile
+from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.files import json_of
 

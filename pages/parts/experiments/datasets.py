@@ -9,9 +9,17 @@ import streamlit as st
 from courtroom.access.account import Access
 from courtroom.access.acting import may
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import Findings, NearDuplicates, cleaned, examine, near_duplicates
 from courtroom.datasets.row import DatasetInfo
-from courtroom.datasets.statistics import ALL, Statistics, measure
+from courtroom.datasets.statistics import (
+    ALL,
+    Findings,
+    NearDuplicates,
+    Statistics,
+    cleaned,
+    examine,
+    measure,
+    near_duplicates,
+)
 from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.language import _, translated
