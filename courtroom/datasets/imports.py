@@ -6,8 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from courtroom.access.account import Access
-from courtroom.access.acting import by, needs
+from courtroom.access import Access, by, needs
 from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress
 from courtroom.datasets.store import Datasets

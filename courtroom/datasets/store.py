@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
@@ -28,8 +27,7 @@ from courtroom.datasets.row import (
 )
 from courtroom.datasets.selection import POOL, Unit, divided, missing, numbers_of, rows_of, splits_of
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import give_up, listed, take
+from courtroom.sharing import changing, give_up, listed, take
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database
 

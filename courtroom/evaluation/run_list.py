@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Status
 from courtroom.errors import Unreadable, shown
 from courtroom.evaluation.comparison import put_in
-from courtroom.sharing.rules import listed, own
+from courtroom.sharing import listed, own
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -17,7 +17,7 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.access.acting import acting, acts
+from courtroom.access import acting, acts
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record

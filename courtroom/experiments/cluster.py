@@ -19,7 +19,7 @@ from distributed import Client, KilledWorker, Scheduler, SchedulerPlugin, Worker
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 
-from courtroom.access.acting import acts, by
+from courtroom.access import acts, by
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError
 from courtroom.experiments.cell_runs import CellPostponed, LocalCells

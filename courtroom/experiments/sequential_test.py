@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
 
-from courtroom.access.account import Access
-from courtroom.access.acting import acts, needs
+from courtroom.access import Access, acts, needs
 from courtroom.datasets.samples import row_id
 from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import changed, differences, value_at

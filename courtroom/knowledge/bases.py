@@ -7,8 +7,7 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, Precedent

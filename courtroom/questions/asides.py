@@ -10,16 +10,14 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget, Setup
 from courtroom.questions.audience import LONGEST, MOST_PHONES, AudienceStore
 from courtroom.questions.marks import Mark, MarkStore
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import listed, may_see
+from courtroom.sharing import changing, listed, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -11,8 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs, signed
+from courtroom.access import Access, needs, signed
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
