@@ -7,9 +7,8 @@ from courtroom.experiments.store import NoSuchExperiment
 from courtroom.language import _
 from pages.parts.experiments.list import experiment_list
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import literal
-from pages.parts.what_if.form import what_if_form
-from pages.parts.what_if.view import what_if_view
+from pages.parts.shared.shown import literal
+from pages.parts.what_if import what_if_form, what_if_view
 
 house = courthouse()
 st.title(_("What if"))

@@ -78,17 +78,17 @@ DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked"
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
 SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
-DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/*/trial.py", "judging/views.py", "experiments/what_if.py",
-         "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law/judgment.py",
-         "cases/dispute.py", "cases/criminal.py", "cases/document.py", "cases/labelled.py",
+DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/[cjv]*/procedure.py", "judging/views.py", "experiments/what_if.py",
+         "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law.py",
+         "cases/dispute.py", "cases/criminal.py", "cases/labelled.py",
          "experiments/sequential_test.py", "datasets/statistics.py", "engine/interventions.py", "cases/checks.py", "room/scene.py",
-         "datasets/checking.py", "experiments/table.py", "experiments/driver.py",
-         "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/imports.py", "datasets/packing.py", "procedures/verdict/alignment.py")  # fmt: skip
+         "experiments/table.py", "experiments/driver.py",
+         "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "benchmarks/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py",
           "procedures/verdict/train.py", "models/providers", "text/", 
           "engine/paper.py", "__init__.py", "datasets/selection.py", "datasets/importing.py:", "experiments/written.py",
-          "experiments/checklist.py", "experiments/printed_figures.py",
+          "experiments/printed_figures.py",
           "evaluation/significance.py", "evaluation/lawbench.py",
           "models/schema.py", "models/rendering.py", "models/transport.py", "models/litellm_model.py",
           "figures/layout.py")  # fmt: skip

@@ -5,9 +5,7 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
-from courtroom.experiments.controls import TITLES
-from courtroom.experiments.recipes import recipe
-from courtroom.experiments.spec import Experiment, adapted, parsed
+from courtroom.experiments.spec import TITLES, Experiment, adapted, parsed, recipe
 from courtroom.judging.jurors import seated
 from courtroom.panel.personas import sample_panel
 from tests.pages import house, page  # noqa: F401

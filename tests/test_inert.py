@@ -13,10 +13,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.people import SeatQuestion
 from courtroom.engine.procedure import Choice
-from courtroom.figures.graph import draw_graph
-from courtroom.figures.memory import draw_standards
+from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
-from courtroom.law.judgment import Judgment
+from courtroom.law import Judgment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.house import courthouse
 

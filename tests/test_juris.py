@@ -1,21 +1,115 @@
 """JURIS: the length by majority, ballots, ties, the editor's pass, the baselines; with a scripted and the offline model."""
 
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
+from markupsafe import escape
 from pydantic import ValidationError
 
-from courtroom.cases.document import Document
+from courtroom import report
+from courtroom.__main__ import main
+from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Diff, Marked, runs
-from courtroom.evaluation.grounding import grounding, where
-from courtroom.evaluation.summaries import lead, overlap
+from courtroom.engine.blocks import Diff, Marked, Table, runs
+from courtroom.engine.changes import changed, merged
+from courtroom.engine.record import Record
+from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, grounding, lead, overlap, where
+from courtroom.models.request import Request
+from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
-from courtroom.procedures.juris.deliberate import most_proposed
+from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.kept import why_not_kept
-from courtroom.procedures.juris.setup import JurisSetup
-from tests.juris import ASSESSOR, CASE, GOOD, INVENTED, OTHER, TEXT, panel, rendered, write
+from courtroom.procedures.juris.procedure import JURIS, most_proposed
+from courtroom.procedures.juris.setup import JurisSetup, members
+from courtroom.procedures.juris.tasks import SEVEN
+from courtroom.settings import Settings
+from tests.openai_server import OpenAIServer
+from tests.pages import page
 from tests.toy import Scripted
+
+TEXT = (
+    "The river rose two metres in the night. Forty families left their houses. "
+    "The mayor opened the school as a shelter. Nobody was hurt. The bridge stays closed until Friday."
+)
+CASE = Document(
+    id="flood", title="The flood", text=TEXT, reference="A flood drove forty families out; nobody was hurt."
+)
+GOOD, OTHER = "Forty families left their houses.", "The river rose two metres."
+INVENTED = "A film crew from Paris interviewed penguins."
+ASSESSOR = {"assessor": {"id": "judge"}}
+"""A model of its own, without which nobody assesses."""
+
+
+def panel(
+    votes: Callable[[Request], str] = lambda request: "A",
+    lengths: Callable[[Request], int] = lambda request: 3,
+    sentences: Callable[[Request], str] = lambda request: "",
+    edited: tuple[str, ...] = (),
+    told: Mapping[str, Any] | None = None,
+) -> Scripted:
+    """A model that answers every task.
+
+    Args:
+        told: other answers, by the task's name.
+    """
+
+    def said(request: Request) -> str:
+        task: Any = request.task
+        step = len(getattr(task, "accepted", ()))
+        given = sentences(request) if task.name == "generate" else ""
+        answers: dict[str, Callable[[], dict[str, Any]]] = {
+            "length": lambda: {"reason": "short", "sentences": lengths(request)},
+            "generate": lambda: {
+                "evidence": [GOOD],
+                "sentence": given or f"{GOOD if task.letter == 'A' else OTHER} {step}",
+            },
+            "ballot": lambda: {
+                **{"evidence": ["Forty families"], "critique_a": "a", "critique_b": "b"},
+                "vote": votes(request),
+            },
+            "edit": lambda: {"changes": ["joined"], "sentences": edited or task.accepted},
+            "write": lambda: {"sentences": [GOOD]},
+            "advise": lambda: {"rationale": "good", "advice": [], "stop": True},
+            "answer": lambda: {"answers": ["yes"] * len(task.questions), "sentences": [OTHER]},
+            "keyfacts": lambda: {"key_facts": ["Families left.", "Nobody was hurt."]},
+            "factcheck": lambda: {
+                "checks": [
+                    {"sentence": n, "reason": "so", "category": "no error"} for n in range(1, len(task.sentences) + 1)
+                ]
+            },
+            "align": lambda: {
+                "alignments": [{"key_fact": 1, "line_numbers": [1]}, {"key_fact": 2, "line_numbers": []}]
+            },
+            "assess": lambda: {"reason": "fine", "faithfulness": 90, "completeness": 60, "conciseness": 80},
+        }
+        return json.dumps((told or {}).get(task.name) or answers[task.name]())
+
+    return Scripted(reply=said)
+
+
+def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
+    """A run to its end, by a scripted model or offline."""
+    if model is not None:
+        house.pool = model  # type: ignore[assignment, misc]
+        model.warm = lambda: _nothing()  # type: ignore[attr-defined]
+    spec = ModelSpec(id="scripted") if model else ModelSpec()
+    run = house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    return house.record(run)
+
+
+def rendered(request: Request) -> str:
+    """All text of a request."""
+    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
+
+
+async def _nothing() -> None:
+    return None
 
 
 @pytest.mark.parametrize(
@@ -205,7 +299,7 @@ def test_what_the_editor_changes_is_shown(house: Courthouse) -> None:
 
 
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
-    plain = write(house, panel(), variant="no-editor", assess=False, roles=ASSESSOR)
+    plain = write(house, panel(), variant="no-editor", assess="none", roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
     alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}
@@ -289,3 +383,345 @@ def test_a_quotation_is_found_apart_from_case_and_white_space() -> None:
     assert TEXT[slice(*place)] == "Forty families"
     assert where("fifty families", TEXT) is None
     assert where("", TEXT) is None
+
+
+# --- how a text is assessed -----------------------------------------------------------------------------------
+
+
+WRITTEN = {"write": {"sentences": [GOOD, INVENTED]}}
+CHECKS = {
+    "checks": [
+        {"sentence": 2, "reason": "Nobody speaks of penguins.", "category": "out-of-context error"},
+        {"sentence": 1, "reason": "It says so.", "category": "no error"},
+    ]
+}
+
+
+def assessed(house: Courthouse, told: dict[str, Any] | None = None, **knobs: Any) -> Any:
+    """The verdict's details and the record of a text of two sentences, the second one invented."""
+    model = panel(told={**WRITTEN, "factcheck": CHECKS, **(told or {})})
+    record = write(house, model, variant="generator-a", roles=ASSESSOR, reasks=0, **knobs)
+    return record.run.verdict.details, record, model
+
+
+def test_the_measures_on_hand_computed_values() -> None:
+    assert faithfulness(["no error", "entity error", "no error", "other error"]) == 50.0
+    # Three key facts: told in sentences 1 and 3, in 3, nowhere; of four sentences 1 and 3 tell one.
+    lines = [[1, 3], [3], []]
+    assert completeness(lines) == pytest.approx(66.67)
+    assert conciseness(lines, 4) == 50.0
+    assert (faithfulness([]), completeness([]), conciseness([], 0)) == (None, None, None)
+
+
+def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(house: Courthouse) -> None:
+    details, record, _ = assessed(house)
+    fine = details["fine_grained"]
+    assert [fine[name] for name in ("faithfulness", "completeness", "conciseness")] == [50.0, 50.0, 50.0]
+    assert [one["category"] for one in fine["sentences"]] == ["no error", "out-of-context error"]
+    assert [one["sentences"] for one in fine["key_facts"]] == [[1], []]
+    assert details["assessment"] == {"faithfulness": 90, "completeness": 60, "conciseness": 80}
+    tables = {block.title: block for block in views.measures(record)[""] if isinstance(block, Table)}
+    scores, by_sentence, by_fact = list(tables.values())[1:]
+    assert [row[:5] for row in scores.rows] == [
+        ("Fine-grained", 50.0, 50.0, 50.0, 150.0),
+        ("Holistic", 90, 60, 80, 230.0),
+    ]
+    assert by_sentence.rows[1] == (2, INVENTED, "out-of-context error", "Nobody speaks of penguins.")
+    assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
+
+
+def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers(house: Courthouse) -> None:
+    _, _, model = assessed(house)
+    asked = {request.task.name: rendered(request) for request in model.history if request.spec.id == "judge"}
+    assert asked.keys() == {"keyfacts", "factcheck", "align", "assess"}
+    for task in ("factcheck", "align"):
+        assert f"1.\n> {GOOD}\n2.\n> {INVENTED}" in asked[task]
+    assert "1.\n> Families left.\n2.\n> Nobody was hurt." in asked["align"]
+    assert GOOD not in asked["keyfacts"].replace(CASE.text, "")
+
+
+@pytest.mark.parametrize(
+    ("ways", "tasks"),
+    [
+        ("fine-grained", {"keyfacts", "factcheck", "align"}),
+        ("holistic", {"assess"}),
+        ("none", set()),
+    ],
+)
+def test_only_the_ways_that_are_asked_for_are_paid(house: Courthouse, ways: str, tasks: set[str]) -> None:
+    details, record, _ = assessed(house, assess=ways)
+    assert {call.task for call in record.calls if call.member == "assessor"} == tasks
+    assert bool(details["fine_grained"]) == (ways == "fine-grained")
+    assert len(record.calls) == house.procedures["juris"].at_most(CASE, record.setup)
+
+
+@pytest.mark.parametrize(
+    ("told", "missing"),
+    [
+        ({"factcheck": {"checks": CHECKS["checks"][:1]}}, ["faithfulness"]),
+        ({"align": {"alignments": [{"key_fact": 1, "line_numbers": [3]}, {"key_fact": 2}]}}, ["completeness", "conciseness"]),
+        ({"keyfacts": {"key_facts": []}}, ["completeness", "conciseness"]),
+    ],
+    ids=["a sentence unchecked", "a sentence that is not there", "no key fact"],
+)  # fmt: skip
+def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
+    house: Courthouse, told: dict[str, Any], missing: list[str]
+) -> None:
+    details, record, _ = assessed(house, told)
+    fine = details["fine_grained"]
+    assert [name for name in ("faithfulness", "completeness", "conciseness") if fine[name] is None] == missing
+    assert any(isinstance(block, Table) for block in views.measures(record)[""])
+
+
+def test_key_facts_come_from_the_reference_summary_only_where_that_is_asked_for(house: Courthouse) -> None:
+    _, _, model = assessed(house, key_facts="reference")
+    shown = {request.task.name for request in model.history if CASE.reference in rendered(request)}
+    assert shown == {"keyfacts"}
+    assert model.history[0].task.name == "write"
+
+
+def test_offline_the_scores_are_counted_and_say_so(house: Courthouse) -> None:
+    record = write(house, variant="generator-a", shortest=2, longest=2)
+    fine = record.run.verdict.details["fine_grained"]
+    assert fine["faithfulness"] == 100.0
+    assert 0 < fine["completeness"] < 100.0
+    assert all("no reader has judged" in one["reason"] for one in fine["sentences"])
+
+
+# --- the baselines of section 4.1: one model alone, SummIt, QA-prompting --------------------------------------
+
+
+BASELINES = ("generator-a", "generator-b", "summit", "qa-prompt")
+
+
+ADVICE: dict[str, Any] = {"rationale": "It lacks the river.", "advice": ["Add the river."], "stop": False}
+REFINED = {"refine": {"changes": ["the river"], "sentences": [GOOD, OTHER]}}
+
+
+def test_summit_refines_by_the_evaluators_advice_until_it_runs_out_of_turns(house: Courthouse) -> None:
+    model = panel(told={"advise": ADVICE, **REFINED})
+    record = write(house, model, variant="summit", refinements=2, roles={"evaluator": {"id": "critic"}})
+    assert [request.task.name for request in model.history] == ["write", "advise", "refine", "advise", "refine"]
+    assert [stage.name for stage in record.stages] == ["Summary", "Refinement 1", "Refinement 2"]
+    assert {request.spec.id for request in model.history if request.task.name == "advise"} == {"critic"}
+    _, first, refine, second, _ = map(rendered, model.history)
+    assert f"> {GOOD}" in first
+    assert all(part in refine for part in ("> It lacks the river.", "> Add the river.", f"> {GOOD}"))
+    assert f"> {OTHER}" in second
+    assert record.run.verdict.summary == f"{GOOD} {OTHER}"
+    assert len(record.calls) == house.procedures["juris"].at_most(CASE, record.setup)
+    turns = next(b for b in views.summary(record)[""] if isinstance(b, Table) and b.title == "Refinement")
+    assert turns.rows[0] == ("Refinement 1", "It lacks the river.", "Add the river.")
+
+
+def test_summit_ends_where_the_evaluator_stops(house: Courthouse) -> None:
+    record = write(house, panel(), variant="summit")
+    assert [call.task for call in record.calls] == ["write", "advise"]
+    assert record.run.verdict.summary == GOOD
+
+
+def test_an_evaluator_that_wants_another_turn_must_say_what_for(house: Courthouse) -> None:
+    model = panel(told={"advise": {**ADVICE, "advice": []}})
+    record = write(house, model, variant="summit", reasks=0)
+    assert [call.error for call in record.calls if call.task == "advise"] != [""]
+    assert record.run.status == "done"
+
+
+def test_questions_are_answered_before_the_summary_in_one_call(house: Courthouse) -> None:
+    model = panel()
+    record = write(house, model, variant="qa-prompt", question_count=3)
+    (asked,) = model.history
+    assert all((question in rendered(asked)) == (number < 3) for number, question in enumerate(QUESTIONS))
+    assert list(asked.task.answer.model_fields) == ["answers", "sentences"]
+    assert record.run.verdict.summary == OTHER
+    table = next(b for b in views.summary(record)[""] if isinstance(b, Table))
+    assert table.rows == tuple((question, "yes") for question in QUESTIONS[:3])
+
+
+def test_an_answer_to_each_question_is_asked_for(house: Courthouse) -> None:
+    model = panel(told={"answer": {"answers": ["yes"], "sentences": [OTHER]}})
+    write(house, model, variant="qa-prompt", reasks=1)
+    assert len(model.history) == 2
+    assert "answers: Tuple should have at least 5 items" in rendered(model.history[1])
+
+
+@pytest.mark.parametrize("variant", BASELINES)
+def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, variant: str) -> None:
+    model = panel(told={"advise": ADVICE, **REFINED})
+    write(house, model, variant=variant, refinements=1)
+    words = "\n".join(map(rendered, model.history)).replace(CASE.text, "").casefold()
+    assert re.findall(r"jur(?:y|or)|generator|editor|panel|vote|candidate|accepted", words) == []
+    assert ("evaluator" in words) == (variant == "summit")
+
+
+@pytest.mark.parametrize("variant", BASELINES)
+def test_a_writer_is_told_the_range_that_is_set_and_none_where_none_is(house: Courthouse, variant: str) -> None:
+    model = panel()
+    write(house, model, variant=variant, shortest=None, longest=4)
+    assert "It has at most 4 sentences." in rendered(model.history[0])
+
+
+@pytest.mark.parametrize("variant", ["summit", "qa-prompt"])
+def test_every_baseline_works_offline(house: Courthouse, variant: str) -> None:
+    document: Any = house.library.case("news-night-bus")
+    record = write(house, case=document, variant=variant)
+    assert record.run.verdict.details["fine_grained"]["faithfulness"] == 100.0
+    (ballots,) = views.ballots(record)[""]
+    assert "no jury" in str(ballots)
+
+
+# --- seats differ by model, by stated point of view, or both --------------------------------------------------
+
+
+ONE: dict[str, Any] = {"model": {"id": "openai/one"}}
+
+
+def preset(title: str, **more: Any) -> JurisSetup:
+    (found,) = [one for one in JURIS.presets if one.title == title]
+    return JurisSetup.model_validate(merged(JurisSetup.model_validate(more).model_dump(mode="json"), found.changes))
+
+
+def test_one_model_with_one_prompt_in_all_seats_is_told_in_plain_words() -> None:
+    jury, generators, assessor = JurisSetup.model_validate(ONE).warnings()
+    assert jury.startswith("All 5 jurors are one model (openai/one) with one prompt: they repeat one opinion.")
+    assert generators.startswith("Both generators are one model (openai/one) with one prompt")
+    assert "--set points_of_view.juror-01=" in jury
+    assert assessor.startswith("The final text is not assessed: the assessor has no model of its own")
+
+
+@pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
+def test_a_preset_whose_seven_seats_differ_is_not_warned_of(title: str) -> None:
+    setup = preset(title, **ONE, roles=ASSESSOR)
+    assert setup.warnings() == ()
+    seats = [one for one in members(setup) if one.role in ("generator", "juror")]
+    assert len(seats) == 7
+    of_role = {(one.role, one.spec.id, setup.points_of_view.get(one.id)) for one in seats}
+    assert len(of_role) == 7
+
+
+def test_the_preset_with_the_papers_models_names_those_of_section_4_1() -> None:
+    who = {one.id: one.spec.id for one in members(preset("Paper, with its models", **ONE))}
+    families = {
+        "generator-a": "mistral:7b", "generator-b": "gemma3:12b", "juror-01": "qwen2.5:7b", "juror-02": "llama3.1:8b",
+        "juror-03": "llama-distill", "juror-04": "glm4:9b", "juror-05": "gemma3:12b", "editor": "mistral:7b",
+        "assessor": "gpt-4",
+    }  # fmt: skip
+    assert who.keys() == families.keys()
+    assert [name for name, family in families.items() if family not in who[name]] == []
+
+
+def test_seats_that_are_alike_among_others_that_differ_are_named() -> None:
+    setup = changed(preset("Paper, with its models"), {"members.juror-04.id": "ollama/qwen2.5:7b"})
+    (told,) = setup.warnings()
+    assert told.startswith("Juror 1 and Juror 4 are one model (ollama/qwen2.5:7b) with one prompt")
+
+
+@pytest.mark.parametrize("stated", [{}, dict(SEVEN)], ids=["nothing stated", "seven stated"])
+def test_a_point_of_view_reaches_its_seat_alone_and_without_any_all_prompts_are_the_same(
+    house: Courthouse, stated: dict[str, str]
+) -> None:
+    model = panel()
+    record = write(house, model, points_of_view=stated, longest=3)
+    for task, seats in (("length", 5), ("ballot", 5), ("generate", 2)):
+        asked = [rendered(one) for one in model.history if one.task.name == task]
+        assert len(set(asked[:seats])) == (seats if stated else 1), task
+    everything = "\n".join(map(rendered, model.history))
+    assert all((f"> {view}" in everything) == bool(stated) for view in SEVEN.values())
+    (table,) = views.jurors(record)[""]
+    assert [row[2] for row in table.rows] == [stated.get(f"juror-0{seat}") for seat in range(1, 6)]
+
+
+def test_offline_a_juror_weighs_by_its_point_of_view(house: Courthouse) -> None:
+    case = next(one for one in house.library.cases() if one.kind == "document")
+    document: Any = house.library.case(case.id)
+    same = dict.fromkeys((f"juror-0{seat}" for seat in range(1, 6)), "Look first at brevity: is it short?")
+    record = write(house, case=document, points_of_view=same, assess="none")
+    ballots = [call.value for call in record.calls if call.task == "ballot" and call.value]
+    assert ballots
+    assert all("brevity" in ballot[f"critique_{ballot['vote'].lower()}"] for ballot in ballots)
+
+
+def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:
+    record = write(house, panel())
+    assert not any(call.member == "assessor" for call in record.calls)
+    assert record.run.verdict.details["assessment"] is None
+    assert "has no model of its own" in str(views.measures(record))
+    judged = write(house, panel(), roles=ASSESSOR)
+    assert {call.model for call in judged.calls if call.member == "assessor"} == {"judge"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "told"),
+    [
+        ({"assessor": {"id": "openai/one"}}, "takes part in the writing too (openai/one)"),
+        ({"assessor": {"id": "offline"}}, "counts words and reads no meaning"),
+    ],
+)
+def test_an_assessor_that_writes_or_reads_nothing_is_told(roles: dict[str, Any], told: str) -> None:
+    assert told in JurisSetup.model_validate({**ONE, "roles": roles}).warnings()[-1]
+
+
+@pytest.mark.parametrize(("before", "now"), [(True, "holistic"), (False, "none")])
+def test_a_setup_of_an_earlier_version_still_opens(before: bool, now: str) -> None:
+    assert JurisSetup.model_validate({"assess": before}).assess == now
+
+
+# --- where a person sees it ---------------------------------------------------------------------------------
+
+
+def test_the_shell_warns_before_the_run_and_in_its_result_and_so_does_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]
+        words = ["run", "news-night-bus", "--model", "openai/one", *small, "--json"]
+        monkeypatch.setattr("sys.argv", ["courtroom", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    told = capsys.readouterr()
+    assert not ended.value.code, told.err
+    assert told.err.startswith("Warning: Both jurors are one model (openai/one) with one prompt")
+    result = json.loads(told.out)
+    assert len(result["warnings"]) == 3
+    house = Courthouse(Settings(home=tmp_path))
+    record = house.record(result["run"])
+    page = report.as_html(record, JURIS, house.answers, house.media)
+    house.close()
+    assert all(f'<p class="notice">{escape(warning)}</p>' in page for warning in record.setup.warnings())
+
+
+def test_at_a_real_server_each_seat_is_asked_with_its_point_of_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        house = Courthouse(Settings(home=tmp_path))
+        setup = preset("Seven points of view", **ONE, shortest=1, longest=1)
+        run = house.new_run("juris", house.library.case("news-night-bus"), setup, 0)
+        house.runner.go(run)
+        house.runner.wait(run, 60)
+        status = house.record(run).run
+        house.close()
+        prompts = "\n".join(server.prompts)
+    assert status.status == "done", status.reason
+    assert all(view in prompts for view in SEVEN.values())
+
+
+def test_the_setup_page_warns_and_takes_points_of_view_beside_the_models(house: Courthouse) -> None:
+    setup = page("setup", {"case": "news-night-bus", "setup_section": "Models"})
+    assert "point of view" in setup.dataframe[-1].value.columns
+    assert not setup.warning
+    for role in ("Juror", "Generator"):
+        next(one for one in setup.text_input if one.label == role).set_value("openai/one").run()
+    told = [one.value.replace("\\", "").partition(" with one prompt")[0] for one in setup.warning]
+    assert told[:2] == ["All 5 jurors are one model (openai/one)", "Both generators are one model (openai/one)"]
+    presets = next(one for one in setup.button_group if one.label == "Preset")
+    presets.set_value("Seven points of view").run()
+    assert not setup.exception, setup.exception
+    assert [one.value[:31] for one in setup.warning] == ["The assessor is the offline mod"]
+    table = next(one.value for one in setup.dataframe if "point of view" in one.value.columns)
+    assert list(table["point of view"])[:7] == list(SEVEN.values())

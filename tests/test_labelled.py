@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.cases.document import LONGEST, Document
 from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.labelled import LONGEST, Document, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels, names_from, task_from_rows, task_from_text
 from courtroom.errors import CaseError, CourtroomError
 

@@ -17,10 +17,9 @@ from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
 from courtroom.engine.paper import departures
 from courtroom.errors import CourtroomError
-from courtroom.experiments.controls import TITLES
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import cells, check
-from courtroom.experiments.spec import Experiment, adapted, as_toml, parsed, read_toml
+from courtroom.experiments.spec import TITLES, Experiment, adapted, as_toml, parsed, read_toml
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT

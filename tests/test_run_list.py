@@ -1,17 +1,45 @@
 """The page Runs: a page of lines at a time, whatever there is; a what-if's runs are one line."""
 
+import io
+import json
 import sqlite3
+import zipfile
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList
+from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList, run_table
+from courtroom.experiments.spec import Experiment
+from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
 from tests.kept_what_if import kept_what_if
-from tests.many_runs import copies
-from tests.pages import heard, house, page, texts
+from tests.pages import heard, house, opened_at, page, texts
+
+
+def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
+    """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute further behind."""
+    with house.database.transaction() as db:
+        names = ", ".join(name for name in _columns(db, "runs") if name not in ("number", "id", "created"))
+        kept = ", ".join(name for name in _columns(db, "events") if name not in ("seq", "run"))
+        for number in range(start, start + count):
+            copy = f"{run}-{number:05d}"
+            db.execute(
+                f"INSERT INTO runs (id, created, {names}) SELECT ?, created - ?, {names} FROM runs WHERE id = ?",
+                (copy, 60 * (number + 1), run),
+            )
+            db.execute(
+                f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?",
+                (copy, run),
+            )
+
+
+def _columns(db: StoreConnection, table: str) -> list[str]:
+    found: list[str] = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys()
+    return found
+
 
 __all__ = ["house"]  # a fixture
 
@@ -109,3 +137,174 @@ def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthou
     assert not app.exception, app.exception
     assert app.title[0].value == "Compare"
     assert app.session_state["compared"] == f"{run}-00029,{run}"
+
+
+# --- many runs selected at once -------------------------------------------------------------------------------
+
+
+def test_selected_runs_are_marked_together_and_what_was_marked_before_stays(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 2)
+    app = page("runs")
+    app.button(key="select-page").click().run()
+    assert "3 runs selected" in texts(app)
+    for tags, star in ((["odd"], True), (["close call"], False)):
+        next(one for one in app.text_input if one.label == "Your name").set_value("Ada")
+        next(one for one in app.toggle if one.label == "Star").set_value(star)
+        next(one for one in app.multiselect if one.label == "Tags to add").set_value(tags)
+        next(one for one in app.button if one.label == "Mark these runs").click().run()
+        assert not app.exception, app.exception
+    marks = house.marks.all()
+    assert len(marks) == 3
+    assert {(one.star, one.tags) for given in marks.values() for one in given} == {(True, ("odd", "close call"))}
+    assert "close call" in texts(app)
+    assert RunList(house.database).count(RunFilter(tag="odd", starred=True)) == 3
+
+
+def test_selected_runs_are_deleted_together_and_come_back(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 2)
+    before = house.files.export(run)
+    app = page("runs")
+    app.button(key="select-page").click().run()
+    app.button(key="delete-selected").click().run()
+    assert "3 runs are deleted" in texts(app)
+    assert house.store.runs() == []
+    next(one for one in app.button if one.label == "Undo").click().run()
+    assert not app.exception, app.exception
+    assert len(house.store.runs()) == 3
+    assert house.files.export(run) == before
+
+
+def test_many_runs_are_exported_as_one_zip(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 1)
+    packed = report.as_zip(house.files.export(one.id) for one in house.store.runs())
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        assert [json.loads(archive.read(name))["run"]["id"] for name in archive.namelist()] == [run, f"{run}-00000"]
+
+
+def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    copies(house, run, 110)
+    app = page("runs")
+    app.button(key="select-all").click().run()
+    assert "100 runs selected" in texts(app)
+    assert "delete-selected" in [one.key for one in app.button]
+    app.checkbox(key=f"pick-{run}-00100")
+    app.number_input(key="runs-page").set_value(5).run()
+    app.button(key="select-page").click().run()
+    assert "At most 100 runs" in texts(app)
+    assert "delete-selected" not in [one.key for one in app.button]
+
+
+def test_the_runs_of_a_what_if_or_a_case_are_listed_by_themselves(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    heard(house, "phone-battery", **SMALL)
+    what_if = kept_what_if(house, run, (1, 2, 3))
+    setup = house.record(run).setup
+    forks = [house.fork(run, setup, run=cell.run) for cell in house.experiments.store.cells(what_if) if cell.run]
+    app = page("runs")
+    app.button(key=f"within-experiment-{what_if}").click().run()
+    assert not app.exception, app.exception
+    assert "Only runs of “Table”" in texts(app)
+    opened = {str(one.key).removeprefix("open-") for one in app.button if str(one.key).startswith("open-")}
+    assert opened == set(forks)
+    next(one for one in app.button if one.label == "Show all runs").click().run()
+    next(one for one in app.selectbox if one.label == "Order").set_value("case").run()
+    app.button(key="within-case-oak-table").click().run()
+    assert "Only runs on" in texts(app)
+    assert [one.key for one in app.button if str(one.key).startswith("open-")] == [f"open-{run}"]
+    assert f"experiment-{what_if}" in [one.key for one in app.button]
+
+
+def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:  # noqa: F811
+    run = heard(house, **SMALL)
+    other = heard(house, **{**SMALL, "jury_size": 5})
+    rows = run_table([house.record(one) for one in (run, other)])
+    assert [row["jury_size"] for row in rows] == ["3", "5"]
+    assert [row["verdict"] for row in rows] == [house.record(one).run.verdict.outcome for one in (run, other)]  # type: ignore[union-attr]
+    assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
+    app = page("runs")
+    app.button(key="select-page").click().run()
+    next(one for one in app.button if one.label == "Add to the table").click().run()
+    assert not app.exception, app.exception
+    assert app.title[0].value == "Compare"
+    assert "Comparison table: 2 runs" in texts(app)
+    assert list(app.dataframe[0].value["run"]) == [other, run]
+    next(one for one in app.button if one.label == "Empty the table").click().run()
+    assert "Comparison table" not in texts(app)
+
+
+# --- lists are read as far as they are shown ------------------------------------------------------------------
+
+
+MOST = 5
+
+
+@pytest.fixture
+def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:  # noqa: F811
+    """One that was heard, among more than are offered at once."""
+    monkeypatch.setattr("pages.parts.runs.MOST", MOST)
+    monkeypatch.setattr("pages.parts.experiments.list.PAGE", MOST)
+    run = heard(house, **SMALL)
+    copies(house, run, 2 * MOST)
+    return run
+
+
+@pytest.mark.parametrize("name", ["compare", "what_if"])
+def test_a_page_on_which_a_run_is_chosen_reads_no_more_of_many_than_of_few(
+    house: Courthouse, run: str, rows_read: list[int], name: str
+) -> None:  # fmt: skip  # noqa: F811
+    counts = []
+    for more in (0, 100):
+        copies(house, run, more, 2 * MOST)
+        page(name)  # what is read once
+        rows_read[0] = 0
+        page(name)
+        counts.append(rows_read[0])
+    assert counts[0] == counts[1]
+
+
+def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_is_there(
+    house: Courthouse, run: str
+) -> None:  # noqa: F811
+    oldest = f"{run}-00000"
+    app = opened_at("compare", runs=f"{run},{oldest}")
+    (choice,) = app.multiselect
+    assert len(choice.options) == MOST + 2
+    assert choice.value == [run, oldest]
+    app = page("compare")
+    (choice,) = app.multiselect
+    assert len(choice.options) == MOST
+    app.text_input(key="compare-search").set_value(oldest).run()
+    assert [option.rpartition(" ")[2] for option in app.multiselect[0].options] == [oldest]
+    app = opened_at("what_if", base=run)
+    assert app.selectbox[0].value == run
+    app.text_input(key="what-if-search").set_value("no such run").run()
+    assert app.selectbox[0].value == run, "the chosen one stays"
+
+
+def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_read: list[int]) -> None:  # noqa: F811
+    arm = {"name": "one", "procedure": "cyberjurors", "set": SMALL}
+    first = house.experiments.store.create(
+        Experiment.model_validate({"name": "first", "dataset": {"name": "one"}, "arms": [arm]}), "dispute", ()
+    )
+    counts = []
+    for start in (0, 10):
+        for number in range(start, start + 10):
+            house.database.connection.execute(
+                "INSERT INTO experiments (id, name, body, kind, status, created)"
+                " SELECT id || ?, name || ?, body, kind, status, created FROM experiments WHERE id = ?",
+                (f"-{number}", f"-{number}", first),
+            )
+        page("experiments")
+        rows_read[0] = 0
+        app = page("experiments")
+        counts.append(rows_read[0])
+        assert len([one for one in app.button if str(one.key).startswith("open-")]) == MOST
+    assert counts[0] == counts[1]
+    app.number_input(key="experiments-page").set_value(5).run()
+    assert [one.key for one in app.button if str(one.key).startswith("open-")] == [f"open-{first}"]
+    assert not app.exception
+    assert "first" in texts(app)

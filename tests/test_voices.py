@@ -3,6 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from statistics import mean, median
 
 import pytest
 
@@ -154,3 +155,33 @@ def test_a_background_is_told_in_the_first_person() -> None:
     assert told["Sofia Lindqvist"] == "I study psychology and buy nearly everything second-hand"
     assert told["Grace Okafor"] == "an intensive-care nurse and mother of three"
     assert told["Ravi Menon"] == "a contract lawyer"
+
+
+def for_the_buyer(hearing: Hearing) -> list[int]:
+    """Votes for the buyer, by round."""
+    rounds: dict[str, list[str]] = {}
+    for (stage, _), vote in hearing.votes.items():
+        rounds.setdefault(stage, []).append(vote)
+    return [votes.count("buyer") for votes in rounds.values()]
+
+
+def test_juries_split_where_the_votes_on_record_do_and_most_talk_for_more_than_one_round(
+    hearings: list[Hearing],
+) -> None:
+    real = [hearing.case.jury.buyer for hearing in hearings]  # type: ignore[union-attr]
+    votes = [for_the_buyer(hearing) for hearing in hearings]
+    assert mean(abs(one[-1] - other) for one, other in zip(votes, real, strict=True)) <= 2.5
+    assert sum((one[-1] > 8) == (other > 8) for one, other in zip(votes, real, strict=True)) >= 11
+    assert sum(len(one) > 1 for one in votes) >= 8
+    assert any(len(set(one)) > 1 for one in votes), "some change their mind"
+
+
+def test_jurors_lead_with_reasons_of_their_own(hearings: list[Hearing]) -> None:
+    leading = []
+    for hearing in hearings:
+        first: dict[tuple[str, str], str] = {}
+        for stage, member, reason in hearing.said:
+            first.setdefault((stage, member), reason)
+        last = hearing.said[-1][0]
+        leading.append(len({reason for (stage, _), reason in first.items() if stage == last}))
+    assert median(leading) >= 6

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Choice
 from courtroom.experiments.what_if import evidence_left_out, results, singly
-from courtroom.figures.what_if import draw_flips, draw_shares, draw_swings
+from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from tests.pages import benched, heard, house, opened_at, page, texts
 from tests.test_what_if_variants import PLAN, cell
 from tests.test_what_ifs import started

@@ -3,13 +3,20 @@
 import base64
 import io
 from pathlib import Path
+from typing import Any
 
+import pytest
 from PIL import Image
 
+from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.media.medium import Medium
-from courtroom.media.store import MAX_FRAMES, MediaStore
+from courtroom.media.store import MediaStore
+from courtroom.media.videos import MAX_FRAMES
+from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message
-from courtroom.models.wire import to_wire
+from courtroom.models.wire import nearest, to_wire
+from courtroom.procedures.cyberjurors.procedure import key_media, seconds
+from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from tests.pictures import video
 from tests.say import picture
 
@@ -58,9 +65,90 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     assert times[-1]["text"] == "at 00:07:"
     first, last = (shown(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
     assert first < last
+    some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
+    assert [part["text"] for part in some if "text" in part] == [
+        "Video clip, 4 frames:",
+        *(f"at 00:0{second}:" for second in (0, 2, 4, 6)),
+    ]
 
 
 def test_a_medium_without_a_file_is_named_as_missing(tmp_path: Path) -> None:
     lost = Medium(id="photo", kind="image", file="a.png")
     content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
     assert content == [{"type": "text", "text": "[image photo: the file is missing]"}]
+
+
+# --- the pictures and video frames that an analysis is shown --------------------------------------------------
+
+
+PHOTO = Medium(id="photo", kind="image", file="p.png")
+CLIP = Medium(id="clip", kind="video", file="c.webm")
+KETTLE = Dispute(
+    id="c",
+    title="A kettle",
+    category="Other",
+    transaction=Transaction(product="kettle", price=20),
+    evidence=(Evidence(id="buyer-1", side="buyer", media=(PHOTO, CLIP)),),
+)
+
+
+def clues(*findings: dict[str, Any]) -> tuple[Clue, ...]:
+    found = tuple(Finding.model_validate({"media_type": "image", "description": "A dent.", **f}) for f in findings)
+    seen = Perception(visual_findings=found, evidence_summary="A dent.", support_strength="weak", is_sufficient=False)
+    return (Clue(evidence_id="buyer-1", media=("photo", "clip"), perception=seen),)
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "expected"),
+    [("00:05", (5,)), ("1:02:03", (3723,)), ("00:05-00:09", (5, 9)), ("", ()), ("at the end", ()), ("12:00:05:07", ())],
+)
+def test_a_timestamp_is_read_as_seconds(timestamp: str, expected: tuple[float, ...]) -> None:
+    assert seconds(timestamp) == expected
+
+
+def test_a_video_is_shown_at_the_moments_that_findings_name() -> None:
+    at = [{"media_index": 1, "timestamp": t} for t in ("00:09", "00:05", "00:05")]
+    assert key_media(KETTLE, clues(*at), None) == (CLIP.model_copy(update={"moments": (5.5, 9.5)}),)
+
+
+def test_what_no_finding_names_is_not_shown() -> None:
+    assert key_media(KETTLE, clues(), None) == ()
+    assert key_media(KETTLE, clues({"media_index": 1}, {"media_index": 7}), None) == ()
+    assert key_media(KETTLE, clues({"media_index": 0}), None) == (PHOTO,)
+
+
+def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
+    found = clues(
+        {"media_index": 0, "importance": "low"},
+        {"media_index": 1, "timestamp": "00:05", "importance": "medium"},
+        {"media_index": 1, "timestamp": "00:07", "importance": "high"},
+    )
+    shown = [key_media(KETTLE, found, limit) for limit in (0, 1, 2, 3, None)]
+    assert [[medium.shown for medium in media] for media in shown] == [
+        [],
+        ["None@7.5"],
+        ["None@5.5,7.5"],
+        ["None", "None@5.5,7.5"],
+        ["None", "None@5.5,7.5"],
+    ]
+
+
+def test_frames_are_those_nearest_to_the_moments() -> None:
+    assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
+    assert nearest([], (1.0,)) == []
+
+
+def test_other_moments_of_a_video_are_another_question() -> None:
+    video = CLIP.model_copy(update={"sha256": "0" * 64})
+    one, other = (video.model_copy(update={"moments": moments}) for moments in ((1.0,), (2.0,)))
+    digests = [str(Message("user", (medium,)).digest()) for medium in (video, one, other)]
+    assert len(set(digests)) == 3
+    assert digests[0] == str(["user", [f"medium:{'0' * 64}"]])
+
+
+def test_a_video_shown_at_moments_is_estimated_by_its_frames() -> None:
+    whole, one, two = (
+        estimate_prompt([Message("user", (CLIP.model_copy(update={"moments": moments}),))])
+        for moments in ((), (1.0,), (1.0, 2.0))
+    )
+    assert one * 2 == two < whole

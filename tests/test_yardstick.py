@@ -13,14 +13,13 @@ from typer.testing import CliRunner
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, measured, of_runs, people
-from courtroom.experiments.recipes import recipe
-from courtroom.experiments.spec import adapted
+from courtroom.experiments.spec import adapted, recipe
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
 from courtroom.settings import Settings
 from courtroom.shell.commands import app
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from tests.pages import house, page, texts  # noqa: F401
 from tests.real import FOLDER, needs_real_data
 

@@ -38,33 +38,22 @@ class UnpacksTooMuch(CourtroomError):
 
 @dataclass
 class UnpackLimit:
-    """How much may come out of a packed file: `MAX_STREAM` bytes, and `MAX_RATIO` times what has been read of it.
-
-    Args:
-        packed: how many packed bytes have been read.
-    """
+    """How much may come out of a packed file: `MAX_STREAM` bytes, and `MAX_RATIO` times what has been read of it. `packed`: how
+    many packed bytes have been read."""
 
     name: str
     packed: Callable[[], int]
     unpacked: int = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that come out, before room is made for them.
-
-        Raises:
-            UnpacksTooMuch: they are more than may come out.
-        """
+        """Count bytes that come out, before room is made for them. Raises `UnpacksTooMuch`: they are more than may come out."""
         self.unpacked += size
         if self.unpacked > min(MAX_STREAM, FREE + MAX_RATIO * self.packed()):
             raise UnpacksTooMuch(f"{self.name} unpacks to far more than it should. Get the file again from its source.")
 
 
 class BoundedReader(io.BufferedReader):
-    """Reads a file, unpacked, under an `UnpackLimit`.
-
-    Args:
-        packed: whether it is packed with gzip.
-    """
+    """Reads a file, unpacked, under an `UnpackLimit`. `packed`: whether it is packed with gzip."""
 
     def __init__(self, name: str, file: IO[bytes], packed: bool) -> None:
         self._file = file
@@ -72,7 +61,6 @@ class BoundedReader(io.BufferedReader):
         super().__init__(_Counted(unpacked, UnpackLimit(name, file.tell)), BLOCK)
 
     def packed_position(self) -> int:
-        """How many bytes of the packed file have been read."""
         return self._file.tell()
 
     def close(self) -> None:
@@ -133,7 +121,6 @@ class Archive:
         self._members = {str(PurePosixPath(member.filename)): member for member in files}
 
     def close(self) -> None:
-        """Let go of the file."""
         self._zip.close()
 
     def paths(self) -> list[PurePosixPath]:
@@ -142,11 +129,7 @@ class Archive:
         return [path for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
 
     def read(self, path: PurePosixPath) -> bytes | None:
-        """A member's content; None where there is no such member.
-
-        Raises:
-            CaseError: it is damaged.
-        """
+        """A member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
         member = self._members.get(str(path))
         if member is None:
             return None
@@ -157,20 +140,13 @@ class Archive:
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
-    def size(self, path: PurePosixPath) -> int:
-        """How many bytes a member unpacks to."""
-        return self._members[str(path)].file_size
-
-    def packed_size(self, path: PurePosixPath) -> int:
-        """How many bytes a member takes in the file."""
-        return self._members[str(path)].compress_size
+    def sizes(self, path: PurePosixPath) -> tuple[int, int]:
+        """How many bytes a member unpacks to, and how many it takes in the file."""
+        member = self._members[str(path)]
+        return member.file_size, member.compress_size
 
     def open(self, path: PurePosixPath) -> IO[bytes]:
-        """A member to be read bit by bit.
-
-        Raises:
-            CaseError: it is damaged.
-        """
+        """A member to be read bit by bit. Raises `CaseError`: it is damaged."""
         try:
             return self._zip.open(self._members[str(path)])
         except _BROKEN as error:
@@ -203,6 +179,5 @@ def leads_out(name: str) -> bool:
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:
     """A file by its path from a folder; None where there is none, or where the path or a link leads out of `top`."""
     path = (folder / name).resolve()
-    return (
-        None if leads_out(name) or not path.is_relative_to(top.resolve()) or not path.is_file() else path.read_bytes()
-    )
+    there = not leads_out(name) and path.is_relative_to(top.resolve()) and path.is_file()
+    return path.read_bytes() if there else None

@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import CriminalCase, DraftBatch
+from courtroom.cases.criminal import CriminalCase, DraftBatch, Trial
 from courtroom.cases.dispute import Dispute, PrecedentBatch
-from courtroom.cases.document import Document
-from courtroom.cases.labelled import LabelledTask
-from courtroom.cases.trial import Trial
+from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.errors import CaseError
 
 CASE_KINDS: dict[str, type[Case]] = {
@@ -27,12 +25,8 @@ PROMPTS = Path(__file__).parent / "prompts"
 
 
 def parse_case(data: Any) -> Case:
-    """A case from plain data.
-
-    Raises:
-        CaseError: it is no object, or of no kind that is known.
-        ValidationError: a field is missing or wrong.
-    """
+    """A case from plain data. Raises `CaseError`: it is no object, or of no kind that is known; `ValidationError`: a field is
+    missing or wrong."""
     if not isinstance(data, dict):
         raise CaseError("a case must be a JSON object with fields such as `kind`, `id` and `title`.")
     kind = data.get("kind")

@@ -1,16 +1,59 @@
-"""A labelled task: texts, single or in pairs, each to be given one label of a set."""
+"""Texts: a document to be summarised, with a reference summary where one is known; a task of texts, single or in pairs, each to be
+given one label of a set."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.readers.tables import task_from_text
 from courtroom.media.medium import Medium
 from courtroom.strict import Strict
+
+LONGEST = 200_000
+"""Characters; about 40,000 English words, more than most models can read at once."""
+
+
+class Document(Case):
+    """One text. The reference summary is for measuring and never shown to a member."""
+
+    kind: Literal["document"] = "document"
+    domain: str = Field(default="", max_length=40, description="E.g. news, medical, report, meeting, interview, story.")
+    text: str
+    reference: str = Field(default="", max_length=20_000, description="A summary that somebody wrote.")
+
+    kind_title = "Document"
+    from_text = True
+
+    @field_validator("text")
+    @classmethod
+    def _readable(cls, text: str) -> str:
+        if not any(character.isalnum() for character in text):
+            raise ValueError("it holds no words. Give a document with text")
+        if len(text) > LONGEST:
+            raise ValueError(
+                f"it has {len(text):,} characters; a document may have {LONGEST:,}. Cut it into parts and hear each"
+            )
+        return text
+
+    def blind(self) -> Self:
+        return self.model_copy(update={"reference": ""})
+
+    def brief(self) -> tuple[str, ...]:
+        known = ("with a reference summary",) if self.reference else ()
+        return *filter(None, (self.domain,)), f"{len(self.text):,} characters", *known
+
+    def sections(self) -> tuple[tuple[str, str], ...]:
+        return tuple(pair for pair in (("Text", self.text), ("Reference summary", self.reference)) if pair[1])
+
+    @classmethod
+    def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
+        """A document that somebody pasted; pictures are no part of it."""
+        return cls(id=name, title=title, language=language, text=text, source="Written in the app")
+
 
 MOST_LABELS = 500
 MOST_TEXTS = 20_000
@@ -27,7 +70,6 @@ class Labelled(Strict):
 
     @property
     def whole(self) -> str:
-        """Both texts as one."""
         return f"{self.text}\n{self.second}" if self.second else self.text
 
 
@@ -74,11 +116,9 @@ class LabelledTask(Case):
 
     @property
     def paired(self) -> bool:
-        """Whether the texts come in pairs."""
         return any(item.second for item in self.items)
 
     def item(self, name: str) -> Labelled:
-        """One text by its id."""
         return next(item for item in self.items if item.id == name)
 
     @property
@@ -108,7 +148,6 @@ class LabelledTask(Case):
         return tuple(f"{self.under(label)}item/{item.id}" for label in self.labels)
 
     def choosable(self, field: str) -> Mapping[str, str]:
-        """What a setup's field may be chosen from: the texts."""
         if field != "texts":
             return {}
         return {"all": f"all {len(self.items)} texts"} | {
@@ -125,7 +164,6 @@ class LabelledTask(Case):
         return self.model_copy(update={"items": items, "examples": (), "pool": self.pool_name})
 
     def brief(self) -> tuple[str, ...]:
-        """How many texts and labels."""
         return (
             f"{len(self.items)} {'pairs' if self.paired else 'texts'}",
             f"{len(self.labels)} labels",
@@ -133,7 +171,6 @@ class LabelledTask(Case):
         )
 
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """Question, labels, texts."""
         texts = "\n".join(
             f"{item.id} [{item.label or 'not labelled'}] {item.text}" + (f" ⟷ {item.second}" if item.second else "")
             for item in self.items[:200]

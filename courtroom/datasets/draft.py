@@ -9,7 +9,8 @@ from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Labelled
-from courtroom.datasets.packing import (
+from courtroom.datasets.row import (
+    Problem,
     SharedFields,
     category_of,
     fingerprint,
@@ -18,7 +19,6 @@ from courtroom.datasets.packing import (
     outcome_of,
     text_of,
 )
-from courtroom.datasets.row import Problem
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
@@ -67,11 +67,7 @@ class DatasetDraft:
     state: dict[str, Any] = field(default_factory=dict)
 
     def put(self, lines: Sequence[IncomingRow], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
-        """Write a chunk: all of it or nothing.
-
-        Raises:
-            WrittenElsewhere: another process writes the same draft.
-        """
+        """Write a chunk: all of it or nothing. Raises `WrittenElsewhere`: another process writes the same draft."""
         with self.database.transaction() as db:
             moved = db.execute(
                 "UPDATE datasets SET state = ? WHERE id = ? AND state = ?",
@@ -97,11 +93,8 @@ class DatasetDraft:
             )
 
     def finish(self, kind: str, frame: SharedFields | None) -> int:
-        """Close the draft; the number of the dataset, which is an older one's where that has the same content.
-
-        Raises:
-            CourtroomError: there is no row in it.
-        """
+        """Close the draft; the number of the dataset, which is an older one's where that has the same content. Raises
+        `CourtroomError`: there is no row in it."""
         with self.database.transaction() as db:
             shared = frame.model_dump_json() if frame else ""
             version = version_of(db, self.number, self.number, kind, shared)
@@ -119,9 +112,8 @@ class DatasetDraft:
                 db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
                 db.execute("UPDATE datasets SET state = ? WHERE id = ?", (json.dumps(self.state), same[0]))
                 forget(db, self.number)
-                db.execute(
-                    "UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0])
-                )  # it is the newest again
+                # It is the newest again.
+                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
                 return int(same[0])
             db.execute(
                 "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",
@@ -130,13 +122,11 @@ class DatasetDraft:
         return self.number
 
     def give_up(self) -> None:
-        """Forget the draft with its rows."""
         with self.database.transaction() as db:
             forget(db, self.number)
 
     def outcomes(self) -> list[str]:
-        """All outcomes that rows have, by name."""
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
             (self.number,),
         )
@@ -144,10 +134,10 @@ class DatasetDraft:
 
     def place_of(self, outcome: str) -> str:
         """File and line of the first row with an outcome."""
-        row = self.database.connection.execute(
+        row = self.database.row(
             "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1",
             (self.number, outcome),
-        ).fetchone()
+        )
         return row[0] if row else "in the label set"
 
     def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:
@@ -172,12 +162,8 @@ class DatasetDraft:
         found: dict[str, bytes] = {}
         for start in range(0, len(wanted), CHUNK):
             some = wanted[start : start + CHUNK]
-            found |= dict(
-                db.execute(
-                    f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})",
-                    (self.number, *some),
-                ).fetchall()
-            )
+            sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
+            found |= dict(db.execute(sql, (self.number, *some)).fetchall())
         return found
 
     def _taken(self, db: StoreConnection, name: str) -> bool:

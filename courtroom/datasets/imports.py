@@ -6,10 +6,9 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from courtroom.access.account import Access
-from courtroom.access.acting import by, needs
+from courtroom.access import Access, by, needs
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
+from courtroom.datasets.importing import Imported, Importer, Order, Progress
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
@@ -35,11 +34,8 @@ class ImportProgress:
 
 
 class DatasetImports:
-    """All imports that this process works on, by the datasets' names.
-
-    Args:
-        uploads: where uploaded files are until they are taken in.
-    """
+    """All imports that this process works on, by the datasets' names. `uploads`: where uploaded files are until they are taken
+    in."""
 
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
         self._datasets, self.importer = datasets, Importer(datasets, media)
@@ -54,11 +50,7 @@ class DatasetImports:
 
     @needs(Access.RUN)
     def begin(self, order: Order) -> ImportProgress:
-        """Import in the background.
-
-        Raises:
-            CourtroomError: a dataset of this name is being imported.
-        """
+        """Import in the background. Raises `CourtroomError`: a dataset of this name is being imported."""
         before = self.under_way.get(order.name)
         if before is not None and before.running:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")
@@ -82,7 +74,6 @@ class DatasetImports:
         return path
 
     def wait(self) -> None:
-        """Wait until none goes on."""
         for thread in self._threads:
             thread.join()
 
@@ -102,12 +93,9 @@ class DatasetImports:
             if (source := Path(state.order.source)).is_relative_to(self._uploads):
                 source.unlink(missing_ok=True)
                 source.parent.rmdir()
-        except NumberedLabels as error:
-            state.asks, state.error = error.values, str(error)
-        except Stopped as error:
-            state.error = str(error)
         except CourtroomError as error:
             state.error = str(error)
+            state.asks = error.values if isinstance(error, NumberedLabels) else ()
         except Exception as error:
             why = passing(error).partition(";")[0]
             state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."

@@ -11,18 +11,23 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
-from courtroom.datasets.packing import SharedFields, frame_of, parsed
-from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row
-from courtroom.datasets.selection import POOL, missing, numbers_of, rows_of, splits_of
-from courtroom.datasets.splitting import Unit, divided
+from courtroom.datasets.row import (
+    DatasetInfo,
+    ImportCounts,
+    PendingDataset,
+    Problem,
+    Row,
+    SharedFields,
+    frame_of,
+    parsed,
+)
+from courtroom.datasets.selection import POOL, Unit, divided, missing, numbers_of, rows_of, splits_of
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import give_up, listed, take
+from courtroom.sharing import changing, give_up, listed, take
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database
 
@@ -41,46 +46,37 @@ class Datasets:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    # --- what there is --------------------------------------------------------------------------------------
-
     def list(self) -> Infos:
         """The newest version of each dataset, by name."""
         newest = {row["name"]: row for row in self._finished()}
         return [self._info(newest[name]) for name in sorted(newest)]
 
     def versions(self, name: str) -> Infos:
-        """All versions of a dataset, oldest first."""
         return [self._info(row) for row in self._finished() if row["name"] == name]
 
     def info(self, name: str, version: str | None = None) -> DatasetInfo:
-        """One version of a dataset; the newest by default.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """One version of a dataset; the newest by default. Raises `CourtroomError`: there is none."""
         return self._info(self._row(name, version))
 
     def problems(self, name: str, version: str | None = None) -> Problems:
         """Records that were not taken in, with their reasons: at most the first 1,000."""
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
             (self._row(name, version)["content"],),
         )
         return [Problem(place=row["place"], message=row["message"]) for row in rows]
 
     def refused(self, name: str, version: str | None = None) -> int:
-        """How many records were not taken in."""
         return int(self._state(name, version).get("refused", 0))
 
     def counts(self, name: str, version: str | None = None) -> ImportCounts | None:
-        """The counts that its import ended with; None where it was not imported, or by an earlier release."""
+        """The counts that its import ended with; None where it was not imported."""
         found = self._state(name, version).get("counts")
         return ImportCounts.model_validate(found) if found else None
 
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
-        """Keep the counts that an import ended with."""
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
-        self.database.connection.execute(
+        self.database.execute(
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
         )
 
@@ -98,7 +94,7 @@ class Datasets:
     def pending(self) -> Unfinished:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
         states = [(row, json.loads(row["state"])) for row in rows]
@@ -112,8 +108,6 @@ class Datasets:
             )
             for row, state in states
         ]
-
-    # --- rows -----------------------------------------------------------------------------------------------
 
     def rows(
         self,
@@ -150,21 +144,14 @@ class Datasets:
         return rows_of(self.database, dataset, numbers[:limit])
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
-        """One row by its id.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """One row by its id. Raises `CourtroomError`: there is none."""
         return next(self.rows(name, version, ids=[row]))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Split and columns of all rows, in order, without their cases.
-
-        Args:
-            wanted: of `id`, `category`, `grp`, `asked`, `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`.
-        """
+        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`, `outcome`,
+        `language`, `length`, `margin`, `numbers`, `fingerprint`."""
         dataset = self._row(name, version)
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
             " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
             (dataset["id"], dataset["content"]),
@@ -185,7 +172,7 @@ class Datasets:
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
         """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
         found: dict[str, dict[str, int]] = {}
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate",
             (self._row(name, version)["content"],),
         )
@@ -196,28 +183,19 @@ class Datasets:
     def examples(self, pool: str) -> Iterator[Example]:
         """The labelled texts of a pool, as a row's case names it; nothing where it is no dataset's."""
         found = re.fullmatch(rf"{POOL}([0-9a-f]+)(?:-(.+))?", pool)
-        dataset = (
-            found
-            and self.database.connection.execute(
-                "SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],)
-            ).fetchone()
-        )
+        dataset = found and self.database.row("SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],))
         if not found or not dataset:
             return
         for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
             if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
                 yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
 
-    # --- writing --------------------------------------------------------------------------------------------
-
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
         """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
 
-        The rows of one call must be of one kind; labelled tasks must have one label set and one text each.
-
-        Raises:
-            CourtroomError: the name can't be used, or the rows do not fit together.
+        The rows of one call must be of one kind; labelled tasks must have one label set and one text each. Raises
+        `CourtroomError`: the name can't be used, or the rows do not fit together.
         """
         draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
         done = int(draft.state.get("taken", 0))
@@ -249,15 +227,12 @@ class Datasets:
     ) -> DatasetInfo:
         """A new version whose rows are divided into splits, alike in category, outcome and vote margin.
 
-        Rows of one record, and rows with the same text, come into one split.
-
-        Raises:
-            CourtroomError: the parts can't be used.
+        Rows of one record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used.
         """
         dataset = self._row(name, version)
         if not parts or any(share <= 0 for share in parts.values()):
             raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT seq, id, category, grp, outcome, margin, fingerprint FROM dataset_rows WHERE content = ? ORDER BY seq",
             (dataset["content"],),
         )
@@ -290,11 +265,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
-        """A new version without these rows, in the same splits; the version before stays as it is.
-
-        Raises:
-            CourtroomError: there is no such dataset, or no row would be left.
-        """
+        """A new version without these rows, in the same splits; the version before stays as it is. Raises `CourtroomError`: there
+        is no such dataset, or no row would be left."""
         dataset = self._row(name, version)
         gone = set(numbers_of(self.database, dataset, ids=ids))
         kept = [number for number in numbers_of(self.database, dataset) if number not in gone]
@@ -333,14 +305,9 @@ class Datasets:
 
     @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
-        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
-
-        Raises:
-            CourtroomError: there is none.
-        """
-        begun = self.database.connection.execute(
-            "SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)
-        ).fetchall()
+        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted. Raises
+        `CourtroomError`: there is none."""
+        begun = self.database.execute("SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)).fetchall()
         if version is not None or not begun:
             self._row(name, version)
         with self.database.transaction() as db:
@@ -355,11 +322,7 @@ class Datasets:
 
     @needs(Access.RUN)
     def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
-        """The unfinished dataset of a job, or a new one.
-
-        Raises:
-            CourtroomError: the name can't be used.
-        """
+        """The unfinished dataset of a job, or a new one. Raises `CourtroomError`: the name can't be used."""
         if not NAME.fullmatch(name):
             raise CourtroomError(f"“{name}” can't name a dataset. Use letters, digits, `.`, `_` and `-`.")
         with self.database.transaction() as db:
@@ -376,11 +339,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def claim(self, name: str) -> None:
-        """A dataset of this name is about to be written: a new one is then the person's own.
-
-        Raises:
-            Forbidden: there is one already, and it is somebody else's.
-        """
+        """A dataset of this name is about to be written: a new one is then the person's own. Raises `Forbidden`: there is one
+        already, and it is somebody else's."""
         with self.database.transaction() as db:
             there = db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone()
             if not there:
@@ -397,15 +357,12 @@ class Datasets:
                 forget(db, row["id"])
 
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
-        """Close a draft."""
         number = draft.finish(kind, frame)
-        return self._info(self.database.connection.execute("SELECT * FROM datasets WHERE id = ?", (number,)).fetchone())
-
-    # --- within ---------------------------------------------------------------------------------------------
+        return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
 
     def _finished(self) -> Records:
         fits, values = listed("dataset", "datasets.name")
-        return self.database.connection.execute(
+        return self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id", values
         ).fetchall()
 
@@ -420,15 +377,9 @@ class Datasets:
         return fitting[-1]
 
     def _state(self, name: str, version: str | None) -> dict[str, Any]:
-        """What was kept while it was written; a version that an earlier release split has it from the one before."""
-        row = self._row(name, version)
-        found: dict[str, Any] = json.loads(row["state"])
-        if found:
-            return found
-        first = self.database.connection.execute(
-            "SELECT state FROM datasets WHERE id = ?", (row["content"],)
-        ).fetchone()
-        return dict(json.loads(first[0])) if first else {}
+        """What was kept while it was written."""
+        found: dict[str, Any] = json.loads(self._row(name, version)["state"])
+        return found
 
     def _info(self, row: StoredRow) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")

@@ -7,14 +7,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.engine.knobs import path_in_words
 from courtroom.engine.rewinding import Rewinding
 from courtroom.engine.setup import Setup
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import demand_change, may_see
+from courtroom.sharing import changing, demand_change, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime
 from courtroom.models.request import LATE, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
-from courtroom.sharing.actions import note
-from courtroom.sharing.rules import demand_change
+from courtroom.sharing import demand_change, note
 from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer

@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.budget import MonthlyBudgets
@@ -23,8 +22,7 @@ from courtroom.engine.run import Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
-from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import give_up, listed, may_see, own_run
+from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 

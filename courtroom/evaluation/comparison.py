@@ -19,7 +19,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
-from courtroom.law.statute import Both
+from courtroom.law import Both
 from courtroom.strict import Strict
 
 MOST = 4
@@ -50,7 +50,6 @@ class Differences(Strict):
     """What persons did that is not the same in all, by what it was done to."""
 
     def all(self) -> Iterator[tuple[str, Difference]]:
-        """Every difference with its kind of input."""
         return ((kind, difference) for kind in type(self).model_fields for difference in getattr(self, kind))
 
 
@@ -166,11 +165,7 @@ class Comparison(Strict):
 
 
 def checked(runs: Iterable[str]) -> tuple[str, ...]:
-    """Ids of runs that can be compared, each once.
-
-    Raises:
-        CourtroomError: there are too few or too many.
-    """
+    """Ids of runs that can be compared, each once. Raises `CourtroomError`: there are too few or too many."""
     named = tuple(dict.fromkeys(runs))
     if not 2 <= len(named) <= MOST:
         raise CourtroomError(
@@ -180,11 +175,8 @@ def checked(runs: Iterable[str]) -> tuple[str, ...]:
 
 
 def compare(records: Sequence[Record]) -> Comparison:
-    """Compare runs as they stand on record; one that is still going on is compared as far as it is.
-
-    Raises:
-        CourtroomError: there are too few or too many.
-    """
+    """Compare runs as they stand on record; one that is still going on is compared as far as it is. Raises `CourtroomError`:
+    there are too few or too many."""
     checked(record.run.id for record in records)
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
     return Comparison(
@@ -235,34 +227,24 @@ def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...
 def _facts(record: Record) -> RunFacts:
     run = record.run
     prompt, completion = record.tokens
+    of_run = ("title", "procedure", "seed", "status", "parent", "origin", "verdict")
     return RunFacts(
         run=run.id,
-        title=run.title,
-        procedure=run.procedure,
         case=run.case_id,
-        seed=run.seed,
-        status=run.status,
-        parent=run.parent,
-        origin=run.origin,
-        verdict=run.verdict,
+        **{name: getattr(run, name) for name in of_run},
+        **{name: getattr(record, name) for name in ("asked", "recorded", "failed", "cost")},
         stages=tuple(stage.name for stage in record.stages),
         members=len(record.members),
         calls=len(record.calls),
-        asked=record.asked,
-        recorded=record.recorded,
-        failed=record.failed,
         prompt_tokens=prompt,
         completion_tokens=completion,
-        cost=record.cost,
         wall_s=round(run.wall_s, 3),
     )
 
 
 def _verdicts(records: Sequence[Record]) -> tuple[Difference, ...]:
-    verdicts = [record.run.verdict for record in records]
-    if sum(verdict is not None for verdict in verdicts) < 2:
-        return ()
-    return _differences([verdict and verdict.model_dump(mode="json") for verdict in verdicts])
+    verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
+    return _differences(verdicts) if sum(verdict is not None for verdict in verdicts) > 1 else ()
 
 
 def _stages(records: Sequence[Record]) -> dict[str, str]:
@@ -429,6 +411,5 @@ def family(
 
 
 def forked(store: RunStore, procedures: Mapping[str, Procedure], *runs: Run) -> Differences:
-    """What differs between a run and its fork."""
     given = [(row, store.case(row), store.setup(row.id, procedures[row.procedure].setup)) for row in runs]
     return put_in(given, [store.interventions.of(row.id) for row in runs])

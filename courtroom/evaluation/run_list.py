@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Status
 from courtroom.errors import Unreadable, shown
 from courtroom.evaluation.comparison import put_in
-from courtroom.sharing.rules import listed, own
-from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
+from courtroom.sharing import listed, own
+from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 
@@ -102,13 +102,12 @@ class RunList:
         self._database = database
 
     def count(self, wanted: RunFilter, order: Order = "newest") -> int:
-        """How many lines there are."""
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
-        return int(self._connection.execute(query, _values(wanted)).fetchone()[0])
+        return int(self._database.row(query, _values(wanted))[0])
 
     def runs(self, wanted: RunFilter, most: int) -> list[str]:
         """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
-        rows = self._connection.execute(
+        rows = self._database.execute(
             f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
             {**_values(wanted), "most": most},
         )
@@ -116,7 +115,7 @@ class RunList:
 
     def newest(self, wanted: RunFilter, most: int) -> list[RunLine]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
-        rows = self._connection.execute(
+        rows = self._database.execute(
             f"SELECT {_OF_A_RUN} FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
             {**_values(wanted), "most": most},
         )
@@ -125,14 +124,14 @@ class RunList:
     def named(self, runs: Iterable[str]) -> list[RunLine]:
         """Those of the runs that are on record and can be read, newest first."""
         fits, values = _among(runs)
-        rows = self._connection.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {fits} ORDER BY number DESC", values)
+        rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {fits} ORDER BY number DESC", values)
         return read_all(rows, _run_line)[0]
 
     def there(self, runs: Iterable[str]) -> list[str]:
         """Those of the runs that are on record, in the given order."""
         named = list(runs)
         fits, values = _among(named)
-        known = {row["id"] for row in self._connection.execute(f"SELECT id FROM runs WHERE {fits}", values)}
+        known = {row["id"] for row in self._database.execute(f"SELECT id FROM runs WHERE {fits}", values)}
         return [run for run in named if run in known]
 
     def what_is_wanted(self, wanted: RunFilter) -> str:
@@ -143,24 +142,19 @@ class RunList:
         else:
             fits, values = listed("experiment", "experiments.id")
             found = f"SELECT {_TITLE} FROM experiments WHERE id = :experiment AND {fits}"
-        row = self._connection.execute(found, {**_values(wanted), **values}).fetchone()
+        row = self._database.row(found, {**_values(wanted), **values})
         return shown(row[0]) if row else ""
 
     def running(self) -> bool:
-        """Whether any run goes on."""
-        return self._connection.execute("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1").fetchone() is not None
+        return self._database.row("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1") is not None
 
     def page(self, wanted: RunFilter, start: int, count: int, order: Order = "newest") -> list[Line]:
         """Some lines; a row that can't be read is a line that says so."""
-        found = self._connection.execute(
+        found = self._database.execute(
             f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) AS lines ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
             {**_values(wanted), "start": start, "count": count},
         ).fetchall()
         return [self._line(row["kind"], row["number"], row["runs"]) for row in found]
-
-    @property
-    def _connection(self) -> StoreConnection:
-        return self._database.connection
 
     def _line(self, kind: str, number: int, runs: int) -> Line:
         try:
@@ -168,26 +162,20 @@ class RunList:
                 return self._experiment(number, runs)
             if kind == "case":
                 return self._case(number, runs)
-            return self._run(number)
+            return _run_line(self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)))
         except Unreadable as error:
             return error
 
-    def _run(self, number: int) -> RunLine:
-        row = self._connection.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)).fetchone()
-        return _run_line(row)
-
     def _case(self, number: int, runs: int) -> CaseLine:
-        row = self._connection.execute(
-            "SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,)
-        ).fetchone()
+        row = self._database.row("SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,))
         return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
 
     def _experiment(self, number: int, runs: int) -> ExperimentLine:
-        row = self._connection.execute(
+        row = self._database.row(
             f"SELECT id, {_TITLE} AS title, parent, status, created,"
             " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure FROM experiments WHERE number = ?",
             (number,),
-        ).fetchone()
+        )
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 
@@ -223,12 +211,8 @@ def _fits(wanted: RunFilter) -> str:
     tests = [listed("run", "runs.id")[0]]
     if wanted.whose and acting() is not None:
         tests.append(f"{'' if wanted.whose == 'mine' else 'NOT '}{own('run', 'runs.id')}")
-    if wanted.status:
-        tests.append("runs.status = :status")
-    if wanted.procedure:
-        tests.append("runs.procedure = :procedure")
-    if wanted.case:
-        tests.append("runs.case_id = :case")
+    columns = {"status": "status", "procedure": "procedure", "case": "case_id"}
+    tests += [f"runs.{column} = :{name}" for name, column in columns.items() if getattr(wanted, name)]
     if wanted.experiment:
         tests.append("runs.id IN (SELECT run FROM experiment_cells WHERE experiment = :experiment)")
     if wanted.text:
@@ -289,14 +273,13 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
         return []
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
     return [
-        {**_run(record), **{one.path: _short(one.values[number]) for one in differs}, **_outcome(record)}
-        for number, record in enumerate(records)
+        {
+            **{"run": one.run.id, "case": one.run.title, "procedure": one.run.procedure, "seed": one.run.seed},
+            **{setting.path: _short(setting.values[number]) for setting in differs},
+            **_outcome(one),
+        }
+        for number, one in enumerate(records)
     ]
-
-
-def _run(record: Record) -> dict[str, Any]:
-    run = record.run
-    return {"run": run.id, "case": run.title, "procedure": run.procedure, "seed": run.seed}
 
 
 def _outcome(record: Record) -> dict[str, Any]:

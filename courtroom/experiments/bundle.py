@@ -1,39 +1,35 @@
 """An experiment as a paper needs it: table, figures, methods, checklist, metadata, and what it takes to run it again. Every number
 of its texts stands in `facts.json` or `results.json`, which lie beside them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
 from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import Requirement
 from pydantic_core import to_json
 
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.experiments.checklist import Facts, Plan, Settings, checklist
 from courtroom.experiments.hypotheses import prompts_hash
 from courtroom.experiments.printed_figures import drawn, figures_of
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
 from courtroom.experiments.table import ALPHA, sentence, summary
-from courtroom.experiments.written import csv_of, latex, markdown, rendered, tests_of
+from courtroom.experiments.written import Facts, Plan, Settings, checklist, csv_of, latex, markdown, rendered, tests_of
+from courtroom.hearings import Hearings
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.version import __version__
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
 
 COMMAND = "courtroom experiment run experiment.toml"
 CONTENTS = {
@@ -167,16 +163,11 @@ def _versions() -> list[str]:
         asked = [Requirement(line) for line in requires("courtroom") or ()]
     except PackageNotFoundError:  # run from its folder, without an install
         asked = []
-    needed = sorted({one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})})
-    return [f"{name}=={version(name)}" for name in needed if not _missing(name)]
-
-
-def _missing(name: str) -> bool:
-    try:
-        version(name)
-    except PackageNotFoundError:
-        return True
-    return False
+    found = []
+    for name in sorted({one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})}):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name}=={version(name)}")
+    return found
 
 
 def _json(value: Any) -> str:

@@ -1,23 +1,19 @@
 """Hypotheses that are written down before results, and what the results say of each."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.significance import ALPHA, holm
+from courtroom.experiments.table import Pair
 from courtroom.language import N_
 from courtroom.models.prompts import templates
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.engine.procedure import Procedure
-    from courtroom.experiments.table import Pair
 
 Direction = Literal["higher", "lower", "different"]
 State = Literal["held", "not shown", "refuted", "changed after the lock"]
@@ -90,7 +86,8 @@ def findings(
         specification: its hash as it is now.
         prompts: their hash as they are now.
     """
-    found = [(one, _pair(one, pairs)) for one in lock.hypotheses]
+    by_arms = {(pair.measure.name, frozenset((pair.a, pair.b))): pair for pair in reversed(pairs)}
+    found = [(one, by_arms.get((one.measure, frozenset((one.arm, one.than))))) for one in lock.hypotheses]
     tested = [(one, pair) for one, pair in found if pair and pair.cases >= one.cases]
     corrected = dict(zip([one for one, _ in tested], holm([pair.tested.p for _, pair in tested]), strict=True))
     told = []
@@ -124,9 +121,3 @@ def _judged(one: Hypothesis, pair: Pair, p: float) -> Finding:
     )
     reason = f"Difference {gap:.3g} in its direction{interval}; p {p:.3g}; {pair.cases:,} cases."
     return Finding(hypothesis=one, state=state, reason=reason, p=p)
-
-
-def _pair(one: Hypothesis, pairs: Sequence[Pair]) -> Pair | None:
-    return next(
-        (pair for pair in pairs if pair.measure.name == one.measure and {pair.a, pair.b} == {one.arm, one.than}), None
-    )

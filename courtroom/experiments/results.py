@@ -1,4 +1,5 @@
-"""Everything that an experiment shows: its cells, its table, which differences hold."""
+"""Everything that an experiment shows: its cells, its table, which differences hold, and what stands beside a score: answers of no
+case, cases without an answer, and what guessing reaches."""
 
 from __future__ import annotations
 
@@ -7,23 +8,166 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from courtroom.cases.criminal import CriminalCase
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.significance import Tested, consistency, krippendorffs_alpha
 from courtroom.experiments import table as tables
-from courtroom.experiments.accounts import Account
 from courtroom.experiments.breakdown import Breakdown, Feature, breakdown, differing, learning_curve
-from courtroom.experiments.chance import guesses
 from courtroom.experiments.hypotheses import Finding, findings
-from courtroom.experiments.measures import Measure
+from courtroom.experiments.measures import Measure, Scored, measures_of
+from courtroom.experiments.measures.criminal import CRIMINAL, is_plain_text
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import StoredExperiment
+from courtroom.experiments.table import ArmGroup, CellRow, Guess
 from courtroom.experiments.written import frame_of
+from courtroom.language import N_
 from courtroom.questions.audit import Audit, Name, shares
+from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+class Account(Strict):
+    """How the answers of one arm and the cases fit together."""
+
+    arm: str
+    cases: int
+    """Of the experiment, that the arm has answered."""
+    unanswered: int
+    """Cases that another arm has answered and this one has not."""
+    unknown: int
+    """Cases of the predictions that the dataset does not have."""
+    unreadable: int
+    """Predictions that can't be read as an answer; they count as wrong."""
+
+
+def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence[Measure]) -> tuple[Account, ...]:
+    """How each arm's answers and the cases fit together, in the order of the arms; nothing while cells are waiting."""
+    if any(row.state == "waiting" for row in rows):
+        return ()
+    done = {arm.name: {row.row for row in rows if row.arm == arm.name and row.outcome} for arm in experiment.arms}
+    every = set().union(*done.values())
+    structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
+    unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
+    return tuple(
+        Account(
+            arm=arm.name,
+            cases=len(done[arm.name]),
+            unanswered=len(every - done[arm.name]),
+            unknown=arm.unknown,
+            unreadable=unreadable[arm.name],
+        )
+        for arm in experiment.arms
+    )
+
+
+def readable(row: Scored, structured: bool = False) -> bool:
+    """Whether a prediction made elsewhere can be read as an answer; what a procedure came to always can. `structured`: whether
+    measures want judgments, choices or amounts; else LawBench's scorers say whether a text is an answer."""
+    if row.outcome.raw is None:
+        return True
+    if isinstance(row.case, CriminalCase):
+        abstains = measures_of("criminal")["abstention"].each
+        return not (is_plain_text(row) if structured else abstains is not None and abstains(row) == 1.0)
+    return bool(row.outcome.raw.strip() if isinstance(row.case, Document) else row.outcome.outcome)
+
+
+def sentences(found: Sequence[Account]) -> list[str]:
+    """What of it is no matter of course, a sentence each."""
+    lines = []
+    for one in found:
+        if one.unknown:
+            lines.append(
+                f"{one.arm}: {one.unknown:,} of the answered cases are not in the dataset and count for nothing."
+            )
+        if one.unreadable:
+            lines.append(f"{one.arm}: {one.unreadable:,} answers can't be read and count as wrong.")
+    if any(one.unanswered for one in found):
+        counted = ", ".join(f"{one.arm} {one.cases:,}" for one in found)
+        lines.append(
+            f"The arms are not over the same cases ({counted}); a pair is compared on the cases that both have."
+        )
+    return lines
+
+
+GUESSED = (
+    *("accuracy", "macro_f1", "weighted_f1", "macro_recall", "macro_precision"),
+    *("votes_mae", "votes_rmse"),
+)
+"""Measures that a guess has a value for: they read nothing but the answer and the counts of votes."""
+MOST_FREQUENT = N_("Always the most frequent answer")
+CHANCE = N_("Chance")
+
+
+def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[Guess]:
+    """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess.
+
+    The constant guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best that
+    can be had without reading a case. Chance is the accuracy of an even draw among the answers.
+    """
+    found = []
+    for name in dict.fromkeys(group for _, group in groups):
+        cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}
+        scored = [one for row in cases.values() if (one := row.scored)]
+        if not (guessed := _constant(scored)):
+            continue
+        values = {
+            measure.name: value
+            for measure in measures
+            if measure.name in GUESSED and (value := _value(measure, guessed)) == value
+        }
+        found.append(Guess(MOST_FREQUENT, name, values))
+        shares = [1 / len(options) for one in scored if (options := _options(one))]
+        if shares and any(measure.name == "accuracy" for measure in measures):
+            found.append(Guess(CHANCE, name, {"accuracy": sum(shares) / len(shares)}))
+    return found
+
+
+def _value(measure: Measure, rows: Sequence[Scored]) -> float:
+    return float(measure.finish(measure.parts(rows).sum(axis=0, keepdims=True))[0])
+
+
+def _options(row: Scored) -> Sequence[str]:
+    if isinstance(row.case, LabelledTask):
+        return row.case.labels
+    return ("buyer", "seller") if isinstance(row.case, Dispute) and row.case.jury else ()
+
+
+def _constant(rows: Sequence[Scored]) -> list[Scored]:
+    """The rows with the same answer in place of each arm's own."""
+    labels = Counter(
+        item.label
+        for row in rows
+        if isinstance(row.case, LabelledTask)
+        for item in row.case.items
+        if item.label is not None
+    )
+    juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
+    if labels:
+        label = labels.most_common(1)[0][0]
+        return [
+            Scored(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
+            for row in rows
+        ]
+    if juries:
+        winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
+        share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
+        counts = {"buyer": round(1_000 * share), "seller": 1_000 - round(1_000 * share)}
+        return [Scored(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
+    return []
+
+
+def _results(row: Scored, label: str) -> list[dict[str, str]]:
+    assert isinstance(row.case, LabelledTask)
+    return [{"id": item.id, "label": label} for item in row.case.items]
 
 
 @dataclass(frozen=True)
@@ -109,7 +253,6 @@ class ExperimentResults:
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, str], tables.ArmGroup]:
-        """The done cells by arm and group of cases."""
         return tables.grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
@@ -139,7 +282,6 @@ class ExperimentResults:
 
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
-        """Consistency and agreement, by arm."""
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
         found = {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
@@ -191,37 +333,24 @@ class ExperimentResults:
         return breakdown(self._of(group), self.arms, measure, known[feature])
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data, for `--json`."""
         experiment = self.kept.experiment
         return {
             "experiment": self.kept.id,
-            "status": self.kept.status,
-            "reason": self.kept.reason,
+            **_named(self.kept, "status", "reason"),
             "dataset": experiment.dataset.name,
             "version": experiment.dataset.version,
-            "cells": {
-                state: sum(row.state == state for row in self.rows) for state in ("done", "failed", "waiting")
-            },  # fmt: skip
+            "cells": {one: sum(row.state == one for row in self.rows) for one in ("done", "failed", "waiting")},
             "failures": [{"arm": arm, "reason": reason, "cells": number} for arm, reason, number in self.failures],
             "lines": [
-                {
-                    "arm": line.arm,
-                    "group": line.group,
-                    "cases": line.cases,
-                    "values": {name: _as_list(one) for name, one in line.values.items()},
-                    "counts": line.counts,
-                }
+                _named(line, "arm", "group", "cases")
+                | {"values": {name: _as_list(one) for name, one in line.values.items()}, "counts": line.counts}
                 for line in self.table.lines
             ],
-            "guesses": [{"name": one.name, "group": one.group, "values": one.values} for one in self.table.guesses],
-            "spent": {
-                arm: {"calls": one.calls, "tokens": one.tokens, "cost": one.cost, "failed": one.failed}
-                for arm, one in self.table.spent.items()
-            },
+            "guesses": [_named(one, "name", "group", "values") for one in self.table.guesses],
+            "spent": {arm: _named(one, "calls", "tokens", "cost", "failed") for arm, one in self.table.spent.items()},
             "steady": {
                 arm: {
-                    "consistency": one.consistency,
-                    "agreement": one.agreement,
+                    **_named(one, "consistency", "agreement"),
                     "before": {"t": one.before.statistic, "p": one.before.p} if one.before else None,
                     "repeats": {"q": one.repeats.statistic, "p": one.repeats.p, "draws": one.repeats.draws}
                     if one.repeats
@@ -241,20 +370,18 @@ class ExperimentResults:
                     "arms": [pair.a, pair.b],
                     "difference": _as_list(pair.difference),
                     "cases": pair.cases,
-                    "test": pair.tested.test,
-                    "draws": pair.tested.draws,
-                    "p": pair.tested.p,
-                    "corrected": pair.corrected,
-                    "holds": pair.holds,
-                    "knowable": pair.knowable,
-                    "effect": pair.effect,
-                    "needed": pair.needed,
-                    "others": [{"test": one.test, "statistic": one.statistic, "p": one.p} for one in pair.others],
+                    **_named(pair.tested, "test", "draws", "p"),
+                    **_named(pair, "corrected", "holds", "knowable", "effect", "needed"),
+                    "others": [_named(one, "test", "statistic", "p") for one in pair.others],
                     "sentence": tables.sentence(pair),
                 }
                 for pair in self.pairs
             ],
         }
+
+
+def _named(thing: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}
 
 
 def _as_list(interval: Interval) -> list[float | None]:

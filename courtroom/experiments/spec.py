@@ -1,19 +1,26 @@
-"""An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol."""
+"""An experiment as a file: a dataset, arms, repeats, measures, a budget, a knowledge protocol. The bundled ones, and the arms that
+are matched controls: what the talk, the personas and the mere spending of a panel are each worth."""
 
 import hashlib
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import Field, JsonValue, ValidationError, model_validator
 
 from courtroom.cases.checks import explain
+from courtroom.datasets import Datasets
+from courtroom.engine.changes import changed
+from courtroom.engine.procedure import Controls, Procedure
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.experiments.canary import Canary
 from courtroom.experiments.hypotheses import Hypothesis, Lock
+from courtroom.language import N_
+from courtroom.settings import DATA
 from courtroom.strict import Strict
 
 Change = Literal["base", "knob", "rule", "member", "evidence", "grid"]
@@ -216,7 +223,10 @@ def read_toml(path: Path) -> Experiment:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourtroomError(f"{path} can't be read as an experiment: {error}.") from error
-    values["arms"] = [_beside(arm, path.parent) for arm in values.pop("arm", [])]
+    values["arms"] = list(values.pop("arm", []))
+    for arm in values["arms"]:
+        if isinstance(arm, dict) and isinstance(arm.get("predictions"), str):
+            arm["predictions"] = str(path.parent / arm["predictions"])
     values["hypotheses"] = values.pop("hypothesis", [])
     if isinstance(values.get("dataset"), str):
         values["dataset"] = {"name": values["dataset"]}
@@ -238,21 +248,12 @@ def as_toml(experiment: Experiment) -> str:
     tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
     lines = [f"{name} = {_value(value)}" for name, value in values.items()]
     for name, table in tables.items():
-        lines += [
-            "",
-            f"[{name}]",
-            *(f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None),
-        ]
+        lines += ["", f"[{name}]"]
+        lines += [f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None]
     for name, rows in several.items():
         for row in rows:
             lines += ["", f"[[{name}]]", *(f"{key} = {_value(value)}" for key, value in row.items())]
     return "\n".join(lines) + "\n"
-
-
-def _beside(arm: Any, folder: Path) -> Any:
-    if isinstance(arm, dict) and isinstance(arm.get("predictions"), str):
-        return {**arm, "predictions": str(folder / arm["predictions"])}
-    return arm
 
 
 def _value(value: Any) -> str:
@@ -273,11 +274,7 @@ def _key(key: str) -> str:
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(_escaped(sign) for sign in escaped) + '"'
-
-
-def _escaped(sign: str) -> str:
-    return sign if sign >= " " and sign != "\x7f" else f"\\u{ord(sign):04x}"
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda sign: f"\\u{ord(sign[0]):04x}", escaped) + '"'
 
 
 def adapted(
@@ -321,7 +318,7 @@ def adapted(
     data |= {
         "lock": None,
         "canaries": (),
-        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= {arm.name for arm in chosen}],
+        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names],
     }
     data["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
     return parsed(data, experiment.name)
@@ -330,9 +327,141 @@ def adapted(
 def _arm(arm: Arm, model: str | None, values: Mapping[str, Any]) -> Arm:
     if not arm.procedure:
         return arm
-    kept = {path: value for path, value in arm.set.items() if not (model and _is_of_models(path))}
+    of_models = re.compile(rf"({'|'.join(map(re.escape, OF_MODELS))})(\..*)?")
+    kept = {path: value for path, value in arm.set.items() if not (model and of_models.fullmatch(path))}
     return arm.model_copy(update={"model": model or arm.model, "set": {**kept, **values}})
 
 
-def _is_of_models(path: str) -> bool:
-    return any(path == known or path.startswith(f"{known}.") for known in OF_MODELS)
+FOLDER = DATA / "experiments"
+FIRST = "first"
+"""The one that needs no import."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One file of the folder."""
+
+    experiment: Experiment
+    remarks: tuple[str, ...]
+    """What the first lines of the file say: what it needs, and what is left out."""
+
+    @property
+    def name(self) -> str:
+        return self.experiment.name
+
+    @property
+    def paper(self) -> str:
+        """The paper whose table it is; empty for an example that belongs to none."""
+        head, comma, _ = self.experiment.source.partition(", ")
+        return head if comma and self.name != FIRST else ""
+
+    @property
+    def shows(self) -> str:
+        return self.experiment.source.partition(", ")[2] if self.paper else ""
+
+    def kind(self, procedures: Mapping[str, Procedure]) -> str:
+        named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)
+        return procedures[named].case_kind
+
+    def missing(self, datasets: Datasets) -> str:
+        """What of its datasets is not here, in a sentence; empty where all of it is."""
+        here = {one.name: one for one in datasets.list()}
+        for cases in filter(None, (self.experiment.teaches, self.experiment.dataset)):
+            if cases.name not in here:
+                return f"Import its dataset under the name “{cases.name}”."
+            if cases.split and cases.split not in here[cases.name].splits:
+                return f"The dataset “{cases.name}” has no split “{cases.split}”. Split it, or import the file of that split."
+        return ""
+
+
+def recipes() -> tuple[Recipe, ...]:
+    """All bundled recipes, by their names; the first one leads."""
+    found = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        remarks = tuple(line.removeprefix("#").strip() for line in lines if line.startswith("#"))
+        found.append(Recipe(read_toml(path), remarks))
+    return tuple(sorted(found, key=lambda one: one.name != FIRST))
+
+
+def recipe(name: str) -> Recipe | None:
+    return next((one for one in recipes() if one.name == name), None)
+
+
+TITLES = {
+    "samples": N_("one model, as many tokens"),
+    "no_talk": N_("without talk"),
+    "oneself": N_("talk with oneself"),
+    "no_personas": N_("without personas"),
+    "placebo": N_("personas of others"),
+}
+ALL = "all"
+COUNTED = "counted"
+"""A model that nobody has, so that nothing of it is on record."""
+REHEARSED = 4
+"""Cases by which tokens are counted."""
+Tokens = Callable[[Experiment], int]
+MOST = 51
+"""Members of a panel at most, so samples too."""
+
+
+def has_panel(arm: Arm, procedures: Mapping[str, Procedure]) -> bool:
+    """Whether there are controls for an arm: its procedure has a panel, and more than one member has a seat."""
+    if arm.procedure not in procedures or (known := procedures[arm.procedure]).controls is None:
+        return False
+    setup = changed(known.setup(), arm.set)
+    return getattr(setup, known.controls.seats) > 1 and not getattr(setup, "single", False)
+
+
+def with_controls(
+    experiment: Experiment, procedures: Mapping[str, Procedure], tokens: Tokens, of: Collection[str] = (ALL,)
+) -> Experiment:
+    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added again.
+
+    The samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no tie. `tokens`: how
+    many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel.
+    """
+    panels = {arm.name: arm for arm in experiment.arms if has_panel(arm, procedures)}
+    if wrong := [name for name in of if name != ALL and name not in panels]:
+        known = ", ".join(panels) or "none"
+        raise CourtroomError(f"“{wrong[0]}” is no arm with a panel. Panels are: {known}.")
+    there = [(arm.procedure, arm.model, dict(arm.set)) for arm in experiment.arms]
+    added: list[dict[str, Any]] = []
+    for arm in panels.values() if ALL in of else (panels[name] for name in of):
+        declared = procedures[arm.procedure].controls
+        assert declared is not None
+        for one in _controls(arm, declared, experiment, tokens):
+            if (same := (one.procedure, one.model, dict(one.set))) not in there:
+                there.append(same)
+                added.append(one.model_dump(mode="json"))
+    if not added:
+        raise CourtroomError("No arm of this experiment has a panel whose controls are missing.")
+    given = experiment.model_dump(mode="json")
+    return parsed({**given, "arms": [*given["arms"], *added], "lock": None}, experiment.name)
+
+
+def _controls(arm: Arm, declared: Controls, experiment: Experiment, tokens: Tokens) -> Iterator[Arm]:
+    kept = {path: value for path, value in arm.set.items() if path not in declared.not_kept}
+    for name, title in TITLES.items():
+        changes: Mapping[str, Any] | None = getattr(declared, name)
+        if changes is None:
+            continue
+        values = {"name": f"{arm.name[:360]}: {title}", "set": {**kept, **changes}, "memory_of": ""}
+        control = arm.model_copy(update=values)
+        if name == "samples":
+            number = _samples(arm, control, declared.seats, experiment, tokens)
+            control = control.model_copy(update={"set": {**control.set, declared.seats: number}})
+        yield control
+
+
+def _samples(arm: Arm, control: Arm, seats: str, experiment: Experiment, tokens: Tokens) -> int:
+    """How many samples take about as many tokens as the arm, counted as if no answer were on record."""
+
+    def taken(tried: Arm) -> int:
+        only = {"arms": (tried.model_copy(update={"memory_of": ""}),), "seeds": (), "hypotheses": (), "gain_over": {}}
+        few = experiment.dataset.model_copy(update={"limit": min(experiment.dataset.limit or REHEARSED, REHEARSED)})
+        one = experiment.model_copy(update={**only, "dataset": few, "knowledge": KnowledgeRules(), "lock": None})
+        return tokens(adapted(one, repeats=1, model=COUNTED, values={"model.vision": "no"}))
+
+    one, five = (taken(control.model_copy(update={"set": {**control.set, seats: number}})) for number in (1, 5))
+    return min(MOST, max(1, 1 + round((taken(arm) - one) / max(1.0, (five - one) / 4))) | 1)

@@ -1,22 +1,25 @@
 """Experiments on disk: what they are, and each cell with its run's id and what it came to."""
 
+import glob
+import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Literal
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acting, needs
+from courtroom.access import Access, Resource, acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
-from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import follow, give_up, listed, may_see, take
+from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
+from courtroom.version import __version__
 
 NAMING = (
     ("runs", "setup"),
@@ -111,7 +114,7 @@ class ExperimentStore:
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         )
         row = next((row for row in rows if may_see(self._database, _named(row["id"]))), None)
@@ -128,23 +131,22 @@ class ExperimentStore:
         """Some experiments, newest first: those that can be read, and the others. `what_ifs`: only those whose arms are forks of a
         run, or only the others; None is all."""
         fits, values = _listed(what_ifs)
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
             {**values, "count": count, "start": start},
         )
         return read_all(rows, _kept)
 
     def number(self, what_ifs: bool | None = None) -> int:
-        """How many experiments there are; see `page`."""
         fits, values = _listed(what_ifs)
-        found = self._database.connection.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
+        found = self._database.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
         return int(found.fetchone()[0])
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
     ) -> Iterator[StoredCell]:
         """Its cells in their order; only those in a state, of an arm or of a phase where one is given."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
             " WHERE experiment = :experiment AND (:state IS NULL OR state = :state) AND (:arm IS NULL OR arm = :arm)"
             " AND (:phase IS NULL OR phase = :phase) ORDER BY number",
@@ -154,7 +156,7 @@ class ExperimentStore:
 
     def lines(self, experiment: str) -> Iterator[str]:
         """Each cell as it stands, in a line: where one differs, results may."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT number, state, reason, outcome FROM experiment_cells WHERE experiment = ? ORDER BY number",
             (experiment,),
         )
@@ -162,7 +164,7 @@ class ExperimentStore:
 
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state",
             (experiment,),
         )
@@ -170,7 +172,7 @@ class ExperimentStore:
 
     def took(self, experiment: str) -> dict[int, tuple[int, int, float | None]]:
         """Calls really made, tokens and US dollars of the cells that are done, by the arm's place; None is not known."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, CASE WHEN count(*) = count(cost) THEN sum(cost) END AS cost"
             " FROM (SELECT arm, CAST(json_extract(outcome, '$.asked') AS BIGINT) AS asked,"
             " CAST(json_extract(outcome, '$.prompt_tokens') AS BIGINT)"
@@ -181,33 +183,33 @@ class ExperimentStore:
         )
         return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
 
-    def conclude(self, experiment: str, number: int, outcome: Outcome) -> None:
-        self._set(experiment, number, "done", "", outcome.model_dump_json())
-
-    def fail(self, experiment: str, number: int, reason: str) -> None:
-        self._set(experiment, number, "failed", reason, None)
+    def conclude(self, experiment: str, number: int, outcome: Outcome | None, why: str = "") -> None:
+        """Write what a cell has come to; without an outcome it has failed, and `why` says why."""
+        state, body = ("done", outcome.model_dump_json()) if outcome else ("failed", None)
+        self._database.execute(
+            "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
+            (state, why, body, experiment, number),
+        )
 
     def try_again(self, experiment: str) -> int:
         """Have the cells that failed wait again; how many there are."""
-        return self._database.connection.execute(
+        return self._database.execute(
             "UPDATE experiment_cells SET state = 'waiting', reason = '' WHERE experiment = ? AND state = 'failed'",
             (experiment,),
         ).rowcount
 
     def status(self, experiment: str) -> str:
-        row = self._database.connection.execute("SELECT status FROM experiments WHERE id = ?", (experiment,)).fetchone()
+        row = self._database.row("SELECT status FROM experiments WHERE id = ?", (experiment,))
         return str(row["status"]) if row else "deleted"
 
     def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
-        self._database.connection.execute(
+        self._database.execute(
             "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
         )
 
     def under_way(self) -> list[tuple[str, str | None, float | None]]:
         """Experiments that count as running, each with who drives it and the last heartbeat."""
-        rows = self._database.connection.execute(
-            "SELECT id, owner, heartbeat FROM experiments WHERE status = 'running'"
-        )
+        rows = self._database.execute("SELECT id, owner, heartbeat FROM experiments WHERE status = 'running'")
         return [tuple(row) for row in rows]
 
     @needs(Access.RUN)
@@ -223,17 +225,11 @@ class ExperimentStore:
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, an intervention or a saved setup names a snapshot of the memory."""
         where = " UNION ALL ".join(f"SELECT {column} AS content FROM {table}" for table, column in NAMING)
-        found = self._database.connection.execute(
+        found = self._database.row(
             f"SELECT EXISTS (SELECT 1 FROM ({where}) AS named WHERE instr(content, ?) > 0) AS found",
             (json.dumps(name),),
-        ).fetchone()
-        return bool(found["found"])
-
-    def _set(self, experiment: str, number: int, state: State, reason: str, outcome: str | None) -> None:
-        self._database.connection.execute(
-            "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
-            (state, reason, outcome, experiment, number),
         )
+        return bool(found["found"])
 
 
 def _listed(what_ifs: bool | None) -> tuple[str, dict[str, object]]:
@@ -266,3 +262,41 @@ def _cell(row: StoredRow) -> StoredCell:
         return StoredCell.model_validate({**fields, "outcome": outcome})
 
     return read("cell", row["run"] or str(row["number"]), parsed)
+
+
+FOLDER = "results"
+PROGRAM = (Path(__file__).parent, Path(__file__).parents[1] / "evaluation")
+"""What works results out: where a file of it is newer, they are worked out again."""
+
+
+class PrintedResults:
+    """Texts of results, in a folder of their own that may be removed at any time. `home`: where the store keeps its files."""
+
+    def __init__(self, home: Path, store: ExperimentStore) -> None:
+        self._folder = home / FOLDER
+        self._store = store
+
+    def text(self, kept: StoredExperiment, form: str, make: Callable[[], str]) -> str:
+        """The text that was made last, where nothing has changed since; else a new one. `form`: in which form it is, e.g. `json`."""
+        file = self._folder / f"{kept.id}.{form}"
+        wanted = self._fingerprint(kept)
+        was, _, text = file.read_text("utf-8").partition("\n") if file.is_file() else ("", "", "")
+        if was == wanted:
+            return text
+        text = make()
+        self._folder.mkdir(parents=True, exist_ok=True)
+        written = file.with_name(f"{file.name}.{os.getpid()}")  # two processes may print the same results at once
+        written.write_text(f"{wanted}\n{text}", "utf-8", newline="\n")
+        written.replace(file)
+        return text
+
+    def forget(self, experiment: str) -> None:
+        for file in self._folder.glob(f"{glob.escape(experiment)}.*"):
+            file.unlink(missing_ok=True)
+
+    def _fingerprint(self, kept: StoredExperiment) -> str:
+        newest = max(path.stat().st_mtime_ns for folder in PROGRAM for path in folder.rglob("*.py"))
+        digest = hashlib.sha256(f"{__version__} {newest} {kept.model_dump_json()}".encode())
+        for line in self._store.lines(kept.id):
+            digest.update(line.encode())
+        return digest.hexdigest()

@@ -1,20 +1,18 @@
 """“What would have changed?”: a run's variants, as an experiment whose arms are its forks, and what these show."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import changed, differences, value_at
@@ -28,9 +26,7 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
 from courtroom.experiments.store import StoredCell
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
+from courtroom.hearings import Hearings
 
 CHANGES: dict[Change, str] = {
     "base": "As it was",
@@ -98,9 +94,8 @@ def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[
     complete, members = procedure.prepare(case, setup, seed)
     roles = {member.id: f"{member.role}s" for member in members}
     found: dict[str, Axis] = {}
-    for variant, member in zip(
-        members_left_out(procedure, setup, case, seed), procedure.without_one(complete), strict=True
-    ):
+    without = members_left_out(procedure, setup, case, seed)
+    for variant, member in zip(without, procedure.without_one(complete), strict=True):
         found[roles[member]] = (*found.get(roles[member], ()), variant)
     found[case.parts_title] = evidence_left_out(case)
     found[fields_drawn(type(setup)).get(Widget.RULES, "")] = rules_left_out(setup)
@@ -129,13 +124,8 @@ def experiment_of(
     base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
 ) -> Experiment:
     """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case only once.
-
-    Args:
-        person: whose it is: two people who ask the same have an experiment each.
-
-    Raises:
-        CourtroomError: a variant does not fit, or there is nothing to vary.
-    """
+    `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a variant does not
+    fit, or there is nothing to vary."""
     arms: dict[str, Arm] = {}
     names: Counter[str] = Counter()
     seeds = tuple(dict.fromkeys(seeds))
@@ -189,13 +179,9 @@ def _held(old: Any, new: Any) -> bool:
 
 def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], budget: int) -> list[tuple[Variant, int]]:
     """Variants with their calls, the cheapest first, as many as fit a budget of calls together."""
-    chosen: list[tuple[Variant, int]] = []
-    left = budget
-    for variant, wanted in sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1]):
-        if wanted <= left:
-            chosen.append((variant, wanted))
-            left -= wanted
-    return chosen
+    cheapest = sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1])
+    together = accumulate(wanted for _, wanted in cheapest)
+    return [one for one, needed in zip(cheapest, together, strict=True) if needed <= budget]
 
 
 def _together(combination: Sequence[Variant]) -> Variant:
@@ -232,11 +218,8 @@ def knobs_turned(setup: Setup) -> Iterator[Variant]:
         if path.partition(".")[0] in LEFT_AS_THEY_ARE:
             continue
         now = value_at(setup, path)
-        yield from values(
-            type(setup),
-            path,
-            dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other)),
-        )
+        fits = dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other))
+        yield from values(type(setup), path, fits)
 
 
 def fitting(setup: Setup, path: str, now: Any, wanted: Any) -> Iterator[Any]:
@@ -321,7 +304,6 @@ class WhatIf:
 
 
 def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
-    """Results as far as the runs are done."""
     runs: dict[int, list[str]] = {}
     outcomes: dict[tuple[int, int], Outcome] = {}
     for cell in cells:

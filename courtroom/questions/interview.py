@@ -11,8 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs, signed
+from courtroom.access import Access, needs, signed
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
@@ -116,11 +115,8 @@ class Interviews:
     ) -> Future[AskedBeside]:
         """Ask the member of a call what it thinks, as it stood after that call. The run goes on, or waits, as it did.
 
-        The answer is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one
-        answer: asked again, it comes from the record.
-
-        Args:
-            after: a call that a model has answered, see `last_call`.
+        The answer is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one answer:
+        asked again, it comes from the record. `after`: a call that a model has answered, see `last_call`.
         """
         self._asides.changing(record.run.id, "interview")
         asked = self._asked(record, after, question.strip())
@@ -154,22 +150,10 @@ class Interviews:
     async def _keep(self, run: str, after: Called, who: str, asked: Asked[Any], called: Called) -> None:
         assert isinstance(asked.task, InterviewQuestion)
         answer = called.error if called.value is None else Said.model_validate(called.value).answer
-        interview = Interview(
-            member=after.member,
-            after=after.path,
-            key=after.keys[-1],
-            who=who,
-            question=asked.task.question,
-            answer=answer,
-            called=called,
-        )
-        before = [one for _, one in self._asides.interviews(run)]
-        same = (
-            one
-            for one in before
-            if (one.after, one.key, one.question, one.answer) == (after.path, interview.key, interview.question, answer)
-        )
-        if called.value is None or not any(same):
+        asks = {"after": after.path, "key": after.keys[-1], "who": who, "question": asked.task.question}
+        interview = Interview(member=after.member, answer=answer, called=called, **asks)
+        there = {(one.after, one.key, one.question, one.answer) for _, one in self._asides.interviews(run)}
+        if called.value is None or (after.path, interview.key, interview.question, answer) not in there:
             await self._writer.do(partial(self._asides.add, run, interview))
 
 

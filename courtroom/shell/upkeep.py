@@ -1,4 +1,4 @@
-"""The store from a shell: `doctor`, `health`, `backup` and `migrate`."""
+"""The server from a shell: its people, and `doctor`, `health`, `actions`, `backup` and `migrate` for its store."""
 
 import json
 import os
@@ -8,11 +8,13 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
+from typer import Argument, Option
 
+from courtroom.access import Access
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
-from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
-from courtroom.shell.options import Json
+from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
+from courtroom.shell.options import Json, opened
 from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.backup import write
@@ -20,11 +22,41 @@ from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import app_health, store_health
 from courtroom.upkeep.moving import move, place_from
 
+people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
+
+
+@people_app.callback()
+def people(context: typer.Context) -> None:
+    """All people, a line each: id, access, e-mail address and name."""
+    if context.invoked_subcommand is None:
+        with opened() as house:
+            for one in house.accounts.all():
+                print(f"{one.id}\t{one.access.name.lower()}\t{one.email}\t{one.name}")
+
+
+@people_app.command()
+def give(
+    who: Annotated[str, Argument(help="An id, or an e-mail address that one person has.")],
+    access: Annotated[str, Argument(help="none, look, run or own")],
+) -> None:
+    """Give somebody an access."""
+    with opened() as house:
+        found = [one for one in house.accounts.all() if who in (one.id, one.email)]
+        if len(found) != 1:
+            raise CourtroomError(
+                f"{len(found)} people have signed in as {who}. Name one by the id: `courtroom people`."
+            )
+        if access.upper() not in Access.__members__:
+            raise CourtroomError("An access is none, look, run or own.")
+        house.accounts.give(found[0].id, Access[access.upper()])
+        print(f"{found[0].id}\t{access.lower()}")
+
+
 SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 
 
 def doctor(
-    mend: Annotated[bool, typer.Option(help="Mend what can be mended; else nothing is written.")] = False,
+    mend: Annotated[bool, Option(help="Mend what can be mended; else nothing is written.")] = False,
     json_: Json = False,
 ) -> None:
     """Look everything over: store, indexes, media, libraries, settings, servers; exit code 1 where something is wrong."""
@@ -47,7 +79,7 @@ def doctor(
 
 
 def health(
-    app: Annotated[str, typer.Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
+    app: Annotated[str, Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
 ) -> None:
     """Whether the store, and the app, answer: exit code 0 or 1, for containers and monitors. Takes a second."""
     found = [store_health(from_environment()), *([app_health(app)] if app else [])]
@@ -57,8 +89,8 @@ def health(
 
 
 def actions(
-    action: Annotated[str, typer.Option(help=f"Only these: {', '.join(ACTIONS)}.")] = "",
-    on: Annotated[str, typer.Option(help="Only what was done to the run, case or experiment of this id.")] = "",
+    action: Annotated[str, Option(help=f"Only these: {', '.join(ACTIONS)}.")] = "",
+    on: Annotated[str, Option(help="Only what was done to the run, case or experiment of this id.")] = "",
 ) -> None:
     """Who did what on a server where people sign in, as CSV, oldest first."""
     database = Database(from_environment().database)
@@ -69,8 +101,8 @@ def actions(
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="FILE.zip")],
-    restore: Annotated[bool, typer.Option(help="Put FILE back into a COURTROOM_HOME without a store.")] = False,
+    file: Annotated[Path, Argument(help="FILE.zip")],
+    restore: Annotated[bool, Option(help="Put FILE back into a COURTROOM_HOME without a store.")] = False,
 ) -> None:
     """Copy the store and media into one file, also while runs go on; indexes are made anew."""
     settings = from_environment()
@@ -85,9 +117,7 @@ def backup(
 def migrate(
     to: Annotated[
         str,
-        typer.Option(
-            help="`postgresql://user@host/name`, or `sqlite` for the file in COURTROOM_HOME; it must be empty."
-        ),
+        Option(help="`postgresql://user@host/name`, or `sqlite` for the file in COURTROOM_HOME; it must be empty."),
     ],
 ) -> None:
     """Move the whole store into another database, and compare both. The old one stays as it is."""

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
-from courtroom.cases.document import Document
 from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
@@ -77,7 +76,7 @@ def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, fir
 
 def summary(house: Courthouse, case: Document, variant: str) -> str:
     """One document's summary."""
-    verdict = heard(house, "juris", case, {"variant": variant, "assess": False}).run.verdict
+    verdict = heard(house, "juris", case, {"variant": variant, "assess": "none"}).run.verdict
     return verdict.summary
 
 

@@ -11,8 +11,7 @@ from playwright.sync_api import Page, expect
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.experiments.recipes import recipe
-from courtroom.experiments.spec import adapted
+from courtroom.experiments.spec import adapted, recipe
 from courtroom.settings import Settings
 from tests.app_server import forked_app
 from tests.browser.test_criminal import drawn

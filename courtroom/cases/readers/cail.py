@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
-from courtroom.law.judgment import LONGEST, article_number, bare_charge, defendants_in
+from courtroom.law import LONGEST, article_number, bare_charge, defendants_in
 from courtroom.text.words import is_chinese
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")
@@ -38,16 +38,14 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A record as a criminal case's plain data, with a remark where a fine was not taken over.
-
-    Raises:
-        CaseError: something is missing, contradicts itself, or can't be read with certainty.
-    """
+    """A record as a criminal case's plain data, with a remark where a fine was not taken over. Raises `CaseError`: something is
+    missing, contradicts itself, or can't be read with certainty."""
     fact, meta = row.get("fact"), row.get("meta")
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
     if "meta" not in row and any(name in row for name in FLAT):
-        meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": _flat_term(row)}
+        flat = {name: row[name] for name in TERM if name in row}
+        meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": flat}
     if not isinstance(meta, dict):
         raise CaseError("`meta` is missing. A CAIL record holds articles, charges and term there.")
     case = criminal(
@@ -63,10 +61,6 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
     )
     return case, (text,) if fine not in (None, "", 0, "0") else ()
-
-
-def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in TERM if name in row}
 
 
 def criminal(

@@ -12,8 +12,7 @@ from pydantic import ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.document import LONGEST, Document
-from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.labelled import LONGEST, Document, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels, looks_like_lines, task_from_rows, task_from_text
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
@@ -23,14 +22,8 @@ MOST_SHOWN = 5
 
 
 def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Case:
-    """The one case in a text file.
-
-    Args:
-        labels: what labels that are numbers mean.
-
-    Raises:
-        CaseError: a sentence that names the file and the mend.
-    """
+    """The one case in a text file. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names the
+    file and the mend."""
     ending = Path(name).suffix.lower()
     text = _pdf(name, data) if ending == ".pdf" else _decoded(name, data)
     with _named(name):
@@ -46,14 +39,8 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Cas
 
 
 def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str] | None = None) -> LabelledTask:
-    """A labelled task from rows of JSON.
-
-    Args:
-        labels: what labels that are numbers mean.
-
-    Raises:
-        CaseError: a sentence that names the file and the mend.
-    """
+    """A labelled task from rows of JSON. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names
+    the file and the mend."""
     with _named(name):
         return _task(name, task_from_rows(rows, labels))
 
@@ -112,13 +99,9 @@ def _pdf(name: str, data: bytes) -> str:
         raise
     except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
         raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    text = "\n\n".join(_unbroken(page) for page in pages)
+    # Lines of a printed page are joined to paragraphs, hyphens at their ends taken out.
+    joined = (re.sub(r"(\w)-\n(\w)", r"\1\2", page) for page in pages)
+    text = "\n\n".join(re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in joined)
     if not text.strip():
         raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
     return text
-
-
-def _unbroken(page: str) -> str:
-    """Lines of a printed page joined to paragraphs, hyphens at their ends taken out."""
-    joined = re.sub(r"(\w)-\n(\w)", r"\1\2", page)
-    return re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", joined)

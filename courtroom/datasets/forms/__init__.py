@@ -2,13 +2,9 @@
 
 from typing import Any
 
-from courtroom.datasets.forms.criminal import CAIL, LAWBENCH, MUD, MULTILJP
+from courtroom.datasets.forms.criminal import CAIL, LAWBENCH, LECARD, MUD, MULTILJP, SIMCOURT, SIMUCOURT
 from courtroom.datasets.forms.form import DISPUTES, OWN, Form
-from courtroom.datasets.forms.inspect_samples import CASEHOLD, SAMPLES
-from courtroom.datasets.forms.labelled import TABLE
-from courtroom.datasets.forms.retrieval import LECARD
-from courtroom.datasets.forms.summaries import DOCUMENTS, PAIRS
-from courtroom.datasets.forms.trials import SIMCOURT, SIMUCOURT
+from courtroom.datasets.forms.texts import CASEHOLD, DOCUMENTS, PAIRS, SAMPLES, TABLE
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CourtroomError
 
@@ -28,11 +24,7 @@ def form_of(record: dict[str, Any], part: SourceFile) -> Form | None:
 
 
 def named(name: str) -> Form:
-    """A form by its name.
-
-    Raises:
-        CourtroomError: there is none.
-    """
+    """A form by its name. Raises `CourtroomError`: there is none."""
     if name not in FORMS:
         raise CourtroomError(f"There is no form “{name}”. Known: {', '.join(FORMS)}.")
     return FORMS[name]

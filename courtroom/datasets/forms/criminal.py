@@ -8,17 +8,40 @@
 | MUD (Wei et al. 2024) | `facts`, `labels` with `subject`, `charge` | `facts` | of each defendant `charge` |
 
 Where a record judges several defendants, each is one row, in which it is the primary defendant; the rows share a group.
+
+Records of trials: SimuCourt (He et al. 2024) and SimCourt (Zhang et al. 2025).
+
+| form | records known by | facts | gold |
+| --- | --- | --- | --- |
+| SimuCourt | `类别`, `基本案情`; on appeal `一审法院认定事实` | what the prosecution charges (`原告诉请判令（公诉机关指控）`) and `基本案情`; on appeal `一审法院认定事实`, `上诉请求`, `本院二审查明事实` | `刑事_罪名`, `刑事_刑期`, `引用法律条文1` ... as far as they are of the Criminal Law |
+| SimCourt | `prosecution_statement`, `charge`, `term` | `prosecution_statement_sub`, where the recommended penalty is masked, or else `prosecution_statement`; `evidence` | `charge`, `term` in months or in words |
+
+Of SimuCourt, civil and administrative cases are left out: no procedure hears them. What the court found (`法院意见`,
+`result`) and the fine are not taken over.
+
+Queries and candidates of case retrieval: LeCaRD (Ma et al. 2021) and LeCaRDv2 (Li et al. 2024).
+
+| | LeCaRD | LeCaRDv2 |
+| --- | --- | --- |
+| queries (split `queries`) | `ridx`, `q`, `crime` | `id`, `query`, `fact` |
+| candidates (split `candidates`) | `ajjbqk`, `ajName`, `qw`; the file's name is the id | `pid`, `fact`, `qw`, `charge`, `article` |
+| relevance | `golden_labels.json`, `label_top30_dict.json`: by query a list of ids, or grades by id | `*.trec`: query, 0, candidate, grade |
+
+Each becomes a criminal case, so that candidates can be taken in as precedents. A candidate that stands under several
+queries is one row.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail, lawbench
-from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
-from courtroom.datasets.source import SourceFile
-from courtroom.errors import CaseError
-from courtroom.law.judgment import LONGEST
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
+from courtroom.datasets.source import RELEVANCE, SourceFile
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.law import LONGEST, article_number, defendants_in
+from courtroom.text.files import json_of
 
 _DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
 _NUMERAL = r"[\d零〇一二两三四五六七八九十]+"
@@ -31,11 +54,8 @@ _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
 def term_in_words(text: str) -> dict[str, Any] | None:
     """The first term that a judgment names, in CAIL's form; None where it says that there is none on record.
 
-    A suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0
-    months.
-
-    Raises:
-        CaseError: no term can be read in it.
+    A suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months.
+    Raises `CaseError`: no term can be read in it.
     """
     line = text.strip()
     if line in ("", "无"):
@@ -50,14 +70,13 @@ def term_in_words(text: str) -> dict[str, Any] | None:
             return {"death_penalty": False, "life_imprisonment": False, "imprisonment": 0}
         raise CaseError(f"“{line[:40]}” names no term. Write it as in 有期徒刑一年六个月.")
     first = min(begins, key=lambda kind: begins[kind])
-    months = _months(found[0]) if first == "months" else 0
+    months = 0
+    if first == "months":
+        one = found[0]
+        months = 12 * _value(one["years"]) + (6 if one["half"] else _value(one["months"]))
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
-
-
-def _months(match: re.Match[str]) -> int:
-    return 12 * _value(match["years"]) + (6 if match["half"] else _value(match["months"]))
 
 
 def _value(numeral: str | None) -> int:
@@ -79,16 +98,12 @@ _MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
 def _cail(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     data, remarks = cail.convert(record)
     own = record.get("id") or record.get("uid")
-    yield ImportedRow(case_of(data), id=str(own) if own is not None else "", remarks=remarks)
-
-
-def _is_cail(record: dict[str, Any], part: SourceFile) -> bool:
-    return cail.looks_like(record)
+    yield ImportedRow(parse_case(data), id=str(own) if own is not None else "", remarks=remarks)
 
 
 def _lawbench(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     task = context.part.stem if _TASK.fullmatch(context.part.stem) else ""
-    made = case_of(lawbench.convert(record))
+    made = parse_case(lawbench.convert(record))
     own = f"{task}-{context.number}" if task else ""
     yield ImportedRow(made, id=own, category=task, group=made.id if task else "", asked=task)
 
@@ -115,12 +130,8 @@ def _multiljp(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
 
 
 def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:
-    labels = record.get("labels")
-    return (
-        "facts" in record
-        and isinstance(labels, list)
-        and all(isinstance(one, dict) and "subject" in one for one in labels)
-    )
+    labels = record.get("labels") if "facts" in record else None
+    return isinstance(labels, list) and all(isinstance(one, dict) and "subject" in one for one in labels)
 
 
 def _mud(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -147,7 +158,7 @@ def _of_one(
     data = cail.criminal(facts, source=source, defendants=[_MARKS.sub("", one) for one in ordered], **gold)
     own = record.get("id")
     group = f"{context.split or context.part.stem}-{own}" if own is not None else data["id"]
-    return ImportedRow(case_of(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
+    return ImportedRow(parse_case(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
 
 
 def _term(value: Any) -> dict[str, Any] | None:
@@ -158,7 +169,190 @@ def _term(value: Any) -> dict[str, Any] | None:
     return cail.term(value)
 
 
-CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", _is_cail, _cail)
+CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", lambda record, part: cail.looks_like(record), _cail)
 LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: lawbench.looks_like(record), _lawbench)
 MULTILJP = Form("multiljp", "MultiLJP", "criminal", _is_multiljp, _multiljp)
 MUD = Form("mud", "MUD", "criminal", _is_mud, _mud)
+
+
+KIND, STORY, FOUND = "类别", "基本案情", "一审法院认定事实"
+FIELDS = ("原告诉请判令（公诉机关指控）", STORY, FOUND, "上诉请求", "本院二审查明事实")
+"""What a judge is given, in this order. On appeal, that is nothing of how the first court has judged."""
+_ORIGINAL = re.compile(r"[（(]原审[^（）()]*[）)]")
+_CRIMINAL_LAW = re.compile(r"《(?:中华人民共和国)?刑法》\s*(第[^，,；;《]*)")
+_CONVICTED = re.compile(r"犯(?=[^，,。；;]*罪)([^，,。；;]*?罪(?:[、和][^，,。；;]*?罪)*)(?=[，,。；;]|$|判|的|一案)")
+_NOTHING = ("", "无", None)
+
+
+def _is_simucourt(record: dict[str, Any], part: SourceFile) -> bool:
+    return KIND in record and (STORY in record or FOUND in record)
+
+
+def _simucourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    kind = str(record[KIND]).strip()
+    if not kind.startswith("刑事"):
+        raise CaseError(f"`{KIND}` is “{kind[:20]}”; only criminal cases (刑事) can be heard.")
+    values = {name: text for name in FIELDS if (text := str(record.get(name) or "").strip()) not in _NOTHING}
+    if not values.keys() & {STORY, FOUND}:
+        raise CaseError(f"`{STORY}`, or `{FOUND}` of an appeal, must be the text of the facts.")
+    named = _ORIGINAL.sub("", str(record.get("被告") or record.get("上诉人") or ""))
+    data = cail.criminal(
+        "\n".join(values.values()),
+        source=f"SimuCourt, {record.get('案号', '')}".strip(", "),
+        defendants=[name.strip() for name in re.split("[、，,;；]", named) if name.strip() not in _NOTHING],
+        charges=_charges(record.get("刑事_罪名")),
+        term_of_imprisonment=term_in_words(str(record.get("刑事_刑期") or "")),
+        relevant_articles=_articles(record),
+    )
+    appeal = "appeal" if FOUND in record else "first"
+    yield ImportedRow(
+        parse_case(data),
+        id=f"{appeal}-{record['序号']}" if "序号" in record else "",
+        category=str(record.get("审理程序") or ""),
+    )
+
+
+def _charges(value: Any) -> list[str] | None:
+    if value in _NOTHING:
+        return None
+    text = str(value)
+    found = [charge for match in _CONVICTED.findall(text) for charge in re.split("(?<=罪)[、和]", match)]
+    names = found or [charge for charge in re.split("(?<=罪)[、；;，,]", text) if charge.strip().endswith("罪")]
+    if not names:
+        raise CaseError(f"`刑事_罪名`: “{text[:40]}” names no charge.")
+    return cail.charges(names)
+
+
+def _articles(record: dict[str, Any]) -> list[int] | None:
+    """Articles of the Criminal Law; those of other laws are no part of a judgment here."""
+    numbers: list[int] = []
+    for name, value in record.items():
+        if not name.startswith("引用法律条文") or value in _NOTHING:
+            continue
+        for text in _CRIMINAL_LAW.findall(str(value)):
+            for one in re.findall(r"第[零〇一二两三四五六七八九十百\d]+条", text):
+                try:
+                    numbers.append(article_number(one))
+                except ValueError as error:
+                    raise CaseError(f"`{name}`: {error}.") from error
+    return list(dict.fromkeys(numbers)) or None
+
+
+def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    statement = record.get("prosecution_statement_sub") or record["prosecution_statement"]
+    if not isinstance(statement, str) or not statement.strip():
+        raise CaseError("`prosecution_statement` must be the text of the indictment.")
+    evidence = list(_flat(record.get("evidence")))
+    about = str(record.get("defendant_information") or "")
+    months = record.get("term")
+    if isinstance(months, bool) or not isinstance(months, int | float | str | None):
+        raise CaseError("`term` must be a number of months, or a term in words.")
+    data = cail.criminal(
+        "\n".join((statement, *evidence)),
+        source="SimCourt",
+        defendants=defendants_in(about) or defendants_in(statement),
+        charges=cail.charges(record["charge"]),
+        term_of_imprisonment=_simcourt_term(months),
+    )
+    own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
+    yield ImportedRow(parse_case(data), id=f"trial-{own or context.number}")
+
+
+def _simcourt_term(value: int | float | str | None) -> dict[str, Any] | None:
+    if isinstance(value, str):
+        return term_in_words(value)
+    return None if value is None else cail.term(round(value))
+
+
+def _flat(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for one in value:
+            yield from _flat(one)
+
+
+SIMUCOURT = Form("simucourt", "SimuCourt", "criminal", _is_simucourt, _simucourt)
+SIMCOURT = Form("simcourt", "SimCourt", "criminal", having("prosecution_statement", "charge"), _simcourt)
+
+
+QUERIES, CANDIDATES = "queries", "candidates"
+_LABELS = re.compile(r"(golden_labels|label(_top\d+)?(_dict)?)\.json")
+
+
+def is_relevance(part: SourceFile) -> bool:
+    """Whether a file holds judgments of relevance, and no records."""
+    return part.ending in RELEVANCE or bool(_LABELS.fullmatch(part.name.rpartition("/")[2]))
+
+
+def query_id(own: Any) -> str:
+    return f"query-{own}"
+
+
+def candidate_id(own: Any) -> str:
+    return f"candidate-{own}"
+
+
+def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
+    """Query, candidate and grade of each judgment in a file. Raises `CourtroomError`: a line, or the file, is no judgment of
+    relevance; the sentence names it."""
+    with part.open() as file:
+        if part.ending == ".json":
+            try:
+                yield from _in_object(json_of(file.read()))
+            except CaseError as error:
+                raise CourtroomError(f"{part.name}: {error}") from error
+            return
+        for number, line in enumerate(file, start=1):
+            fields = line.decode(errors="replace").split()
+            if fields and (len(fields) != 4 or not re.fullmatch(r"-?\d+", fields[3])):
+                raise CourtroomError(
+                    f"{part.name}, line {number}: it must be query, 0, candidate and grade, with spaces between."
+                )
+            if fields:
+                yield query_id(fields[0]), candidate_id(fields[2]), int(fields[3])
+
+
+def _in_object(content: Any) -> Iterator[tuple[str, str, int]]:
+    """By query a list of relevant ids, or grades by id."""
+    if not isinstance(content, dict):
+        raise CaseError("it must be an object with a list of candidates, or their grades, for each query.")
+    for query, found in content.items():
+        if isinstance(found, dict) and all(isinstance(grade, int) for grade in found.values()):
+            yield from ((query_id(query), candidate_id(one), grade) for one, grade in found.items())
+        elif isinstance(found, list) and all(isinstance(one, int | str) for one in found):
+            yield from ((query_id(query), candidate_id(one), 1) for one in found)
+        else:
+            raise CaseError(f"`{query}` must be a list of candidates, or their grades.")
+
+
+def _fits(record: dict[str, Any], part: SourceFile) -> bool:
+    names = record.keys()
+    v1 = {"ridx", "q"} <= names or {"ajjbqk", "qw"} <= names
+    return v1 or {"pid", "qw"} <= names or ({"id", "query"} <= names and ("fact" in names or "query" in part.stem))
+
+
+def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    gold: dict[str, Any] = {}
+    field, is_query = "fact", False
+    if "ridx" in record:
+        field, is_query, own, facts = "q", True, record["ridx"], record["q"]
+        gold = {"charges": cail.charges(record.get("crime"))}
+    elif "ajjbqk" in record:
+        field, own, facts = "ajjbqk", context.part.stem, record["ajjbqk"] or record["qw"]
+    elif "pid" in record:
+        own, facts = record["pid"], record.get("fact") or record["qw"]
+        articles = cail.articles(record.get("article"))
+        gold = {"charges": cail.charges(record.get("charge")), "relevant_articles": articles}
+    else:
+        is_query, own, facts = True, record["id"], record.get("fact") or record["query"]
+    if not isinstance(facts, str) or not facts.strip():
+        raise CaseError(f"`{field}` must be the text of the facts.")
+    data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
+    if title := str(record.get("ajName") or "").strip():
+        data["title"] = title[:200]
+    name = query_id(own) if is_query else candidate_id(own)
+    yield ImportedRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
+
+
+LECARD = Form("lecard", "LeCaRD, first and second edition", "criminal", _fits, _read)

@@ -3,11 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from courtroom.errors import CourtroomError
-from courtroom.experiments.measures.criminal import CRIMINAL, LAWBENCH, RETRIEVAL
-from courtroom.experiments.measures.documents import DOCUMENTS
+from courtroom.experiments.measures.criminal import CRIMINAL, DOCUMENTS, LAWBENCH, RETRIEVAL
 from courtroom.experiments.measures.measure import Measure, Scored
-from courtroom.experiments.measures.trials import TRIALS
-from courtroom.experiments.measures.votes import DISPUTES, LABELLED, VOTES
+from courtroom.experiments.measures.votes import DISPUTES, LABELLED, TRIALS, VOTES
 
 __all__ = ["MEASURES", "Measure", "Scored", "at_hand", "fitting", "measures_of", "wanted"]
 

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, Field
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.engine.court import Court
 from courtroom.models.narrow import asked_at_most, bounded
 from courtroom.models.task import Answer, Paragraph, Sentence, Task

@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
-from courtroom.cases.document import Document
+from courtroom.cases.labelled import Document
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
-from courtroom.procedures.juris.points_of_view import LONGEST
+from courtroom.procedures.juris.tasks import LONGEST
 from courtroom.text.words import sentences
 
 WHAT_TO_DO = (

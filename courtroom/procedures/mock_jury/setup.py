@@ -5,12 +5,10 @@ from typing import Literal, Self
 from pydantic import Field
 
 from courtroom.cases.case import Case
-from courtroom.cases.trial import Trial
+from courtroom.cases.criminal import Trial
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
-from courtroom.judging.first_ballot import FirstVotes
-from courtroom.judging.jurors import WhosePersonas, seated
-from courtroom.judging.private_ballot import PrivateBallots
+from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona
 

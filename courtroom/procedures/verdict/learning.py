@@ -1,17 +1,87 @@
-"""What the memory learns from a verified trajectory: archiving, then phases A, B and C (section 3.4.2)."""
+"""What the memory recalls for a case (section 3.4.1, appendix D), and what it learns of a verified trajectory: archiving, then phases A, B and C (3.4.2)."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from courtroom.cases.criminal import Gold
+from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.engine.court import Court
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
-from courtroom.knowledge.memory import Directive, Due, Standard, merged_confidence
+from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
 from courtroom.knowledge.search import Hit
-from courtroom.procedures.verdict.recall import Hearing, shown, standard_of
-from courtroom.procedures.verdict.tasks import Consolidate, FinalJudgment, Induce, RefineDirective, Turn
+from courtroom.knowledge.snapshots import Frozen, Snapshot
+from courtroom.law import Statute
+from courtroom.procedures.verdict.setup import VerdictSetup
+from courtroom.procedures.verdict.tasks import (
+    Consolidate,
+    Directed,
+    FinalJudgment,
+    Induce,
+    Recalled,
+    RefineDirective,
+    Turn,
+)
+
+Hearing = Court[CriminalCase, VerdictSetup]
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """S_std and S_dir, each best first."""
+
+    standards: tuple[Hit, ...] = ()
+    directives: tuple[Hit, ...] = ()
+
+    def shown(self) -> dict[str, Any]:
+        """As inputs of the tasks whose role is given the memory."""
+        return {
+            "precedents": tuple(shown(Standard.model_validate(hit.record)) for hit in self.standards),
+            "directives": tuple(
+                Directed.model_validate({name: hit.record[name] for name in Directed.model_fields})
+                for hit in self.directives
+            ),
+            "precedent_similarity": tuple(hit.similarity for hit in self.standards),
+            "directive_similarity": tuple(hit.similarity for hit in self.directives),
+        }
+
+
+async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
+    """S_std and S_dir from the memory that the run sees; nothing that was learned from the case itself is among them."""
+    setup, case = court.setup, court.case
+    if not setup.remembers:
+        return Recollection()
+    (frozen,) = await court.retrieve("memory", Frozen(name=setup.memory))
+    at = Snapshot.model_validate(frozen.record).at
+
+    charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
+    wanted = {
+        "text": case.facts,
+        "tags": tuple(sorted(tags_of(tuple(statute.number for statute in statutes), charges))),
+        **{name: getattr(setup, name) for name in ("tau", "seeds", "hops", "weights", "topo")},
+        "exclude": (standard_of(case),),
+        "exclude_facts": case.facts,
+        "at": at,
+    }
+
+    async def best(collection: str, k: int) -> tuple[Hit, ...]:
+        query = Recall.model_validate({**wanted, "collection": collection, "k": k}) if k else None
+        return await court.retrieve(collection, query) if query else ()
+
+    standards = await best("standards", setup.precedents)
+    directives = await best("directives", setup.directives) if setup.directs else ()
+    return Recollection(standards, directives)
+
+
+def standard_of(case: CriminalCase) -> str:
+    return f"standard-{case.id}"
+
+
+def shown(standard: Standard) -> Recalled:
+    """A standard as members and the meta-model are shown it."""
+    return Recalled(facts=standard.facts, reasoning=standard.reasoning, verdict=standard.verdict)
+
 
 U = TypeVar("U", Standard, Directive)
 
@@ -155,14 +225,10 @@ async def refine(court: Hearing, standard: Standard) -> None:
         positive=shown(right),
         negative=shown(wrong),
     )
-    answer = await court.ask(court.member("meta"), task)
-    refined = directive.model_copy(
-        update={
-            "text": answer.directive,
-            "supporting": tuple(dict.fromkeys((*directive.supporting, right.id))),
-            "contrasting": tuple(dict.fromkeys((*directive.contrasting, wrong.id))),
-        }
-    )
+    text = (await court.ask(court.member("meta"), task)).directive
+    supporting = tuple(dict.fromkeys((*directive.supporting, right.id)))
+    contrasting = tuple(dict.fromkeys((*directive.contrasting, wrong.id)))
+    refined = directive.model_copy(update={"text": text, "supporting": supporting, "contrasting": contrasting})
     put = Put(collection="directives", record=refined.model_dump(mode="json"))
     why = f"{right.title or right.case} was judged right, {wrong.title or wrong.case} wrong, with the same real labels."
     await court.learn("refinement", Lesson(phase="refinement", why=why, ops=(put,)))

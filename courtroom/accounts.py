@@ -1,0 +1,226 @@
+"""The accounts of this server: whether people sign in, who has, what each may do, and how much each may spend."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BeforeValidator
+
+from courtroom.access import Access, Account, Resource, Visibility, acting, needs
+from courtroom.errors import CourtroomError
+from courtroom.settings import Settings
+from courtroom.sharing import note
+from courtroom.store.connection import FAILURES, StoredRow, fitting, read, read_all
+from courtroom.store.database import Database
+from courtroom.strict import Strict
+
+SHORTEST_SECRET = 32
+OF_A_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
+
+
+def signs_in(settings: Settings, auth: Mapping[str, Any] | None) -> bool:
+    """Whether people sign in here: the provider (`[auth]` of Streamlit's secrets) and the owners are both set, or neither is; else nobody comes in."""
+    if auth is None:
+        for name in ("owners", "newcomers"):
+            if name in settings.model_fields_set:
+                raise CourtroomError(
+                    f"COURTROOM_{name.upper()} is set, but Streamlit's secrets have no part [auth], so nobody could sign in. "
+                    "Add it as docs/server.md shows, or unset the variable."
+                )
+        return False
+    if not settings.owners.strip(" ,"):
+        raise CourtroomError(
+            "Streamlit's secrets have a part [auth], but nobody owns this server. Set COURTROOM_OWNERS to your e-mail address, "
+            "or take the part out."
+        )
+    missing = [name for name in ("redirect_uri", "cookie_secret") if not auth.get(name)]
+    for provider in providers(auth):
+        missing += [name for name in OF_A_PROVIDER if not (auth[provider] if provider else auth).get(name)]
+    if missing:
+        raise CourtroomError(f"The part [auth] of Streamlit's secrets lacks {', '.join(missing)}. Add what is missing.")
+    if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
+        raise CourtroomError(
+            f"The cookie_secret of [auth] needs at least {SHORTEST_SECRET} characters. Make one with `openssl rand -hex 32`."
+        )
+    return True
+
+
+def providers(auth: Mapping[str, Any]) -> tuple[str, ...]:
+    """The providers of the part `[auth]` by their names; one without a name is the empty text."""
+    named = tuple(
+        name for name, value in auth.items() if isinstance(value, Mapping) and set(OF_A_PROVIDER) & value.keys()
+    )
+    return named or ("",)
+
+
+FRESH_S = 1.0
+"""For so long an account that was read counts: a change of somebody's access holds after this time in all processes."""
+SEEN_S = 3600.0
+"""How exactly it is noted when somebody was here."""
+LONGEST = 200
+MOST = 1000
+
+log = logging.getLogger(__name__)
+
+
+def _plain(text: object) -> str:
+    """What a provider says, in one line that any database and page takes."""
+    return "".join(c for c in str(text or "") if c.isprintable())[:LONGEST].strip()
+
+
+Plain = Annotated[str, BeforeValidator(_plain)]
+
+
+class Identity(Strict):
+    """Who somebody is, as an OpenID provider states it."""
+
+    issuer: str
+    subject: str
+    """Never changes and is nobody else's at this issuer."""
+    name: Plain = ""
+    email: Plain = ""
+    verified: bool = False
+    """Whether the provider knows that the e-mail address is this person's."""
+
+    @property
+    def id(self) -> str:
+        """The id of the account: the same for the same issuer and subject, and nobody else's."""
+        return hashlib.sha256(f"{len(self.issuer)} {self.issuer} {self.subject}".encode(errors="replace")).hexdigest()[
+            :24
+        ]
+
+
+class KnownAccount(Strict):
+    """Somebody who has signed in here."""
+
+    id: str
+    name: str
+    email: str
+    access: Access
+    budget: float | None
+    """US dollars that the person's runs may cost in a month; None is no limit."""
+    first: float
+    last: float
+    """When the person was here for the first and the last time, in seconds since the epoch."""
+
+    @property
+    def called(self) -> str:
+        return self.name or self.email or self.id
+
+
+class AccountStore:
+    """Reads and writes accounts. Methods may be called from any thread.
+
+    Args:
+        owners: e-mail addresses of those who are owners whatever else is said of them.
+        newcomers: the access of everybody else who signs in for the first time.
+        makes: who sees what people make, until they say otherwise.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        owners: Iterable[str] = (),
+        newcomers: Access = Access.LOOK,
+        makes: Visibility = "private",
+    ) -> None:
+        self._database, self._newcomers, self._makes = database, newcomers, makes
+        self._owners = frozenset(one.strip().casefold() for one in owners) - {""}
+        self._fresh: dict[Identity, tuple[float, Account]] = {}
+
+    @classmethod
+    def of(cls, database: Database, settings: Settings) -> Self:
+        return cls(database, settings.owners.split(","), Access[settings.newcomers.upper()], settings.visibility)
+
+    def arrive(self, who: Identity) -> Account:
+        """The account of somebody who has signed in, at most a second old; it is made at the first time."""
+        kept = self._fresh.get(who)
+        if kept and time.monotonic() - kept[0] < FRESH_S:
+            return kept[1]
+        row = self._find(who.id) or self._enter(who)
+        now = time.time()
+        if now - row.last > SEEN_S or (row.name, row.email) != (who.name, who.email):
+            try:
+                self._database.execute(
+                    "UPDATE accounts SET name = ?, email = ?, last = ? WHERE id = ?", (who.name, who.email, now, who.id)
+                )
+            except FAILURES:  # such as a full disk: whoever has an account comes in all the same
+                log.warning("it could not be noted that %s was here", who.id, exc_info=True)
+        access = Access.OWN if self._listed(who) else row.access
+        found = Account(
+            id=row.id, name=who.name or who.email or row.id, email=who.email, access=access, makes=self._makes
+        )
+        if len(self._fresh) >= MOST:
+            self._fresh.clear()
+        self._fresh[who] = (time.monotonic(), found)
+        return found
+
+    @needs(Access.OWN)
+    def all(self) -> list[KnownAccount]:
+        """All accounts, who was here last first."""
+        rows = self._database.execute("SELECT * FROM accounts ORDER BY last DESC, id").fetchall()
+        return read_all(rows, _account)[0]
+
+    @needs(Access.OWN)
+    def give(self, account: str, access: Access) -> None:
+        """Give somebody an access; it holds at once. Raises `CourtroomError`: there is no such account, or it is that of the person who asks."""
+        me = acting()
+        if me is not None and me.id == account:
+            raise CourtroomError("Nobody changes the own access. Ask another owner.")
+        with self._database.transaction():
+            self._set(account, "access", int(access))
+            note(self._database, "give-access", Resource(kind="account", id=account), access.name.lower())
+
+    @needs(Access.OWN)
+    def allow(self, account: str, budget: float | None) -> None:
+        """Set what somebody's runs may cost in a month, in US dollars; None is no limit."""
+        if budget is not None and not 0 <= budget < 1e9:
+            raise CourtroomError("A budget is an amount of US dollars, such as 20.")
+        with self._database.transaction():
+            self._set(account, "budget", budget)
+            note(self._database, "give-access", Resource(kind="account", id=account), str(budget))
+
+    def budget(self, account: str) -> float | None:
+        """What somebody's runs may cost in a month, in US dollars; None is no limit."""
+        found = self._find(account)
+        return found.budget if found else None
+
+    def spent(self, account: str) -> float:
+        """US dollars that somebody's runs have cost in this month, deleted ones too, as far as prices are known."""
+        row = self._database.row("SELECT money FROM spending WHERE account = ? AND month = ?", (account, this_month()))
+        return float(row["money"]) if row else 0.0
+
+    def _set(self, account: str, column: str, value: float | None) -> None:
+        done = self._database.execute(f"UPDATE accounts SET {column} = ? WHERE id = ?", (value, account))
+        if done.rowcount != 1:
+            raise CourtroomError("There is no such account. See all on the page “People”.")
+        self._fresh.clear()
+
+    def _listed(self, who: Identity) -> bool:
+        return who.verified and who.email.casefold() in self._owners
+
+    def _find(self, account: str) -> KnownAccount | None:
+        row = self._database.row("SELECT * FROM accounts WHERE id = ?", (account,))
+        return _account(row) if row else None
+
+    def _enter(self, who: Identity) -> KnownAccount:
+        now, access = time.time(), Access.OWN if self._listed(who) else self._newcomers
+        self._database.execute(
+            "INSERT INTO accounts (id, issuer, subject, name, email, access, first, last) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING",
+            (who.id, who.issuer, who.subject, who.name, who.email, int(access), now, now),
+        )
+        found = self._find(who.id)
+        assert found is not None
+        return found
+
+
+def this_month() -> str:
+    """The month of the budgets, such as `2026-11`; it begins at midnight UTC."""
+    return time.strftime("%Y-%m", time.gmtime())
+
+
+def _account(row: StoredRow) -> KnownAccount:
+    return read("account", row["id"], lambda: fitting(KnownAccount, row))

@@ -1,0 +1,210 @@
+"""Labelled texts: GLUE and SuperGLUE (RTE, WNLI, MRPC, QNLI, SST-2, QQP, BoolQ), SNLI, ANLI, Emotion, LexGLUE, and tables.
+
+Columns are those of `cases.readers.tables`. Texts of LexGLUE's ECtHR are lists of paragraphs. A text with several labels
+is refused: a labelled task has one label for a text. A column `category` beside the label is what results are broken down by.
+
+Documents with summaries: CNN/DailyMail, SummScreen, XSum, SAMSum, SCROLLS, plain pairs; documents without any.
+
+| set | text | summary |
+| --- | --- | --- |
+| CNN/DailyMail | `article` | `highlights` |
+| SummScreen | `Transcript` (lines) | `Recap` |
+| SummScreen of TensorFlow | `transcript` | `recap` |
+| XSum, SAMSum, SCROLLS | `document`, `dialogue`, `input` | `summary`, `summary`, `output` |
+
+Questions with options: samples of Inspect (`input`, `choices`, `target`) and LexGLUE's CaseHOLD.
+
+The option's letter is the label. In CaseHOLD (`context`, `endings`, `label`) the number points into the record's own
+`endings`, so it needs no name. A sample without options has its target as label.
+"""
+
+import string
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from courtroom.cases.labelled import Document, Labelled
+from courtroom.cases.readers.tables import columns_of, folded, item_of
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
+from courtroom.datasets.records import looks_labelled
+from courtroom.datasets.row import SharedFields
+from courtroom.datasets.source import SourceFile
+from courtroom.errors import CaseError
+from courtroom.text.words import is_chinese
+
+NO_CATEGORY = "no category"
+"""Of a row whose cell is blank, in a table with such a column beside the label."""
+
+
+def _fits(record: dict[str, Any], part: SourceFile) -> bool:
+    return "kind" not in record and looks_labelled(record)
+
+
+def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    row = folded(record)
+    columns = columns_of(set(row))
+    if columns is None:
+        raise CaseError("it needs a column “text”, or a pair such as “premise” and “hypothesis”.")
+    for name in columns:
+        if isinstance(row.get(name), list):
+            row[name] = "\n".join(map(str, row[name]))
+    try:
+        found = item_of(row, columns, context.label, context.names)
+    except CaseError as error:
+        if type(error) is CaseError:
+            raise CaseError(f"it {error}") from error
+        raise
+    own = found.pop("id") or f"{context.split or context.part.stem}-{context.number}"
+    category = ""
+    if "category" in row and context.label != "category":
+        category = str(row["category"] or "").strip() or NO_CATEGORY
+    yield ImportedRow(Labelled(id="text", **found), id=own, category=category)
+
+
+def _frame(record: dict[str, Any]) -> SharedFields:
+    columns = columns_of({str(name).casefold() for name in record}) or ("text",)
+    return SharedFields(names=(columns[0], columns[1]) if len(columns) > 1 else ("text", "second text"))
+
+
+TABLE = Form("labelled", "Labelled texts", "labelled", _fits, _read, _frame, labels_in="label")
+
+
+TEXT = ("article", "transcript", "document", "dialogue", "source", "input", "text", "story", "report", "meeting")
+SUMMARY = ("highlights", "recap", "summary", "reference", "output", "target", "abstract")
+DOMAINS = {("article", "highlights"): "news", ("transcript", "recap"): "story", ("dialogue", "summary"): "conversation"}
+TITLES = ("title", "episode_title", "filename", "headline")
+IDS = ("id", "uid", "pid", "filename", "idx")
+
+
+def _pair(names: set[str]) -> tuple[str, str] | None:
+    text = next((name for name in TEXT if name in names), None)
+    summary = next((name for name in SUMMARY if name in names), None)
+    return (text, summary) if text and summary else None
+
+
+def _is_pair(record: dict[str, Any], part: SourceFile) -> bool:
+    return "kind" not in record and _pair({str(name).casefold() for name in record}) is not None
+
+
+def _read_pair(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    row = {str(name).casefold(): value for name, value in record.items()}
+    pair = _pair(set(row))
+    if pair is None:
+        raise CaseError(f"it needs a text ({', '.join(TEXT)}) and a summary ({', '.join(SUMMARY)}).")
+    yield _made(row, context, _plain(row, pair[0]), _plain(row, pair[1]), DOMAINS.get(pair, ""))
+
+
+def _is_document(record: dict[str, Any], part: SourceFile) -> bool:
+    return "kind" not in record and any(str(name).casefold() in TEXT for name in record)
+
+
+def _read_document(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    row = {str(name).casefold(): value for name, value in record.items()}
+    name = next((name for name in TEXT if name in row), None)
+    if name is None:
+        raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
+    yield _made(row, context, _plain(row, name), "", "")
+
+
+def _plain(row: dict[str, Any], name: str) -> str:
+    value = row[name]
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        value = "\n".join(value)
+    if not isinstance(value, str) or not value.strip():
+        raise CaseError(f"`{name}` must be a text.")
+    return value.strip()
+
+
+def _made(row: dict[str, Any], context: Context, text: str, summary: str, domain: str) -> ImportedRow:
+    own = next((row[name] for name in IDS if row.get(name) not in (None, "")), "")
+    is_file = context.part.ending in (".txt", ".md")
+    title = next((str(row[name]).strip() for name in TITLES if row.get(name)), "") or " ".join(text.split())[:80]
+    case = Document(
+        id="document",
+        title=(context.part.stem if is_file else title)[:200],
+        language="zh" if is_chinese(text[:2000]) else "en",
+        source=context.part.name[:400],
+        text=text,
+        reference=summary,
+        domain=str(row.get("domain") or domain)[:40],
+    )
+    if not own:
+        own = context.part.stem if is_file else f"{context.part.stem}-{context.number}"
+    return ImportedRow(case, id=str(own))
+
+
+PAIRS = Form("summaries", "Documents with summaries", "document", _is_pair, _read_pair)
+DOCUMENTS = Form("documents", "Documents", "document", _is_document, _read_document)
+
+
+QUESTION = "Which of the options is right?"
+
+
+def _casehold(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    passage, endings, label = record["context"], record["endings"], record.get("label")
+    if not isinstance(passage, str) or not passage.strip():
+        raise CaseError("`context` must be a text.")
+    options = _options(endings, "endings")
+    if label is not None and (isinstance(label, bool) or not str(label).lstrip("-").isdigit()):
+        raise CaseError("`label` must be the number of the right ending, from 0.")
+    number = -1 if label is None else int(label)
+    if number >= len(options):
+        raise CaseError(f"`label` is {number}, but there are {len(options)} endings, counted from 0.")
+    letter = string.ascii_uppercase[number] if number >= 0 else None
+    own = record.get("id", record.get("example_id", ""))
+    yield ImportedRow(Labelled(id="text", text=_with_options(passage, options), label=letter), id=_id(own, context))
+
+
+def _sample(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
+    text, target = _input(record["input"]), record["target"]
+    if isinstance(target, list):
+        if len(target) > 1:
+            raise CaseError(f"`target` has {len(target)} answers; a text can have one label here. Keep one.")
+        target = target[0] if target else None
+    label = None if target in (None, "") else str(target).strip()
+    if record.get("choices"):
+        options = _options(record["choices"], "choices")
+        letters = string.ascii_uppercase[: len(options)]
+        if label is not None and label not in letters:
+            named = [letter for letter, option in zip(letters, options, strict=True) if option.strip() == label]
+            if len(named) != 1:
+                raise CaseError(
+                    f"`target` is “{label[:40]}”, which is none of the letters {letters[0]} to {letters[-1]}."
+                )
+            label = named[0]
+        text = _with_options(text, options)
+    yield ImportedRow(Labelled(id="text", text=text, label=label), id=_id(record.get("id", ""), context))
+
+
+def _input(value: Any) -> str:
+    """A text, or the messages of a chat."""
+    if isinstance(value, list):
+        lines = [one.get("content") for one in value if isinstance(one, dict) and one.get("role") != "assistant"]
+        value = "\n".join(line for line in lines if isinstance(line, str))
+    if not isinstance(value, str) or not value.strip():
+        raise CaseError("`input` must be a text, or messages with `content`.")
+    return value.strip()
+
+
+def _options(value: Any, field: str) -> Sequence[str]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value) or not 2 <= len(value) <= 26:
+        raise CaseError(f"`{field}` must be a list of 2 to 26 texts.")
+    return value
+
+
+def _with_options(text: str, options: Sequence[str]) -> str:
+    return "\n".join(
+        (text, *(f"{letter}) {one}" for letter, one in zip(string.ascii_uppercase, options, strict=False)))
+    )
+
+
+def _id(own: Any, context: Context) -> str:
+    return str(own) if own not in (None, "") else f"{context.split or context.part.stem}-{context.number}"
+
+
+def _shared(record: dict[str, Any]) -> SharedFields:
+    chosen = record.get("choices") or record.get("endings")
+    return SharedFields(question=QUESTION if chosen else "")
+
+
+CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", "labelled", having("context", "endings"), _casehold, _shared)
+SAMPLES = Form("inspect", "Samples of Inspect", "labelled", having("input", "target", but="output"), _sample, _shared)

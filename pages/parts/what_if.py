@@ -1,0 +1,355 @@
+"""A what-if being set up: which run, what is varied, what it will take; then how far it is, and what it has shown."""
+
+import time
+from collections.abc import Collection
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from courtroom.access import Access
+from courtroom.courthouse import Courthouse
+from courtroom.engine.changes import value_at
+from courtroom.engine.knobs import path_in_words
+from courtroom.engine.procedure import Choice, Procedure
+from courtroom.engine.record import Record
+from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import Change, Experiment
+from courtroom.experiments.store import StoredExperiment
+from courtroom.experiments.what_if import (
+    CHANGES,
+    Axis,
+    WhatIf,
+    evidence_left_out,
+    grid,
+    members_left_out,
+    results,
+    rules_left_out,
+    singly,
+    values,
+)
+from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
+from courtroom.language import _, listed, translated
+from pages.parts.experiments.form import rehearsed, start_bar
+from pages.parts.experiments.view import downloads, every_cell, failures, leave, progress_view, run_links
+from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
+from pages.parts.runs import runs_to_choose
+from pages.parts.shared.actions import errors_shown, offered
+from pages.parts.shared.knobs import knob_values, varied
+from pages.parts.shared.shown import declared, heads, literal, many, moment, table
+
+WAYS = ("What would change this verdict?", "Choose what to vary")
+
+
+@offered(Access.RUN)
+def what_if_form(house: Courthouse, wanted: str | None) -> None:
+    rows = runs_to_choose(house, "what-if-search", [wanted] if wanted else [], "done")
+    if not rows:
+        st.info(_("No run fits what you search for."), icon=":material/search_off:")
+        return
+    ids = list(rows)
+    run = st.selectbox(
+        _("Run"),
+        ids,
+        ids.index(wanted) if wanted in ids else 0,
+        format_func=lambda i: f"{rows[i].title} · {rows[i].outcome or ''} · {moment(rows[i].created)} · {i}",
+        help=_("The run that is asked about. What a variant does not touch is served from its record."),
+    )
+    st.session_state["what-if-run"] = run
+    base = house.runner.latest.of(run)
+    left, right = st.columns([3, 1], vertical_alignment="bottom")
+    way = left.segmented_control(
+        _("How"),
+        WAYS,
+        default=WAYS[0],
+        key="what-if-way",
+        format_func=lambda way: declared(
+            house.procedures[base.run.procedure].ending.what_if if way == WAYS[0] else way
+        ),
+    )
+    way = way or WAYS[0]
+    seeds = right.number_input(
+        _("Seeds"), 1, 50, 1, key="what-if-seeds",
+        help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
+        "several, shares come with intervals, and chance is distinguished from change."),
+    )  # fmt: skip
+    variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
+    if variants is None:
+        return
+    try:
+        experiment = house.experiments.what_ifs.experiment(run, variants, range(base.run.seed, base.run.seed + seeds))
+    except CourtroomError as error:
+        if len(variants) > 1:
+            st.error(literal(str(error)))
+        else:
+            st.caption(_("Choose something to vary, or more seeds than one."))
+        return
+    start_bar(house, experiment)
+
+
+def _proposed(house: Courthouse, base: Record) -> Axis | None:
+    """Single changes that fit a budget of calls."""
+    budget = st.number_input(
+        _("Budget (calls under one seed)"), 1, None, 2000, 100, key="what-if-budget",
+        help=_("The cheapest changes are taken first, as many as fit."),
+    )  # fmt: skip
+    st.caption(
+        _(
+            "One change at a time: each piece of evidence, each member and each rule left out, and every setting at its other or "
+            "neighbouring values."
+        )
+    )
+    key = f"{base.run.id}/{budget}"
+    kept = st.session_state.get("what-if-proposed")
+    if kept is None or kept[0] != key:
+        if not st.button(_("Find the changes"), type="primary", icon=":material/search:"):
+            return None
+        bar = st.progress(0.0, _("Estimating ..."))
+        proposal = house.experiments.what_ifs.propose(base.run.id, budget, partial(rehearsed, bar))
+        bar.empty()
+        kept = st.session_state["what-if-proposed"] = (key, proposal)
+    proposal = kept[1]
+    if not proposal:
+        st.info(_("No change fits this budget. Raise it."), icon=":material/savings:")
+        return None
+    table = pd.DataFrame(
+        [
+            {"take": True, "change": translated(v.name), "what": translated(CHANGES[v.kind or "base"]), "calls": calls}
+            for v, calls in proposal
+        ]
+    )
+    with st.expander(_("{found} changes fit the budget", found=len(proposal)), expanded=True):
+        edited = st.data_editor(
+            table, key=f"what-if-take-{key}", hide_index=True, width="stretch", height=320, disabled=["change", "what", "calls"],
+            column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
+        )  # fmt: skip
+    return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
+
+
+def _chosen(house: Courthouse, base: Record) -> Axis:
+    """What a person picks, one change at a time or all together."""
+    axes = _chosen_axes(house.procedures[base.run.procedure], base)
+    crossed = st.toggle(
+        _("Every combination"),
+        key="what-if-grid",
+        disabled=len(axes) < 2,
+        help=_("A grid: one value of each thing at a time, in all combinations, rather than one change at a time."),
+    )
+    with errors_shown():
+        return grid(*axes) if crossed and len(axes) > 1 else singly(*axes)
+    return singly()
+
+
+def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
+    """The axes, in the order in which they stand on the page."""
+    turns = {
+        "Each piece of evidence": evidence_left_out(base.case),
+        "Each member": members_left_out(procedure, base.setup, base.case, base.run.seed),
+        "Each rule": rules_left_out(base.setup),
+    }
+    offered = {f"{translated(title)} ({len(axis)})": axis for title, axis in turns.items() if axis}
+    left_out = st.multiselect(
+        _("Leave out in turn"), list(offered), key=f"what-if-drop-{base.run.id}", format_func=translated
+    )
+    axes = [offered[title] for title in left_out]
+    fields = varied(procedure)
+    paths = st.multiselect(
+        _("Vary"),
+        list(fields),
+        format_func=lambda path: declared(path_in_words(procedure.setup, path)),
+        key=f"what-if-vary-{base.run.id}",
+    )
+    for path in paths:
+        given = knob_values(fields[path], value_at(base.setup, path), f"what-if-{base.run.id}-{path}", path)
+        if given:
+            axes.append(values(procedure.setup, path, given))
+    return axes
+
+
+LIVE_S = 1.0
+REDRAW_S = 3.0
+"""Charts are drawn again at most so often while runs come in."""
+KINDS: tuple[tuple[Change, str], ...] = (("evidence", "evidence"), ("member", "members"))
+
+
+def what_if_view(house: Courthouse, kept: StoredExperiment) -> None:
+    """Progress above, then what came out: in a sentence, as charts, as tables."""
+    store, experiment, base = house.experiments.store, kept.experiment, kept.experiment.dataset.run
+    cells = list(store.cells(kept.id))
+    drawn_at = time.monotonic()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(
+            _(
+                "**{title}** · {variants}, {seeds} · base run [{base}](deliberation?run={base})",
+                title=literal(experiment.title),
+                variants=many(len(experiment.arms), "variant"),
+                seeds=many(len(experiment.seeds), "seed"),
+                base=literal(base),
+            )
+        )
+        if st.button(_("Another what-if"), icon=":material/add:"):
+            st.session_state["what-if-run"] = base
+            leave()
+
+    @st.fragment(run_every=LIVE_S if kept.status == "running" else None)
+    def live() -> None:
+        now, counts = store.experiment(kept.id), store.counts(kept.id)
+        progress_view(house, now)
+        done = sum(number for (_arm, state), number in counts.items() if state == "done")
+        late = time.monotonic() - drawn_at > REDRAW_S
+        if now.status != kept.status or (late and done != sum(cell.state == "done" for cell in cells)):
+            st.rerun()
+
+    live()
+    choices: tuple[Choice, ...] = ()
+    if there := house.store.status(base) != "deleted":
+        run = house.store.run(base)
+        choices = house.procedures[run.procedure].about(house.store.case(run)).choices
+        everything = house.experiments.results(kept.id)
+        failures(house, everything)
+        if yardstick_chosen(house, kept):
+            yardstick_view(house, kept)
+            return
+    what_if = results(experiment, cells)
+    if not what_if.decided:
+        st.info(_("The base run is not there any more, or not done: nothing can be compared with it yet."))
+        return
+    theme = st.context.theme.type or "light"
+    _told(what_if)
+    compared = [row for row in what_if.rows[1:] if row.pairs]
+    moved = [row for row in compared if row.swing or row.flips]
+    if moved:
+        st.subheader(
+            _("What moves it"),
+            help=_(
+                "Change of the support for what the base decided: of its share of the votes, or, where nobody votes, of "
+                "the runs. The farthest on top."
+            ),
+        )
+        st.plotly_chart(draw_swings(what_if, choices, theme), key="what-if-swings")
+    if compared:
+        st.caption(
+            _("{moved} of {compared} changes move the support at all.", moved=len(moved), compared=len(compared))
+        )
+        if len(experiment.seeds) == 1:
+            st.caption(
+                _(
+                    "Each change was heard once, under one seed: a vote more or less may be chance. More seeds show which changes matter."
+                )
+            )
+    if any(row.flips for row in what_if.rows):
+        st.subheader(
+            _("What turns it"), help=_("Seeds under which the verdict differs from the base's under the same seed.")
+        )
+        st.plotly_chart(draw_flips(what_if, theme), key="what-if-flips")
+    if len(experiment.seeds) > 1:
+        st.subheader(
+            _("How sure that is"),
+            help=_("Share of the runs that end as the base did, with the exact 95 % interval of a share."),
+        )
+        st.plotly_chart(draw_shares(what_if, choices, theme), key="what-if-shares")
+    _variants(experiment, what_if, {cell.run for cell in cells if cell.state == "waiting"})
+    if there:
+        every_cell(everything)
+        downloads(house, everything)
+
+
+MOST_NAMED = 3
+
+
+def _told(what_if: WhatIf) -> None:
+    """The answer in a sentence or two."""
+    turned = [row for row in what_if.influential() if row.flips]
+    compared = sum(row.pairs > 0 for row in what_if.rows[1:])
+    if not compared:
+        return
+    moved = [row for row in what_if.influential() if row.swing or row.flips]
+    names = "; ".join(literal(row.name) for row in (turned or moved)[:MOST_NAMED])
+    if turned:
+        meaning = _(
+            "What decided it: **{turned} of {compared}** changes turn the verdict under some seed, first of all {names}",
+            turned=len(turned),
+            compared=compared,
+            names=names,
+        )
+    elif moved:
+        meaning = _(
+            "What decided it: no single thing. None of {compared} changes turns the verdict; the most is moved by {names}",
+            compared=compared,
+            names=names,
+        )
+    else:
+        meaning = _("What decided it: no single thing. None of {compared} changes moves it", compared=compared)
+    if idle := _idle(what_if):
+        meaning = _("{meaning}. What did not matter: {idle}", meaning=meaning, idle=idle)
+    (st.success if turned else st.info)(meaning, icon=":material/alt_route:" if turned else ":material/anchor:")
+    for kind, title in KINDS:
+        best = [row for row in what_if.influential(kind) if row.swing or row.flips]
+        alike = [row for row in best if (row.swing, row.flips) == (best[0].swing, best[0].flips)]
+        if len(alike) > MOST_NAMED:
+            points = f"{100 * (best[0].swing or 0):+.0f}"
+            st.caption(
+                _(
+                    "Most influential {title}: no single one. {alike} changes move it equally far ({points} points).",
+                    title=title,
+                    alike=len(alike),
+                    points=points,
+                )
+            )
+        elif best:
+            named = "; ".join(
+                _("{name} ({points} points)", name=literal(row.name), points=f"{100 * (row.swing or 0):+.0f}")
+                for row in best[:MOST_NAMED]
+            )
+            st.caption(_("Most influential {title}: {named}", title=title, named=named))
+
+
+def _idle(what_if: WhatIf) -> str:
+    """What moved nothing, by kind of change, with how many of its kind."""
+    rows = [row for row in what_if.rows[1:] if row.pairs]
+    kinds = dict.fromkeys(row.kind for row in rows if row.kind)
+    counts = {kind: [not (row.swing or row.flips) for row in rows if row.kind == kind] for kind in kinds}
+    return listed(
+        _("{what} ({idle} of {all})", what=literal(CHANGES[kind]), idle=sum(still), all=len(still))
+        for kind, still in counts.items()
+        if any(still)
+    )
+
+
+def _variants(experiment: Experiment, what_if: WhatIf, waiting: Collection[str]) -> None:
+    """A line a variant; each leads to its run."""
+    lines = []
+    for row in what_if.rows:
+        first = next((run for run in row.runs if run not in waiting), None)
+        share = row.shares.get(what_if.decided)
+        lines.append(
+            {
+                "change": row.name,
+                "what": CHANGES[row.kind or "base"],
+                "verdict": row.outcome,
+                "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
+                "swing": _rounded(row.swing),
+                "votes": _rounded(row.votes),
+                "share": _rounded(share.value if share else None),
+                "low": _rounded(share.low if share else None),
+                "high": _rounded(share.high if share else None),
+                "done": _("{done} of {planned}", done=row.done, planned=row.planned),
+                "run": first and f"deliberation?run={first}",
+            }
+        )
+    percent = {name: st.column_config.NumberColumn(title, format="percent", help=text) for name, title, text in (
+        ("swing", _("change"), _("Of the support for what the base decided, against the base under the same seed.")),
+        ("votes", _("votes"), _("Mean share of the votes for {decided}.", decided=literal(what_if.decided))),
+        ("share", _("runs"), _("Share of the runs that end with {decided}.", decided=literal(what_if.decided))),
+        ("low", _("from"), _("Lower end of the 95 % interval.")),
+        ("high", _("to"), _("Upper end of the 95 % interval.")),
+    )}  # fmt: skip
+    st.subheader(_("Every variant"))
+    variants = pd.DataFrame(lines)
+    if len(experiment.seeds) == 1:  # one run has no interval worth telling
+        variants = variants.drop(columns=["share", "low", "high"])
+    table(variants, {**percent, **run_links()})
+
+
+def _rounded(share: float | None) -> float | None:
+    return None if share is None else round(share, 2)
