@@ -19,7 +19,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
-from courtroom.sharing.links import DAY, Links, share
+from courtroom.sharing import DAY, Links, share
 from tests.driving import drive
 from tests.kept_what_if import kept_what_if
 

@@ -13,11 +13,10 @@ from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, T
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row
-from courtroom.datasets.checking import examine
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.statistics import ALL, measure
+from courtroom.datasets.statistics import ALL, examine, measure
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.law import Term
 from courtroom.settings import Settings
 from courtroom.store.database import Database

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pages.parts.shared.inert import escaped, literal
+from pages.parts.shared.shown import escaped, literal
 
 ROOT = Path(__file__).parents[1]
 MOST_ALLOWED = 3

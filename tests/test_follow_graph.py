@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.procedure import Choice
-from courtroom.figures.graph import draw_graph
-from courtroom.figures.memory import draw_standards
+from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build

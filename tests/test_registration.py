@@ -23,7 +23,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
 from courtroom.procedures.outside import Outside
 from courtroom.shell.procedures import lay_out
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from tests import forks
 from tests.pages import page
 

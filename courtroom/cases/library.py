@@ -16,8 +16,7 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
-from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import listed, may_see, mine, take
+from courtroom.sharing import Action, changing, listed, may_see, mine, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
@@ -63,7 +62,6 @@ class Library:
         return own + [_summary(case, bundled=True) for case in samples]
 
     def unreadable(self) -> list[Unreadable]:
-        """The user's own cases whose row is damaged."""
         return self._own()[1]
 
     def case(self, name: str) -> Case:
@@ -112,7 +110,6 @@ class Library:
             return self._keep(case, "restore")
 
     def is_sample(self, name: str) -> bool:
-        """Whether a case is bundled."""
         return name in self._samples
 
     @cached_property

@@ -13,9 +13,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.engine.changes import value_at
 from courtroom.engine.knobs import setting_in_words
-from courtroom.experiments.estimate import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.outcome import models_in
+from courtroom.experiments.plan import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.spec import Experiment, Recipe, adapted, as_toml, has_panel, parsed, read_toml, recipes
 from courtroom.language import _, listed, translated
 from courtroom.models.offers import Offer
@@ -23,10 +23,9 @@ from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.datasets import kept_file
 from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.shared.actions import errors_shown
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.table import count, duration, many, money, table
+from pages.parts.shared.shown import count, declared, duration, literal, many, money, table
 
 AS_WRITTEN = ""
 
