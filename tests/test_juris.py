@@ -29,9 +29,10 @@ from courtroom.procedures.juris.points_of_view import SEVEN
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.settings import Settings
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.pages import page
-from tests.toy import Scripted
+from tests.toy import Scripted, text_of
 
 TEXT = (
     "The river rose two metres in the night. Forty families left their houses. "
@@ -97,21 +98,9 @@ def write(house: Courthouse, model: Scripted | None = None, case: Document = CAS
     """A run to its end, by a scripted model or offline."""
     if model is not None:
         house.pool = model  # type: ignore[assignment, misc]
-        model.warm = lambda: _nothing()  # type: ignore[attr-defined]
     spec = ModelSpec(id="scripted") if model else ModelSpec()
-    run = house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0))
     return house.record(run)
-
-
-def rendered(request: Request) -> str:
-    """All text of a request."""
-    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
-
-
-async def _nothing() -> None:
-    return None
 
 
 @pytest.mark.parametrize(
@@ -165,27 +154,25 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
     model = panel(lengths=lambda request: proposed, sentences=lambda request: f"{GOOD} {len(request.task.accepted)}")
     record = write(house, model, **range_)
     assert sum(request.task.name == "length" for request in model.history) == 5
-    assert not any("from 3 to 10" in rendered(request) for request in model.history)
+    assert not any("from 3 to 10" in text_of(request) for request in model.history)
     assert sum(stage.stage_kind == "sentence" for stage in record.stages) == length
     cut = f"The jury decided on a length of {proposed}; the range makes it {length}."
     assert (cut in record.notes) == (proposed != length)
     assert record.asked <= house.procedures["juris"].at_most(CASE, record.setup)
 
 
-def test_a_jury_of_which_fewer_than_the_quorum_answer_stops_the_run_in_words(house: Courthouse) -> None:
-    record = write(house, panel(votes=lambda request: "A" if request.task.seat == 1 else "neither"), reasks=0)
-    assert record.run.status == "failed"
-    assert "Only 1 of 5 members could vote in Sentence 1" in record.run.reason
-
-
 @pytest.mark.parametrize(
     ("model", "few"),
     [
+        (
+            panel(votes=lambda request: "A" if request.task.seat == 1 else "neither"),
+            "1 of 5 members could vote in Sentence 1",
+        ),
         (panel(sentences=lambda request: "  "), "0 of 2 generators had a sentence"),
         (panel(lengths=lambda request: 3 if request.task.seat == 1 else 0), "1 of 5 jurors proposed a length"),
     ],
 )
-def test_too_few_lengths_and_no_sentence_stop_the_run_in_the_same_words(
+def test_too_few_votes_lengths_and_sentences_stop_the_run_in_the_same_words(
     house: Courthouse, model: Scripted, few: str
 ) -> None:
     record = write(house, model, reasks=0)
@@ -223,12 +210,12 @@ EDITS = {
 """The last one is true to the document: the jury has not accepted it."""
 
 
-@pytest.mark.parametrize("what", EDITS)
-def test_the_editor_that_adds_something_is_asked_again_and_then_the_accepted_sentences_stand(
-    house: Courthouse, what: str
-) -> None:
+def test_the_editor_that_adds_something_is_asked_again_and_then_the_accepted_sentences_stand(house: Courthouse) -> None:
+    assert all(why_not_kept(ACCEPTED, edited, CASE) for edited in EDITS.values())
     model = panel(
-        sentences=lambda request: ACCEPTED[len(request.task.accepted)], lengths=lambda request: 2, edited=EDITS[what]
+        sentences=lambda request: ACCEPTED[len(request.task.accepted)],
+        lengths=lambda request: 2,
+        edited=EDITS["another matter"],
     )
     record = write(house, model, shortest=2)
     assert [request.task.name for request in model.history].count("edit") == 3
@@ -242,7 +229,7 @@ def test_as_in_the_paper_the_editors_text_is_taken_as_it_is_and_what_goes_beyond
     sentences = {"sentences": lambda request: ACCEPTED[len(request.task.accepted)], "lengths": lambda request: 2}
     model = panel(**sentences, edited=edited)
     record = write(house, model, shortest=2, check_edit=False)
-    (edit,) = [rendered(request) for request in model.history if request.task.name == "edit"]
+    (edit,) = [text_of(request) for request in model.history if request.task.name == "edit"]
     assert "word by word" not in edit
     assert "keep their order" in edit
     assert record.run.verdict is not None
@@ -257,7 +244,7 @@ def test_a_generator_is_told_the_length_unless_it_is_given_what_the_paper_gives_
 ) -> None:
     model = panel()
     write(house, model, tell_target=told)
-    asked = [rendered(request) for request in model.history if request.task.name == "generate"]
+    asked = [text_of(request) for request in model.history if request.task.name == "generate"]
     assert all(("of 3 sentences" in text) is told for text in asked)
     assert all("Accepted so far: " in text for text in asked)
 
@@ -280,7 +267,7 @@ def test_the_editor_may_join_reorder_and_clarify_but_leave_nothing_out(edited: t
 def test_the_editor_reads_the_accepted_sentences_and_may_not_add_from_the_document(house: Courthouse) -> None:
     model = panel()
     write(house, model)
-    (edit,) = [rendered(request) for request in model.history if request.task.name == "edit"]
+    (edit,) = [text_of(request) for request in model.history if request.task.name == "edit"]
     assert all(sentence in edit for sentence in (f"{GOOD} 0", f"{GOOD} 2"))
     assert "even if the document says it" in edit
 
@@ -306,17 +293,6 @@ def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
     alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}
     assert alone.run.verdict.summary == GOOD
-
-
-def test_a_reference_summary_reaches_no_member(house: Courthouse) -> None:
-    model = panel()
-    write(house, model, roles=ASSESSOR)
-    assert not any(
-        "drove forty families" in str(part)
-        for request in model.history
-        for message in request.messages
-        for part in message.parts
-    )
 
 
 def test_knobs_that_contradict_each_other_are_refused() -> None:
@@ -360,7 +336,7 @@ def test_every_sample_document_is_summarised_offline_better_than_by_its_first_th
 @pytest.mark.slow
 def test_a_long_document_of_many_sentences_is_summarised(house: Courthouse) -> None:
     text = " ".join(
-        f"On day {n} the crew of ship {n % 97} sailed to port {n % 31} with {n * 7} crates." for n in range(2500)
+        f"On day {n} the crew of ship {n % 97} sailed to port {n % 31} with {n * 7} crates." for n in range(1000)
     )
     record = write(house, case=Document(id="log", title="Log", text=text))
     assert record.run.verdict is not None, record.run.reason
@@ -434,12 +410,13 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
 
 def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers(house: Courthouse) -> None:
     _, _, model = assessed(house)
-    asked = {request.task.name: rendered(request) for request in model.history if request.spec.id == "judge"}
+    asked = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
     assert asked.keys() == {"keyfacts", "factcheck", "align", "assess"}
     for task in ("factcheck", "align"):
         assert f"1.\n> {GOOD}\n2.\n> {INVENTED}" in asked[task]
     assert "1.\n> Families left.\n2.\n> Nobody was hurt." in asked["align"]
     assert GOOD not in asked["keyfacts"].replace(CASE.text, "")
+    assert not any(CASE.reference in text_of(request) for request in model.history)
 
 
 @pytest.mark.parametrize(
@@ -477,7 +454,7 @@ def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
 
 def test_key_facts_come_from_the_reference_summary_only_where_that_is_asked_for(house: Courthouse) -> None:
     _, _, model = assessed(house, key_facts="reference")
-    shown = {request.task.name for request in model.history if CASE.reference in rendered(request)}
+    shown = {request.task.name for request in model.history if CASE.reference in text_of(request)}
     assert shown == {"keyfacts"}
     assert model.history[0].task.name == "write"
 
@@ -506,7 +483,7 @@ def test_summit_refines_by_the_evaluators_advice_until_it_runs_out_of_turns(hous
     assert [request.task.name for request in model.history] == ["write", "advise", "refine", "advise", "refine"]
     assert [stage.name for stage in record.stages] == ["Summary", "Refinement 1", "Refinement 2"]
     assert {request.spec.id for request in model.history if request.task.name == "advise"} == {"critic"}
-    _, first, refine, second, _ = map(rendered, model.history)
+    _, first, refine, second, _ = map(text_of, model.history)
     assert f"> {GOOD}" in first
     assert all(part in refine for part in ("> It lacks the river.", "> Add the river.", f"> {GOOD}"))
     assert f"> {OTHER}" in second
@@ -533,7 +510,7 @@ def test_questions_are_answered_before_the_summary_in_one_call(house: Courthouse
     model = panel()
     record = write(house, model, variant="qa-prompt", question_count=3)
     (asked,) = model.history
-    assert all((question in rendered(asked)) == (number < 3) for number, question in enumerate(QUESTIONS))
+    assert all((question in text_of(asked)) == (number < 3) for number, question in enumerate(QUESTIONS))
     assert list(asked.task.answer.model_fields) == ["answers", "sentences"]
     assert record.run.verdict.summary == OTHER
     table = next(b for b in views.summary(record)[""] if isinstance(b, Table))
@@ -544,14 +521,14 @@ def test_an_answer_to_each_question_is_asked_for(house: Courthouse) -> None:
     model = panel(told={"answer": {"answers": ["yes"], "sentences": [OTHER]}})
     write(house, model, variant="qa-prompt", reasks=1)
     assert len(model.history) == 2
-    assert "answers: Tuple should have at least 5 items" in rendered(model.history[1])
+    assert "answers: Tuple should have at least 5 items" in text_of(model.history[1])
 
 
 @pytest.mark.parametrize("variant", BASELINES)
 def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, variant: str) -> None:
     model = panel(told={"advise": ADVICE, **REFINED})
     write(house, model, variant=variant, refinements=1)
-    words = "\n".join(map(rendered, model.history)).replace(CASE.text, "").casefold()
+    words = "\n".join(map(text_of, model.history)).replace(CASE.text, "").casefold()
     assert re.findall(r"jur(?:y|or)|generator|editor|panel|vote|candidate|accepted", words) == []
     assert ("evaluator" in words) == (variant == "summit")
 
@@ -560,7 +537,7 @@ def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, varian
 def test_a_writer_is_told_the_range_that_is_set_and_none_where_none_is(house: Courthouse, variant: str) -> None:
     model = panel()
     write(house, model, variant=variant, shortest=None, longest=4)
-    assert "It has at most 4 sentences." in rendered(model.history[0])
+    assert "It has at most 4 sentences." in text_of(model.history[0])
 
 
 @pytest.mark.parametrize("variant", ["summit", "qa-prompt"])
@@ -625,9 +602,9 @@ def test_a_point_of_view_reaches_its_seat_alone_and_without_any_all_prompts_are_
     model = panel()
     record = write(house, model, points_of_view=stated, longest=3)
     for task, seats in (("length", 5), ("ballot", 5), ("generate", 2)):
-        asked = [rendered(one) for one in model.history if one.task.name == task]
+        asked = [text_of(one) for one in model.history if one.task.name == task]
         assert len(set(asked[:seats])) == (seats if stated else 1), task
-    everything = "\n".join(map(rendered, model.history))
+    everything = "\n".join(map(text_of, model.history))
     assert all((f"> {view}" in everything) == bool(stated) for view in SEVEN.values())
     (table,) = views.jurors(record)[""]
     assert [row[2] for row in table.rows] == [stated.get(f"juror-0{seat}") for seat in range(1, 6)]
@@ -693,24 +670,6 @@ def test_the_shell_warns_before_the_run_and_in_its_result_and_so_does_the_report
     page = report.as_html(record, JURIS, house.answers, house.media)
     house.close()
     assert all(f'<p class="notice">{escape(warning)}</p>' in page for warning in record.setup.warnings())
-
-
-def test_at_a_real_server_each_seat_is_asked_with_its_point_of_view(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        house = Courthouse(Settings(home=tmp_path))
-        setup = preset("Seven points of view", **ONE, shortest=1, longest=1)
-        run = house.new_run("juris", house.library.case("news-night-bus"), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
-        status = house.record(run).run
-        house.close()
-        prompts = "\n".join(server.prompts)
-    assert status.status == "done", status.reason
-    assert all(view in prompts for view in SEVEN.values())
 
 
 def test_the_setup_page_warns_and_takes_points_of_view_beside_the_models(house: Courthouse) -> None:

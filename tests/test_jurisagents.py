@@ -23,7 +23,7 @@ from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
 from courtroom.settings import Settings
 from tests.driving import drive
-from tests.toy import Scripted
+from tests.toy import Scripted, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -65,10 +65,6 @@ class Court(Scripted):
         return json.dumps(answers[request.task.name])
 
 
-def text_of(request: Request) -> str:
-    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
-
-
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose knowledge base is indexed, to be copied."""
@@ -89,14 +85,9 @@ def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
-    model.warm = lambda: _nothing()  # type: ignore[attr-defined]
     setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
     run = drive(house, house.new_run("jurisagents", case, setup, 0))
     return house.record(run)
-
-
-async def _nothing() -> None:
-    return None
 
 
 def stages(record: Record) -> list[str]:
@@ -115,12 +106,6 @@ def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: 
     assert verdict.details["judgment"]["term_of_imprisonment"]["imprisonment"] == 8
     assert verdict.details["first_instance"]["term_of_imprisonment"]["imprisonment"] == 12
     assert verdict.note == "The second instance changed the judgment."
-
-
-def test_an_accepted_judgment_ends_the_case(house: Courthouse) -> None:
-    record = hear(house, Court(objects=False))
-    assert stages(record)[-1] == "Objection"
-    assert record.run.verdict.note.startswith("The defendant accepted")
 
 
 def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_precedents_hybrid(house: Courthouse) -> None:
@@ -166,6 +151,8 @@ def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> N
     record = hear(house, Court(objects=False), variant="no-knowledge")
     assert record.retrievals == ()
     assert "Retrieval" in stages(record)
+    assert stages(record)[-1] == "Objection", "an accepted judgment ends the case"
+    assert record.run.verdict.note.startswith("The defendant accepted")
 
 
 def test_without_other_agents_the_chief_judge_decides_alone(house: Courthouse) -> None:

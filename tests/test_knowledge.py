@@ -1,15 +1,11 @@
 """Precedents on a real Chroma and a real SQLite."""
 
 import json
-import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.knowledge.embedding import HashedNgrams
-from courtroom.knowledge.litellm_embedding import LiteLLMEmbedding
 from courtroom.knowledge.precedents import from_dispute
 from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
 from courtroom.settings import Settings
@@ -34,15 +30,6 @@ async def test_the_precedent_on_the_same_matter_is_found_first_in_both_languages
     base = knowledge(tmp_path)
     assert await closest(base, "The washing machine leaks at the first run") == "Washing machine that leaks"
     assert await closest(base, "机械键盘进水，按键失灵") == "键盘进水"
-
-
-async def test_related_texts_are_nearer_than_unrelated_ones() -> None:
-    texts = ["battery health is only 71 percent", "the battery shows 71 %", "a concert ticket for Sunday"]
-    texts += ["电池健康度只有71%", "手机电池健康71%", "演唱会门票"]
-    v = await HashedNgrams().embed(texts)
-    assert np.allclose(np.linalg.norm(v, axis=1), 1, atol=1e-5)
-    assert v[0] @ v[1] > v[0] @ v[2]
-    assert v[3] @ v[4] > v[3] @ v[5]
 
 
 async def test_norms_are_ranked_by_likeness_to_a_persona(tmp_path: Path) -> None:
@@ -80,19 +67,6 @@ async def test_a_draw_gives_other_records_by_its_seed_and_never_the_text_itself(
     assert await drawn("1") == await drawn("1")
     assert {text for seed in "12345678" for text in await drawn(seed)} == {"So nice a day.", "What a day."}
     assert sorted(await drawn("1", 9)) == ["So nice a day.", "What a day."]
-
-
-async def test_any_litellm_embedding_can_be_used_and_asks_each_text_once(tmp_path: Path) -> None:
-    with OpenAIServer() as server:
-        os.environ.update(OPENAI_API_BASE=server.url, OPENAI_API_KEY="none")
-        try:
-            embedding = LiteLLMEmbedding("openai/any-embedding")
-            v = await embedding.embed(["a", "b", "a"])
-        finally:
-            del os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"]
-    assert v.shape[0] == 3
-    assert np.allclose(v[0], v[2])
-    assert not np.allclose(v[0], v[1])
 
 
 async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_of_no_other(

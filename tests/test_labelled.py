@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import LONGEST, Document, LabelledTask
+from courtroom.cases.labelled import LONGEST, Document, Labelled, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels, names_from, task_from_rows, task_from_text
 from courtroom.errors import CaseError, CourtroomError
 
@@ -191,3 +192,10 @@ def test_the_same_columns_pose_the_question_that_their_labels_belong_to() -> Non
 def test_names_that_cannot_be_are_refused_in_words(text: str) -> None:
     with pytest.raises(CaseError, match=r"Give|two"):
         names_from(text)
+
+
+@pytest.mark.parametrize("name", ["", "a" * 121, "a b", "a/b"])
+def test_an_item_of_a_labelled_task_has_a_short_plain_id(name: str) -> None:
+    assert Labelled(id="文本-1.a:b", text="A text.").id == "文本-1.a:b"
+    with pytest.raises(ValidationError):
+        Labelled(id=name, text="A text.")

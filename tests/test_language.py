@@ -18,6 +18,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
 from pages.parts.runs.picked import TABLE
+from tests.driving import drive
 from tests.interface_texts import ROOT, Source, found
 from tests.write_catalogue import missing
 
@@ -88,9 +89,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
             ("verdict", "criminal-bus-wallet", {}),
         ):
             setup = house.procedures[procedure].setup(**knobs)
-            run = house.new_run(procedure, house.library.case(case), setup, 0)
-            house.runner.go(run)
-            house.runner.wait(run, 20)
+            drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
         AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()  # the first visit is drawn without the frame
         yield house
         house.close()
@@ -266,9 +265,7 @@ def varied(house: Courthouse) -> dict[str, str]:
     """A run with a fork that has other settings, and a what-if over settings of all sorts, as sessions have them."""
     run = next(run.id for run in house.store.runs() if run.procedure == "cyberjurors")
     base = house.record(run)
-    fork = house.fork(run, base.setup.model_copy(update={"variant": "iv-cot", "tie": "seller"}))
-    house.runner.go(fork)
-    house.runner.wait(fork, 20)
+    fork = drive(house, house.fork(run, base.setup.model_copy(update={"variant": "iv-cot", "tie": "seller"})))
     kind = type(base.setup)
     given = {"variant": ["iv-cot", "jury"], "graph.kind": ["small-world"], "jury_size": [1], "persona_examines": [True]}
     axes = [values(kind, path, several) for path, several in given.items()]

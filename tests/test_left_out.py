@@ -2,24 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from courtroom.__main__ import main
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.engine.setup import Setup
 from courtroom.media.medium import without_media
-from courtroom.models.spec import ModelSpec
-from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import asked, media_of
-from tests.openai_server import OpenAIServer
 from tests.pages import page
 
 CASE = "phone-battery"
-ONE_JUROR = {"variant": "baseline"}
 
 
 def dispute(house: Courthouse) -> Dispute:
@@ -66,31 +60,6 @@ def test_one_member_may_be_asked_on_texts_alone_beside_others_that_see(house: Co
     assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
 
 
-@pytest.mark.parametrize(("vision", "pictures", "described"), [("yes", True, False), ("no", False, True), ("left-out", False, False)])  # fmt: skip
-def test_at_a_real_server_neither_pictures_nor_descriptions_arrive(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, vision: str, pictures: bool, described: bool
-) -> None:
-    whole = dispute(house)
-    piece = next(one for one in whole.evidence if [medium.kind for medium in one.media] == ["image"])
-    case = whole.model_copy(update={"evidence": (piece,)})
-    with OpenAIServer(keep_bodies=True) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        spec = ModelSpec.model_validate({"id": "openai/any", "vision": vision})
-        setup: Setup = PROCEDURES["cyberjurors"].setup.model_validate({"model": spec, **ONE_JUROR})
-        run = house.new_run("cyberjurors", case, setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
-        sent = json.dumps(server.bodies, ensure_ascii=False)
-    record = house.record(run)
-    assert record.run.status == "done", [call.error for call in record.calls]
-    assert ("image_url" in sent) == pictures
-    some: Any = next(case.media())
-    assert (json.dumps(some.description, ensure_ascii=False)[1:-1] in sent) == described
-    assert any("on the texts alone" in note for note in record.notes) == (vision == "left-out")
-    assert all(bool(call.described) == described for call in record.calls)
-
-
 @pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])
 def test_the_shell_takes_it_and_the_offline_model_obeys(
     tmp_path: Path,
@@ -112,6 +81,7 @@ def test_the_shell_takes_it_and_the_offline_model_obeys(
     said = json.dumps([call.value for call in record.calls], ensure_ascii=False)
     assert ("Going by its description" in said) == described
     assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
+    assert all(bool(call.described) == described for call in record.calls)
 
 
 def test_the_setup_page_offers_it(house: Courthouse) -> None:

@@ -10,6 +10,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.log import LogFile
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
@@ -70,9 +71,7 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
         house = Courthouse(Settings(home=tmp_path, log="json"))
         model = {"id": "openai/real", "attempts": 1}
         setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": model})
-        run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
         path = next(call.path for call in house.record(run).calls)
         LOG.warning("a key: %s, and a line\u2028more\x9b31m of %s", KEY, "证据")
         house.close()

@@ -25,6 +25,7 @@ from courtroom.store.database import Database
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
 from tests import forks, killed_statements
+from tests.driving import drive
 from tests.full_store import BEFORE, STORE, as_before, full_store
 
 ROOT = Path(__file__).parents[1]
@@ -49,9 +50,7 @@ def test_a_store_of_before_is_taken_over_and_its_run_replays(tmp_path: Path, bef
     run = full_store()[1]
     house = Courthouse(Settings(home=home))
     record = house.record(run)
-    fork = house.fork(run, record.setup)
-    house.runner.go(fork)
-    house.runner.wait(fork, 30)
+    fork = drive(house, house.fork(run, record.setup))
     again = house.record(fork)
     assert (again.run.verdict, again.asked) == (record.run.verdict, 0)
     house.close()

@@ -31,6 +31,7 @@ from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.moving import copy_as_file, move
 from tests import forks
 from tests.attacks.test_disks import until
+from tests.driving import drive
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -424,9 +425,9 @@ def test_a_backup_of_a_server_is_a_whole_store(
 ) -> None:
     settings = Settings(home=tmp_path / "home")
     house = Courthouse(settings)
-    run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
-    house.runner.go(run)
-    house.runner.wait(run)
+    run = drive(
+        house, house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
+    )
     events = house.record(run).events
     write(settings, tmp_path / "backup.zip")
     with pytest.raises(StoreError, match="Unset it"):

@@ -20,6 +20,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark, agreement, check_target
+from tests.driving import drive
 from tests.pages import NASTY, house, page, texts
 from tests.scripted_jury import Jury
 
@@ -32,9 +33,7 @@ def heard(house: Courthouse) -> Record:
     jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
     house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
     setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
     return house.record(run)
 
 
@@ -164,9 +163,7 @@ def test_what_is_shared_from_the_live_page_holds_audits_and_marks(
 
 def marked_run(house: Courthouse) -> Record:
     setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=1)
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
     return house.record(run)
 
 

@@ -25,6 +25,7 @@ from courtroom.procedures.outside import Outside
 from courtroom.shell.procedures import lay_out
 from pages.parts.shared.inert import literal
 from tests import forks
+from tests.driving import drive
 from tests.pages import page
 
 ROOT = Path(__file__).parents[1]
@@ -148,9 +149,7 @@ def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Cour
 
 def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) -> None:
     setup = DebateSetup(rounds=1, prompts={"argue": "{% block own %}{% if false %}Argue.{% endif %}{% endblock %}"})
-    run = house.new_run("debate", house.library.case("oak-table"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("debate", house.library.case("oak-table"), setup, 0))
     record = house.record(run)
     assert "“argue” can't be used: nothing stands in its blocks" in record.run.reason
     assert not record.calls

@@ -19,6 +19,7 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import asked
+from tests.driving import drive
 from tests.samples import sample
 from tests.write_prompts import FOLDER, rendered
 
@@ -167,9 +168,7 @@ def learn(house: Courthouse, case: Case) -> None:
     if isinstance(case, CriminalCase):
         house.knowledge.of("cases").add([case])
         verdict = PROCEDURES["verdict"]
-        run = house.new_run("verdict", case, verdict.setup.model_validate({"learning": {"on": True}}), 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run("verdict", case, verdict.setup.model_validate({"learning": {"on": True}}), 0))
         assert house.record(run).run.status == "done", house.record(run).run.reason
 
 

@@ -17,6 +17,7 @@ from courtroom.models.prompts import Prompts
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from tests.driving import drive
 from tests.say import SayAWord  # the smallest task
 
 NASTY = "<script>alert('x')</script> ![x](http://evil.example/x.png) </template> {{ 7*7 }}"
@@ -30,9 +31,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 def heard(house: Courthouse, case: Any, setup: Any = None, procedure: str = "cyberjurors") -> Record:
-    run = house.new_run(procedure, case, setup or CyberJurorsSetup(jury_size=5), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 20)
+    run = drive(house, house.new_run(procedure, case, setup or CyberJurorsSetup(jury_size=5), 0))
     return house.record(run)
 
 

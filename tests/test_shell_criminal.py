@@ -91,6 +91,8 @@ def test_a_fork_that_can_not_be_made_is_told_in_a_sentence(shell: Shell) -> None
     run = heard(shell)["run"]
     assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
     assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
+    assert "no stage" in refused(shell("fork", run, "--from", "round 9"))
+    assert "no such file" in refused(shell("fork", run, "--intervene", "nowhere.json"))
     assert "at most 10" in refused(shell("fork", run, "--set", "turns=99", "--estimate", "--json"))
     assert "not a known field" in refused(shell("fork", run, "--set", "nope=1"))
     assert "has no parts" in refused(shell("fork", run, "--set", "model.id.x=1"))
@@ -122,11 +124,6 @@ def test_a_run_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Pat
     assert "ends in .json or .html" in refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
     (tmp_path / "file").write_text("")
     assert "can't be written" in refused(shell("export", run, "--to", str(tmp_path / "file" / "run.json")))
-
-
-def test_a_case_is_heard_by_the_first_procedure_that_hears_its_kind(shell: Shell) -> None:
-    done = result(shell("run", "criminal-bus-wallet", "--json"))
-    assert (done["procedure"], done["status"]) == ("jurisagents", "done")
 
 
 def test_a_command_that_is_refused_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:

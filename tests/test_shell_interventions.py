@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.settings import Settings
@@ -63,27 +61,3 @@ def test_interventions_from_a_file_hold_in_the_fork_and_a_wrong_one_is_told_in_w
     record = recorded(tmp_path, fork["run"])
     assert record.ballots["round-1"]["juror-02"].reasons == ("So decided.",)
     assert [(one.who, one.index) for one in record.interventions] == [("Ada", 2)]
-
-
-@pytest.fixture(scope="module")
-def heard(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A home, and a run in it that is done."""
-    home = tmp_path_factory.mktemp("heard")
-    settings = ("--set", "jury_size=1", "--set", "rounds=1", "--set", "examination=shared")
-    return home, result(shell(home, "", "run", "oak-table", *settings, "--json"))["run"]
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("--from", "round 9"), "no stage"),
-        (("--intervene", "nowhere.json"), "no such file"),
-        (("--set", "jury_size"), "KEY=VALUE"),
-    ],
-)
-def test_wrong_use_of_fork_is_told_in_one_sentence(heard: tuple[Path, str], words: tuple[str, ...], said: str) -> None:
-    home, run = heard
-    done = shell(home, "", "fork", run, *words)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert "Traceback" not in done.stderr

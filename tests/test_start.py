@@ -56,15 +56,3 @@ def test_nothing_slow_is_imported_to_list_the_cases_draw_the_first_page_or_look_
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "[]", done.stdout
-
-
-def test_an_item_of_a_labelled_task_has_a_short_plain_id() -> None:
-    from pydantic import ValidationError
-
-    from courtroom.cases.labelled import Labelled
-
-    assert Labelled(id="文本-1.a:b", text="A text.").id == "文本-1.a:b"
-    assert Labelled(id="a" * 120, text="A text.")
-    for wrong in ("", "a" * 121, "a b", "a/b"):
-        with pytest.raises(ValidationError):
-            Labelled(id=wrong, text="A text.")

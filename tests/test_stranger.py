@@ -18,6 +18,7 @@ from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.report.page import as_html
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
+from tests.driving import drive
 from tests.test_registration import installed, shell
 
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
@@ -39,9 +40,7 @@ def hear(tmp_path: Path) -> Iterator[Hear]:
         house = Courthouse(Settings(home=tmp_path / "home"), alone=True, procedures=(procedure,))
         houses.append(house)
         setup = procedure.setup.model_validate(values)
-        run = house.new_run(procedure.name, house.library.case("phone-battery"), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run(procedure.name, house.library.case("phone-battery"), setup, 0))
         return house, house.record(run)
 
     yield heard

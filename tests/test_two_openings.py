@@ -17,6 +17,7 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from pages.parts.shared import house as pages_house
 from tests import forks
+from tests.driving import drive
 
 ROUNDS = 50
 CASE = "oak-table"
@@ -43,10 +44,9 @@ def shell(home: Path, *words: str) -> str:
 
 
 def judged(house: Courthouse, seed: int) -> str:
-    run = house.new_run("cyberjurors", house.library.case(CASE), CyberJurorsSetup(jury_size=1, rounds=1), seed)
-    house.runner.go(run)
-    house.runner.wait(run)
-    return run
+    return drive(
+        house, house.new_run("cyberjurors", house.library.case(CASE), CyberJurorsSetup(jury_size=1, rounds=1), seed)
+    )
 
 
 def test_a_store_that_one_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(

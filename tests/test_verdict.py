@@ -23,8 +23,7 @@ from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
 from tests.asked import Asked
 from tests.driving import drive
-from tests.test_jurisagents import text_of
-from tests.toy import Scripted
+from tests.toy import Scripted, text_of
 from tests.verdict_questions import FILE, questions, rendered
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -74,13 +73,8 @@ class Panel(Scripted):
         return sum(request.task.name == "verify" for request in self.history)
 
 
-async def _nothing() -> None:
-    return None
-
-
 def hear(house: Courthouse, model: Scripted, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
-    model.warm = lambda: _nothing()  # type: ignore[attr-defined]
     setup = VerdictSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
     run = drive(house, house.new_run("verdict", CASE, setup, 0))
     record = house.record(run)

@@ -16,6 +16,7 @@ from courtroom.panel.personas import pool
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.tasks import MOST_REASONS, Opinion
 from courtroom.settings import Settings
+from tests.driving import drive
 
 LONGEST_REASON = next(
     one.size
@@ -42,9 +43,7 @@ def hearings(tmp_path_factory: pytest.TempPathFactory) -> list[Hearing]:
             continue
         case = house.library.case(one.id)
         assert isinstance(case, Dispute)
-        run = house.new_run("cyberjurors", case, CYBERJURORS.setup(), 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run("cyberjurors", case, CYBERJURORS.setup(), 0))
         hearing = Hearing(case)
         for call in house.record(run).calls:
             if call.task == "judge" and call.value is not None:
