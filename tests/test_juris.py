@@ -125,7 +125,9 @@ def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse)
     assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
 
 
-def test_a_tie_goes_to_the_candidate_that_the_document_supports_better(house: Courthouse) -> None:
+def test_a_tie_goes_to_the_candidate_that_the_document_supports_better_and_equal_ones_need_no_ballot(
+    house: Courthouse,
+) -> None:
     model = panel(
         votes=lambda request: "AB"[request.task.seat % 2],
         sentences=lambda request: f"{INVENTED if request.task.letter == 'A' else GOOD} {len(request.task.accepted)}",
@@ -133,9 +135,6 @@ def test_a_tie_goes_to_the_candidate_that_the_document_supports_better(house: Co
     record = write(house, model, jury_size=4)
     assert record.run.verdict.details["accepted"][0].startswith(GOOD)
     assert any("was a tie; candidate B was taken" in note for note in record.notes)
-
-
-def test_two_equal_candidates_need_no_ballot(house: Courthouse) -> None:
     record = write(house, panel(sentences=lambda request: f"{GOOD} {len(request.task.accepted)}"))
     assert not record.ballots
     assert sum("without a ballot" in note for note in record.notes) == 3
@@ -189,9 +188,6 @@ def test_a_dynamic_jury_is_drawn_anew_from_the_pool_by_the_seed(house: Courthous
     assert len(set(benches)) > 1
     again = write(house, panel(), jury="dynamic", pool=9, jury_size=3)
     assert [tuple(sorted(votes)) for votes in again.ballots.values()] == benches
-
-
-def test_one_seat_more_keeps_all_who_were_drawn(house: Courthouse) -> None:
     five, six = (write(house, panel(), jury="dynamic", pool=25, jury_size=size).ballots.values() for size in (5, 6))
     assert all(set(few) < set(more) for few, more in zip(five, six, strict=True))
     wide = write(house, panel(), jury="dynamic", pool=26, jury_size=5).ballots.values()
@@ -281,12 +277,6 @@ def test_what_a_writer_makes_up_is_flagged(house: Courthouse) -> None:
     assert [text for text, span in runs(marked) if span] == [INVENTED]
 
 
-def test_what_the_editor_changes_is_shown(house: Courthouse) -> None:
-    record = write(house, panel(edited=(f"{GOOD} 0 1 2",)))
-    diff = next(block for block in views.summary(record)[""] if isinstance(block, Diff))
-    assert (diff.before, diff.after) == (f"{GOOD} 0 {GOOD} 1 {GOOD} 2", f"{GOOD} 0 1 2")
-
-
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
     plain = write(house, panel(), variant="no-editor", assess=False, roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
@@ -302,7 +292,7 @@ def test_knobs_that_contradict_each_other_are_refused() -> None:
         JurisSetup(jury="dynamic", pool=3, jury_size=5)
 
 
-def test_views_show_each_ballot_with_support_critiques_and_agreement(house: Courthouse) -> None:
+def test_views_show_each_ballot_with_support_critiques_agreement_and_what_the_editor_changes(house: Courthouse) -> None:
     record = write(house, panel(votes=lambda request: "B" if request.task.seat == 1 else "A"))
     shown = views.ballots(record)
     assert list(shown) == ["Sentence 1", "Sentence 2", "Sentence 3"]
@@ -315,6 +305,9 @@ def test_views_show_each_ballot_with_support_critiques_and_agreement(house: Cour
     assert len(critiques.rows) == 5
     (agreement,) = views.jurors(record)[""]
     assert [row[-1] for row in agreement.rows] == [0.0, 1.0, 1.0, 1.0, 1.0]
+    record = write(house, panel(edited=(f"{GOOD} 0 1 2",)))
+    diff = next(block for block in views.summary(record)[""] if isinstance(block, Diff))
+    assert (diff.before, diff.after) == (f"{GOOD} 0 {GOOD} 1 {GOOD} 2", f"{GOOD} 0 1 2")
 
 
 def test_every_sample_document_is_summarised_offline_better_than_by_its_first_three_sentences(
@@ -353,9 +346,6 @@ def test_grounding_is_the_share_of_words_in_at_most_two_sentences() -> None:
     assert grounding(INVENTED, TEXT).share == 0.0
     assert not grounding(INVENTED, TEXT).supported
     assert grounding("It was.", TEXT).share == 1.0
-
-
-def test_a_quotation_is_found_apart_from_case_and_white_space() -> None:
     place = where("“forty\n families”", TEXT)
     assert place is not None
     assert TEXT[slice(*place)] == "Forty families"
@@ -477,7 +467,7 @@ ADVICE: dict[str, Any] = {"rationale": "It lacks the river.", "advice": ["Add th
 REFINED = {"refine": {"changes": ["the river"], "sentences": [GOOD, OTHER]}}
 
 
-def test_summit_refines_by_the_evaluators_advice_until_it_runs_out_of_turns(house: Courthouse) -> None:
+def test_summit_refines_by_the_evaluators_advice_until_it_stops_or_turns_run_out(house: Courthouse) -> None:
     model = panel(told={"advise": ADVICE, **REFINED})
     record = write(house, model, variant="summit", refinements=2, roles={"evaluator": {"id": "critic"}})
     assert [request.task.name for request in model.history] == ["write", "advise", "refine", "advise", "refine"]
@@ -491,22 +481,16 @@ def test_summit_refines_by_the_evaluators_advice_until_it_runs_out_of_turns(hous
     assert len(record.calls) == house.procedures["juris"].at_most(CASE, record.setup)
     turns = next(b for b in views.summary(record)[""] if isinstance(b, Table) and b.title == "Refinement")
     assert turns.rows[0] == ("Refinement 1", "It lacks the river.", "Add the river.")
-
-
-def test_summit_ends_where_the_evaluator_stops(house: Courthouse) -> None:
     record = write(house, panel(), variant="summit")
     assert [call.task for call in record.calls] == ["write", "advise"]
     assert record.run.verdict.summary == GOOD
-
-
-def test_an_evaluator_that_wants_another_turn_must_say_what_for(house: Courthouse) -> None:
     model = panel(told={"advise": {**ADVICE, "advice": []}})
     record = write(house, model, variant="summit", reasks=0)
     assert [call.error for call in record.calls if call.task == "advise"] != [""]
     assert record.run.status == "done"
 
 
-def test_questions_are_answered_before_the_summary_in_one_call(house: Courthouse) -> None:
+def test_each_question_is_answered_before_the_summary_in_one_call(house: Courthouse) -> None:
     model = panel()
     record = write(house, model, variant="qa-prompt", question_count=3)
     (asked,) = model.history
@@ -515,9 +499,6 @@ def test_questions_are_answered_before_the_summary_in_one_call(house: Courthouse
     assert record.run.verdict.summary == OTHER
     table = next(b for b in views.summary(record)[""] if isinstance(b, Table))
     assert table.rows == tuple((question, "yes") for question in QUESTIONS[:3])
-
-
-def test_an_answer_to_each_question_is_asked_for(house: Courthouse) -> None:
     model = panel(told={"answer": {"answers": ["yes"], "sentences": [OTHER]}})
     write(house, model, variant="qa-prompt", reasks=1)
     assert len(model.history) == 2
@@ -560,12 +541,15 @@ def preset(title: str, **more: Any) -> JurisSetup:
     return JurisSetup.model_validate(merged(JurisSetup.model_validate(more).model_dump(mode="json"), found.changes))
 
 
-def test_one_model_with_one_prompt_in_all_seats_is_told_in_plain_words() -> None:
+def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     jury, generators, assessor = JurisSetup.model_validate(ONE).warnings()
     assert jury.startswith("All 5 jurors are one model (openai/one) with one prompt: they repeat one opinion.")
     assert generators.startswith("Both generators are one model (openai/one) with one prompt")
     assert "--set points_of_view.juror-01=" in jury
     assert assessor.startswith("The final text is not assessed: the assessor has no model of its own")
+    setup = changed(preset("Paper, with its models"), {"members.juror-04.id": "ollama/qwen2.5:7b"})
+    (told,) = setup.warnings()
+    assert told.startswith("Juror 1 and Juror 4 are one model (ollama/qwen2.5:7b) with one prompt")
 
 
 @pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
@@ -587,12 +571,6 @@ def test_the_preset_with_the_papers_models_names_those_of_section_4_1() -> None:
     }  # fmt: skip
     assert who.keys() == families.keys()
     assert [name for name, family in families.items() if family not in who[name]] == []
-
-
-def test_seats_that_are_alike_among_others_that_differ_are_named() -> None:
-    setup = changed(preset("Paper, with its models"), {"members.juror-04.id": "ollama/qwen2.5:7b"})
-    (told,) = setup.warnings()
-    assert told.startswith("Juror 1 and Juror 4 are one model (ollama/qwen2.5:7b) with one prompt")
 
 
 @pytest.mark.parametrize("stated", [{}, dict(SEVEN)], ids=["nothing stated", "seven stated"])

@@ -106,6 +106,21 @@ def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: 
     assert verdict.details["judgment"]["term_of_imprisonment"]["imprisonment"] == 8
     assert verdict.details["first_instance"]["term_of_imprisonment"]["imprisonment"] == 12
     assert verdict.note == "The second instance changed the judgment."
+    views = {view.name: view.draw(record) for view in PROCEDURES["jurisagents"].views}
+    assert list(views["flow"]) == ["First instance", "Second instance"]
+    told = str(views["judgment"])
+    for word in (
+        "First instance",
+        "Judgment",
+        "Judgment on record",
+        "12 months",
+        "8 months",
+        "7 months",
+        "different",
+        "same",
+    ):
+        assert word in told
+    assert "Dense rank" in str(views["retrieval"])
 
 
 def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_precedents_hybrid(house: Courthouse) -> None:
@@ -153,6 +168,9 @@ def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> N
     assert "Retrieval" in stages(record)
     assert stages(record)[-1] == "Objection", "an accepted judgment ends the case"
     assert record.run.verdict.note.startswith("The defendant accepted")
+    record = hear(house, Court(), second_look_up=False)
+    assert {r.stage for r in record.retrievals} == {"retrieval"}
+    assert [call.task for call in record.calls][-3:] == ["extract", "summarise", "decide"]
 
 
 def test_without_other_agents_the_chief_judge_decides_alone(house: Courthouse) -> None:
@@ -201,25 +219,6 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
     amount = CriminalCase(id="a", title="a", asked="crime_amount", facts="He took 1,500 yuan, then 7,000 yuan.")
     record = hear(house, model, amount)
     assert record.run.verdict.details == {"amount": 8500.0}
-
-
-def test_the_views_show_flow_ranks_and_the_real_judgment(house: Courthouse) -> None:
-    record = hear(house, Court())
-    views = {view.name: view.draw(record) for view in PROCEDURES["jurisagents"].views}
-    assert list(views["flow"]) == ["First instance", "Second instance"]
-    told = str(views["judgment"])
-    for word in (
-        "First instance",
-        "Judgment",
-        "Judgment on record",
-        "12 months",
-        "8 months",
-        "7 months",
-        "different",
-        "same",
-    ):
-        assert word in told
-    assert "Dense rank" in str(views["retrieval"])
 
 
 def test_a_fork_with_nothing_changed_asks_nothing_and_one_with_a_shorter_list_asks_the_chief_judge(
@@ -276,12 +275,6 @@ def test_the_first_extraction_and_summary_are_shown_again_where_the_setup_says_s
         assert ("# What the junior judge of the first instance found" in text) == shown
     assert "of the first instance found" not in chief
     assert "first judgment" not in junior  # its form has no field for what a check would find
-
-
-def test_without_look_ups_of_its_own_the_second_instance_uses_those_of_the_first(house: Courthouse) -> None:
-    record = hear(house, Court(), second_look_up=False)
-    assert {r.stage for r in record.retrievals} == {"retrieval"}
-    assert [call.task for call in record.calls][-3:] == ["extract", "summarise", "decide"]
 
 
 def test_the_second_instance_may_uphold(house: Courthouse) -> None:
@@ -371,7 +364,9 @@ class OnEach(Court):
         return super().said(request)
 
 
-def test_each_of_several_defendants_has_facts_charges_and_a_term(house: Courthouse) -> None:
+def test_each_of_several_defendants_has_facts_charges_and_a_term_and_one_missing_answer_is_that_ones(
+    house: Courthouse,
+) -> None:
     model = OnEach()
     record = hear(house, model, BROTHERS, defendants="each")
     verdict = record.run.verdict
@@ -394,22 +389,6 @@ def test_each_of_several_defendants_has_facts_charges_and_a_term(house: Courthou
     assert "hiding loot" in str(views["judgment"]["Mr Bo"])
     assert "'same'" in str(views["judgment"]["Mr Bo"])
 
-
-def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Courthouse) -> None:
-    model = Court(objects=False)
-    verdict = hear(house, model, BROTHERS).run.verdict
-    assert "judgments" not in verdict.details
-    assert "Other defendants in this case:\n> Mr Bo" in text_of(model.history[0])
-
-
-def test_a_case_with_several_defendants_can_be_refused(house: Courthouse) -> None:
-    record = hear(house, Court(), BROTHERS, defendants="refuse")
-    assert record.run.status == "failed"
-    assert "names 2 defendants" in record.run.reason
-    assert record.calls == ()
-
-
-def test_one_defendants_missing_answer_leaves_the_others_their_judgment(house: Courthouse) -> None:
     class Broken(OnEach):
         def said(self, request: Request) -> str:
             broken = request.task.name == "decide" and "> Mr Bo did it." in text_of(request)
@@ -418,6 +397,17 @@ def test_one_defendants_missing_answer_leaves_the_others_their_judgment(house: C
     verdict = hear(house, Broken(), BROTHERS, defendants="each").run.verdict
     assert [one["defendant"] for one in verdict.details["judgments"]] == ["Mr Duan"]
     assert "Mr Bo: no judgment" in verdict.note
+
+
+def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Courthouse) -> None:
+    model = Court(objects=False)
+    verdict = hear(house, model, BROTHERS).run.verdict
+    assert "judgments" not in verdict.details
+    assert "Other defendants in this case:\n> Mr Bo" in text_of(model.history[0])
+    record = hear(house, Court(), BROTHERS, defendants="refuse")
+    assert record.run.status == "failed"
+    assert "names 2 defendants" in record.run.reason
+    assert record.calls == ()
 
 
 # --- variants, settings, precedents --------------------------------------------------------------------------

@@ -61,7 +61,9 @@ def own(library: Library) -> list[str]:
     return [case.id for case in library.cases() if not case.bundled]
 
 
-def test_samples_are_listed_with_what_they_hold(library: Library) -> None:
+def test_samples_are_listed_with_what_they_hold_without_decoding_a_picture_and_cannot_be_deleted(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sample = next(case for case in library.cases() if case.id == SAMPLE)
     assert sample.bundled
     assert sample.fictional
@@ -70,12 +72,14 @@ def test_samples_are_listed_with_what_they_hold(library: Library) -> None:
     assert sample.brief[2].endswith("pieces of evidence")
     assert sample.videos >= 1
     assert sample.real.startswith("Invented votes · ● buyer")
-
-
-def test_listing_the_cases_decodes_no_picture_and_no_video(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.media.store.inspect_image", pytest.fail)
     monkeypatch.setattr("courtroom.media.store.inspect_video", pytest.fail)
     assert library.cases()
+    with pytest.raises(CaseError, match="Samples come with the app and can't be deleted"):
+        library.delete(SAMPLE)
+    with pytest.raises(CaseError, match="There is no case “nothing”"):
+        library.delete("nothing")
+    assert library.is_sample(SAMPLE)
 
 
 def test_without_samples_the_library_is_empty(
@@ -156,14 +160,6 @@ def test_a_deleted_case_is_gone_and_can_be_restored(library: Library) -> None:
         library.case("kettle")
     assert library.restore(deleted) == added
     assert library.case("kettle") == added
-
-
-def test_a_sample_cannot_be_deleted(library: Library) -> None:
-    with pytest.raises(CaseError, match="Samples come with the app and can't be deleted"):
-        library.delete(SAMPLE)
-    with pytest.raises(CaseError, match="There is no case “nothing”"):
-        library.delete("nothing")
-    assert library.is_sample(SAMPLE)
 
 
 def test_an_edited_case_takes_the_old_one_s_place(library: Library) -> None:

@@ -82,19 +82,7 @@ def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_
         Database(address)
 
 
-def test_a_store_of_this_revision_is_opened_without_sqlalchemy_and_alembic(tmp_path: Path) -> None:
-    Database(tmp_path / STORE).close()
-    code = (
-        "import sys; from pathlib import Path; from courtroom.store.database import Database; "
-        "Database(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / STORE], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
-
-
-def test_a_store_of_this_version_is_opened_without_writing(tmp_path: Path) -> None:
+def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchemy(tmp_path: Path) -> None:
     Database(tmp_path / STORE).close()
     before = (tmp_path / STORE).read_bytes()
     held = sqlite3.connect(tmp_path / STORE, isolation_level=None)
@@ -104,6 +92,14 @@ def test_a_store_of_this_version_is_opened_without_writing(tmp_path: Path) -> No
     held.close()
     assert before == (tmp_path / STORE).read_bytes()
     assert not list(tmp_path.glob("*.bak"))
+    code = (
+        "import sys; from pathlib import Path; from courtroom.store.database import Database; "
+        "Database(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / STORE], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:

@@ -24,15 +24,11 @@ from tests.pages import NASTY, ROOT, benched, heard, house, opened_at, page, tex
 __all__ = ["house"]  # a fixture
 
 
-def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it(house: Courthouse) -> None:
+def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it_and_filters_narrow_it(house: Courthouse) -> None:
     app = page()
     assert {case.id for case in house.library.cases()} == {
         button.key.removeprefix("hear-") for button in app.button if button.key and button.key.startswith("hear-")
     }
-
-
-def test_filters_narrow_the_library_and_an_empty_result_says_what_to_do(house: Courthouse) -> None:
-    app = page()
     app.text_input[0].set_value("fungus").run()
     assert [b.key for b in app.button if b.key and b.key.startswith("hear-")] == ["hear-camera-fungus"]
     app.text_input[0].set_value("no such thing").run()
@@ -62,13 +58,10 @@ def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(
     assert "juris" in {run.procedure for run in house.store.runs()}
 
 
-def test_an_unknown_case_or_run_is_told_in_a_sentence(house: Courthouse) -> None:
+def test_an_unknown_case_or_run_is_told_in_a_sentence_and_without_one_where_to_begin(house: Courthouse) -> None:
     assert "There is no case" in texts(page(case="nope"))
     app = page("deliberation", {"run": "nope"})
     assert "There is no run" in texts(app)
-
-
-def test_without_a_run_the_deliberation_says_where_to_begin(house: Courthouse) -> None:
     app = page("deliberation")
     assert "No hearing is chosen" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]
@@ -118,13 +111,18 @@ def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, mo
     assert kept >= len(house.knowledge.of("charges")), "each charge was embedded by it"
 
 
-def test_a_search_is_narrowed_to_an_article(house: Courthouse) -> None:
+def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Courthouse) -> None:
     app = page("knowledge", part="statutes")
     next(box for box in app.text_input if box.label == "Search by matter").set_value("a phone was taken").run()
     assert len(app.dataframe[0].value) > 1
     next(box for box in app.text_input if box.label == "Article").set_value("264").run()
     assert not app.exception, app.exception
     assert [title.split()[1] for title in app.dataframe[0].value["Found"]] == ["264"]
+    app.text_input(key="search-statutes").set_value("在公交车上扒窃钱包").run()
+    assert not app.exception, app.exception
+    (table,) = app.dataframe
+    assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
+    assert table.value["Found"][0].startswith("Article 264")
 
 
 def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:
@@ -248,15 +246,6 @@ def test_every_part_of_the_knowledge_page_is_drawn_where_it_is_empty(house: Cour
     page("knowledge", part=part)
 
 
-def test_a_search_shows_all_three_scores(house: Courthouse) -> None:
-    app = page("knowledge", part="statutes")
-    app.text_input(key="search-statutes").set_value("在公交车上扒窃钱包").run()
-    assert not app.exception, app.exception
-    (table,) = app.dataframe
-    assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
-    assert table.value["Found"][0].startswith("Article 264")
-
-
 def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_made_of(house: Courthouse) -> None:
     law = json.dumps({"number": 264, "text": "Whoever steals ..."}).encode()
     house.runner.do(house.imports.run(house.imports.check("statutes", "law.jsonl", law, "prc"))).result()
@@ -272,17 +261,13 @@ def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_ma
     assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
 
 
-def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
+def test_a_learning_step_is_undone_and_the_memory_is_named_on_the_page(house: Courthouse) -> None:
     benched(house, "verdict", learning={"on": True})
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
     app = page("knowledge", part="learning")
     next(button for button in app.button if button.label == "Undo this step").click().run()
     assert not app.exception, app.exception
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
-
-
-def test_the_memory_is_named_on_the_page(house: Courthouse) -> None:
-    benched(house, "verdict", learning={"on": True})
     app = page("knowledge", part="standards")
     app.text_input(key="snapshot-name").set_value("one").run()
     app.button(key="snapshot-take").click().run()

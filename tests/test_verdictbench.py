@@ -62,7 +62,7 @@ def dispute(record: Any) -> Dispute:
     return case
 
 
-def test_an_english_record_is_read_whole() -> None:
+def test_an_english_record_is_read_whole_and_stays_the_same_when_written_and_read_again() -> None:
     package = read(ENGLISH)
     case = package.case
     assert package.remarks == ()
@@ -84,6 +84,9 @@ def test_an_english_record_is_read_whole() -> None:
     ]
     assert case.real_counts() == {"buyer": 11, "seller": 6}
     assert case.jury.opinions[0].text == "The crack is plain."
+    case = dispute(ENGLISH)
+    (again,) = read_upload("again.json", case.model_dump_json().encode())
+    assert again.case == case
 
 
 def test_a_chinese_record_is_read_whole() -> None:
@@ -100,13 +103,7 @@ def test_a_chinese_record_is_read_whole() -> None:
     assert case.real_counts() == {"buyer": 9, "seller": 8}
 
 
-def test_a_record_that_is_read_stays_the_same_when_written_and_read_again() -> None:
-    case = dispute(ENGLISH)
-    (again,) = read_upload("again.json", case.model_dump_json().encode())
-    assert again.case == case
-
-
-def test_what_is_not_mapped_is_reported_at_its_place() -> None:
+def test_what_is_not_mapped_is_reported_at_its_place_and_two_names_for_one_thing_are_not_merged() -> None:
     record = {
         **ENGLISH,
         "shop_level": 5,
@@ -118,9 +115,6 @@ def test_what_is_not_mapped_is_reported_at_its_place() -> None:
         "The field `seller_evidence 1 › mood` was not taken over.",
         "The field `shop_level` was not taken over.",
     )
-
-
-def test_two_names_for_one_thing_are_not_silently_merged() -> None:
     record = {**ENGLISH, "seller_evidence": [{"text": "It left me whole.", "content": "Another text."}]}
     assert read(record).remarks == ("The field `seller_evidence 1 › content` was not taken over.",)
 
@@ -173,14 +167,14 @@ def test_votes_may_be_two_numbers_with_opinions_apart() -> None:
     assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
 
 
-def test_a_vote_for_nobody_is_refused_by_its_place() -> None:
+def test_a_vote_for_nobody_and_a_record_without_a_product_are_refused_and_a_case_of_ours_is_no_record() -> None:
     with pytest.raises(CaseError, match="record.json: `votes 1 › vote`: “both” is no side. Write `buyer` or `seller`"):
         read({**ENGLISH, "votes": [{"vote": "both"}]})
-
-
-def test_a_record_without_a_product_is_refused() -> None:
     with pytest.raises(CaseError, match="record.json: the product's name is missing. Add it as `product`"):
         read({"buyer_evidence": ["Cracked."]})
+    assert not verdictbench.looks_like({"kind": "dispute", "evidence": []})
+    assert not verdictbench.looks_like({"schema_version": 1, "evidence": []})
+    assert verdictbench.looks_like({"evidence": []})
 
 
 def test_all_25_subcategories_lie_under_the_five_categories() -> None:
@@ -189,12 +183,6 @@ def test_all_25_subcategories_lie_under_the_five_categories() -> None:
     for top, below in SUBCATEGORIES.items():
         for name, others in below.items():
             assert all(category(word) == (top, name) for word in (name, name.upper(), *others))
-
-
-def test_a_case_of_ours_is_never_taken_for_a_record() -> None:
-    assert not verdictbench.looks_like({"kind": "dispute", "evidence": []})
-    assert not verdictbench.looks_like({"schema_version": 1, "evidence": []})
-    assert verdictbench.looks_like({"evidence": []})
 
 
 names = sorted({name for aliases in FIELDS.values() for name in aliases} | {"buyer", "seller"})

@@ -88,7 +88,7 @@ def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() 
         grid(rounds, rounds)
 
 
-def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
+def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_calls_them() -> None:
     assert [v.set for v in members_left_out(CYBERJURORS, SETUP, CASE, 0)] == [
         {"empty_seats": (seat,)} for seat in (1, 2, 3)
     ]
@@ -99,15 +99,23 @@ def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
     assert members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
     crossed = grid(evidence_left_out(CASE), values(CyberJurorsSetup, "rounds", [1]))
     assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
+    offered = left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert list(offered) == ["jurors", "evidence", "rules"]
+    assert offered["rules"] == rules_left_out(SETUP)
+    assert offered["jurors"] == members_left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert list(left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
-def test_a_plan_holds_each_run_once_however_it_was_asked_for() -> None:
+def test_a_plan_holds_each_run_once_and_one_in_which_nothing_changes_is_refused() -> None:
     variants = singly(
         values(CyberJurorsSetup, "rounds", [3, 2, 2]), values(CyberJurorsSetup, "jury_size", [3])
     )  # 3 rounds and 3 jurors is how it was
     found = planned(variants, (0, 1, 0))
     assert [arm.name for arm in found.arms] == ["as it was", "Rounds at most (T): 2"]
     assert found.seeds == (0, 1)
+    with pytest.raises(CourtroomError, match="Nothing would change"):
+        planned(singly(values(CyberJurorsSetup, "rounds", [3])), (0,))
+    assert len(planned(singly(), (0, 1)).arms) == 1
 
 
 @pytest.mark.parametrize("kind", [*get_args(GraphKind), "by hand"])
@@ -146,13 +154,7 @@ def test_a_variant_that_does_not_fit_is_told_in_a_sentence(variant: Variant, tol
     assert told in str(error.value)
 
 
-def test_a_plan_in_which_nothing_changes_is_refused() -> None:
-    with pytest.raises(CourtroomError, match="Nothing would change"):
-        planned(singly(values(CyberJurorsSetup, "rounds", [3])), (0,))
-    assert len(planned(singly(), (0, 1)).arms) == 1
-
-
-def test_near_values_stay_within_bounds() -> None:
+def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
     fields = CyberJurorsSetup.model_fields
     assert near(fields["rounds"], 1) == [2]
     assert near(fields["rounds"], 10) == [9]
@@ -162,9 +164,6 @@ def test_near_values_stay_within_bounds() -> None:
     assert near(fields["examination"], "own") == ["shared"]
     assert near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
     assert near(fields["jury"], ()) == []
-
-
-def test_a_number_that_must_be_odd_goes_to_the_next_odd_one() -> None:
     setup = PROCEDURES["courtroom-llm"].setup()
     assert value_at(setup, "judges") == 5
     assert [v.set["judges"] for v in knobs_turned(setup) if "judges" in v.set] == [3, 7]
@@ -187,10 +186,13 @@ def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
     house.close()
 
 
-def test_knobs_that_say_how_models_are_reached_are_left_as_they_are() -> None:
+def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> None:
     turned = {path for variant in knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
     assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
     assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
+    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
+    assert "graph.seed" not in dict(leaves(type(SETUP)))
+    assert {"graph.kind", "graph.density"} <= set(dict(leaves(type(SETUP))))
 
 
 def test_a_budget_takes_the_cheapest_changes_first() -> None:
@@ -267,17 +269,3 @@ def test_where_nobody_votes_the_outcome_alone_counts() -> None:
     found = results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
     assert found.rows[1].votes is None
     assert (found.rows[1].swing, found.rows[1].flips) == (-1.0, 1)
-
-
-def test_what_can_be_left_out_is_called_as_the_procedure_and_the_case_call_it() -> None:
-    offered = left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(offered) == ["jurors", "evidence", "rules"]
-    assert offered["rules"] == rules_left_out(SETUP)
-    assert offered["jurors"] == members_left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
-
-
-def test_a_field_that_is_no_question_about_the_matter_is_not_proposed() -> None:
-    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
-    assert "graph.seed" not in dict(leaves(type(SETUP)))
-    assert {"graph.kind", "graph.density"} <= set(dict(leaves(type(SETUP))))

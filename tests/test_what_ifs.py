@@ -181,15 +181,12 @@ def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
     assert house.experiments.begin(read_toml(file)) == experiment.id
 
 
-def test_forks_keep_to_the_procedure_of_their_run(house: Courthouse) -> None:
+def test_forks_keep_to_the_procedure_of_their_run_which_has_a_verdict(house: Courthouse) -> None:
     given = {"name": "x", "dataset": {"run": heard(house)}, "arms": [{"name": "a", "procedure": "verdict"}]}
     with pytest.raises(CourtroomError, match="cyberjurors"):
         house.experiments.begin(parsed(given, "x"))
     with pytest.raises(CourtroomError, match="either a dataset or a run"):
         parsed({**given, "dataset": {"run": "r", "name": "d"}}, "x")
-
-
-def test_a_run_without_a_verdict_is_no_base(house: Courthouse) -> None:
     run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(), 0)
     with pytest.raises(CourtroomError, match="no verdict yet"):
         house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (0,))
