@@ -398,7 +398,9 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
 
 
-def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers(house: Courthouse) -> None:
+def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers_and_the_reference_where_asked_for(
+    house: Courthouse,
+) -> None:
     _, _, model = assessed(house)
     asked = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
     assert asked.keys() == {"keyfacts", "factcheck", "align", "assess"}
@@ -407,6 +409,10 @@ def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers(house: Co
     assert "1.\n> Families left.\n2.\n> Nobody was hurt." in asked["align"]
     assert GOOD not in asked["keyfacts"].replace(CASE.text, "")
     assert not any(CASE.reference in text_of(request) for request in model.history)
+    _, _, model = assessed(house, key_facts="reference")
+    shown = {request.task.name for request in model.history if CASE.reference in text_of(request)}
+    assert shown == {"keyfacts"}
+    assert model.history[0].task.name == "write"
 
 
 @pytest.mark.parametrize(
@@ -440,13 +446,6 @@ def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
     fine = details["fine_grained"]
     assert [name for name in ("faithfulness", "completeness", "conciseness") if fine[name] is None] == missing
     assert any(isinstance(block, Table) for block in views.measures(record)[""])
-
-
-def test_key_facts_come_from_the_reference_summary_only_where_that_is_asked_for(house: Courthouse) -> None:
-    _, _, model = assessed(house, key_facts="reference")
-    shown = {request.task.name for request in model.history if CASE.reference in text_of(request)}
-    assert shown == {"keyfacts"}
-    assert model.history[0].task.name == "write"
 
 
 def test_offline_the_scores_are_counted_and_say_so(house: Courthouse) -> None:
@@ -512,10 +511,6 @@ def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, varian
     words = "\n".join(map(text_of, model.history)).replace(CASE.text, "").casefold()
     assert re.findall(r"jur(?:y|or)|generator|editor|panel|vote|candidate|accepted", words) == []
     assert ("evaluator" in words) == (variant == "summit")
-
-
-@pytest.mark.parametrize("variant", BASELINES)
-def test_a_writer_is_told_the_range_that_is_set_and_none_where_none_is(house: Courthouse, variant: str) -> None:
     model = panel()
     write(house, model, variant=variant, shortest=None, longest=4)
     assert "It has at most 4 sentences." in text_of(model.history[0])

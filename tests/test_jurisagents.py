@@ -234,9 +234,7 @@ def test_a_fork_with_nothing_changed_asks_nothing_and_one_with_a_shorter_list_as
 # --- the second instance -------------------------------------------------------------------------------------
 
 
-def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appellant(
-    house: Courthouse,
-) -> None:
+def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appellant(house: Courthouse) -> None:
     model = Court()
     record = hear(house, model)
     texts = {r.stage: r.query.text for r in record.retrievals if isinstance(r.query, Search)}
@@ -249,6 +247,10 @@ def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appe
     for text in second:
         assert "Appellant:\n> Mr Duan" in text
         assert "of the second instance" in text
+    model = Court(upholds=True)
+    record = hear(house, model, first_judgment="chief")
+    assert record.run.verdict.note == "The second instance upheld the judgment."
+    assert "uphold the judgment of the first instance by giving it again" in text_of(model.history[-1])
 
 
 @pytest.mark.parametrize(
@@ -275,13 +277,6 @@ def test_the_first_extraction_and_summary_are_shown_again_where_the_setup_says_s
         assert ("# What the junior judge of the first instance found" in text) == shown
     assert "of the first instance found" not in chief
     assert "first judgment" not in junior  # its form has no field for what a check would find
-
-
-def test_the_second_instance_may_uphold(house: Courthouse) -> None:
-    model = Court(upholds=True)
-    record = hear(house, model, first_judgment="chief")
-    assert record.run.verdict.note == "The second instance upheld the judgment."
-    assert "uphold the judgment of the first instance by giving it again" in text_of(model.history[-1])
 
 
 # --- what is given, pictures, reasons ------------------------------------------------------------------------

@@ -48,17 +48,15 @@ def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
     return base, task
 
 
-async def test_a_record_with_the_very_text_that_is_searched_for_can_be_left_out(tmp_path: Path) -> None:
+async def test_a_record_with_the_very_text_can_be_left_out_and_a_draw_by_its_seed_never_gives_it(
+    tmp_path: Path,
+) -> None:
     base, task = three_moods(tmp_path)
     looked = Search(collection="examples", text="Nice to be here.", k=2, under=task.under())
     assert [hit.record["id"][-1] for hit in await base.answer(looked)] == ["0", "1"]
     others = await base.answer(looked.model_copy(update={"itself": False}))
     assert [hit.record["text"] for hit in others][:1] == ["So nice a day."]
     assert len(others) == 2
-
-
-async def test_a_draw_gives_other_records_by_its_seed_and_never_the_text_itself(tmp_path: Path) -> None:
-    base, task = three_moods(tmp_path)
 
     async def drawn(seed: str, k: int = 1) -> list[str]:
         query = Draw(collection="examples", text="Nice to be here.", k=k, seed=seed, under=task.under("good"))
@@ -87,7 +85,7 @@ async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_o
     assert await base.answer(search) == lexical
 
 
-def test_an_import_takes_good_lines_and_names_bad_ones(tmp_path: Path) -> None:
+def test_precedents_are_imported_exported_deleted_and_brought_back(tmp_path: Path) -> None:
     base = knowledge(tmp_path)
     good = base.precedents.all()[0].model_dump(mode="json")
     lines = [json.dumps({**good, "id": f"new-{n}"}) for n in range(5)]
@@ -95,16 +93,17 @@ def test_an_import_takes_good_lines_and_names_bad_ones(tmp_path: Path) -> None:
     report = base.precedents.import_file("\n".join(lines).encode())
     assert len(report.taken) == 5
     assert [problem.split(":")[0] for problem in report.problems] == ["Line 2", "Line 3", "Line 4"]
-
-
-def test_a_deleted_precedent_stays_deleted_and_can_be_brought_back(tmp_path: Path) -> None:
-    base = knowledge(tmp_path)
     gone = base.precedents.all()[0]
     base.precedents.delete(gone.id)
     again = knowledge(tmp_path)
     assert again.precedents.get(gone.id) is None
     again.precedents.add([gone])
     assert again.precedents.get(gone.id) == gone
+    base = knowledge(tmp_path).precedents
+    odd = base.all()[0].model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
+    report = base.import_file(f"{odd.model_dump_json()}\r\n".encode())
+    assert report.problems == ()
+    assert base.get("odd") == odd
 
 
 def test_a_case_with_a_real_jury_becomes_a_precedent_without_norms(tmp_path: Path) -> None:
@@ -134,11 +133,3 @@ def test_a_file_that_does_not_fit_gets_a_sentence(tmp_path: Path, data: bytes, t
     report = knowledge(tmp_path).precedents.import_file(data)
     assert report.taken == ()
     assert report.problems[0].startswith(told)
-
-
-def test_what_is_exported_can_be_imported_whatever_line_ends_its_text_holds(tmp_path: Path) -> None:
-    base = knowledge(tmp_path).precedents
-    odd = base.all()[0].model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
-    report = base.import_file(f"{odd.model_dump_json()}\r\n".encode())
-    assert report.problems == ()
-    assert base.get("odd") == odd

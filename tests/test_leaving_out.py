@@ -22,7 +22,9 @@ def heard(house: Courthouse, **knobs: object) -> Record:
     return driven(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
 
 
-def test_a_juror_who_is_left_out_takes_nobody_elses_words_along(house: Courthouse) -> None:
+def test_a_juror_who_is_left_out_takes_nobody_elses_words_along_and_follows_stay_with_the_seats(
+    house: Courthouse,
+) -> None:
     base = heard(house)
     assert isinstance(base.setup, CyberJurorsSetup)
     fork = driven(house, house.fork(base.run.id, changed(base.setup, {"empty_seats": [3]})))
@@ -33,10 +35,6 @@ def test_a_juror_who_is_left_out_takes_nobody_elses_words_along(house: Courthous
     assert sum(call.asked for call in first) == 0, "what the others said before they could miss it is on record"
     assert {call.member for call in fork.calls if call.asked} >= {"clerk"}
     assert sum(fork.run.verdict.counts.values()) == 4
-
-
-def test_follows_stay_with_the_seats(house: Courthouse) -> None:
-    base = heard(house)
     assert isinstance(base.setup, CyberJurorsSetup)
     ring = changed(base.setup, {"graph.kind": "ring", "empty_seats": [3]})
     fork = driven(house, house.fork(base.run.id, ring))

@@ -22,7 +22,7 @@ def dispute(house: Courthouse) -> Dispute:
     return case
 
 
-def test_a_record_without_its_media_has_none_and_is_itself_where_there_were_none(house: Courthouse) -> None:
+def test_a_record_may_be_without_media_and_one_member_asked_on_texts_alone(house: Courthouse) -> None:
     case = dispute(house)
     left = without_media(case)
     assert list(case.media())
@@ -30,6 +30,12 @@ def test_a_record_without_its_media_has_none_and_is_itself_where_there_were_none
     assert [piece.text for piece in left.evidence] == [piece.text for piece in case.evidence]
     assert left.chat is case.chat
     assert without_media(left) is left
+    changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}}
+    changes |= {"members": {"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}}, "examination": "own"}
+    seen = [len(media_of(one)) for one in asked(house, "cyberjurors", changes, dispute(house)) if one.task.media()]
+    assert any(seen)
+    every = asked(house, "cyberjurors", {**changes, "members": {}}, dispute(house))
+    assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
 
 
 @pytest.mark.parametrize("variant", ["baseline", "iv-cot"])
@@ -49,15 +55,6 @@ def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(hous
     pictures, named = shown("yes")
     assert pictures > 0
     assert named == everything
-
-
-def test_one_member_may_be_asked_on_texts_alone_beside_others_that_see(house: Courthouse) -> None:
-    changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}}
-    changes |= {"members": {"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}}, "examination": "own"}
-    seen = [len(media_of(one)) for one in asked(house, "cyberjurors", changes, dispute(house)) if one.task.media()]
-    assert any(seen)
-    every = asked(house, "cyberjurors", {**changes, "members": {}}, dispute(house))
-    assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
 
 
 @pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])

@@ -120,9 +120,6 @@ def test_a_taken_id_gets_a_number_and_the_same_case_is_kept_once(library: Librar
     assert library.add(package(title="Another kettle")).id == "kettle-2"
     assert library.add(package(title="A third kettle")).id == "kettle-3"
     assert own(library) == ["kettle-3", "kettle-2", "kettle"]
-
-
-def test_a_long_id_that_is_taken_stays_valid(library: Library) -> None:
     name = "k" * 80
     library.add(package(name))
     added = library.add(package(name, title="Another kettle"))
@@ -152,7 +149,7 @@ def test_threads_that_add_under_one_id_lose_nothing(library: Library) -> None:
     assert sorted(own(library)) == ["kettle", *(f"kettle-{number}" for number in range(2, 9))]
 
 
-def test_a_deleted_case_is_gone_and_can_be_restored(library: Library) -> None:
+def test_a_deleted_case_can_be_restored_and_an_edited_one_takes_the_old_ones_place(library: Library) -> None:
     added = library.add(package())
     deleted = library.delete("kettle")
     assert deleted == added
@@ -160,10 +157,6 @@ def test_a_deleted_case_is_gone_and_can_be_restored(library: Library) -> None:
         library.case("kettle")
     assert library.restore(deleted) == added
     assert library.case("kettle") == added
-
-
-def test_an_edited_case_takes_the_old_one_s_place(library: Library) -> None:
-    added = library.add(package())
     library.replace(added.model_copy(update={"title": "Mended"}))
     assert library.case("kettle").title == "Mended"
     assert own(library) == ["kettle"]

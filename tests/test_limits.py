@@ -77,7 +77,7 @@ async def asked(pool: ModelPool, *requests: Request) -> list[Reply]:
     return list(await asyncio.gather(*(pool.answer(request) for request in requests)))
 
 
-async def test_tokens_a_minute_hold_over_all_runs(tmp_path: Path) -> None:
+async def test_tokens_a_minute_hold_over_all_runs_but_one_longer_call_is_made(tmp_path: Path) -> None:
     long = "word " * 400
     with Clocked() as server:
         pool = await pool_at(server, tmp_path)
@@ -88,9 +88,6 @@ async def test_tokens_a_minute_hold_over_all_runs(tmp_path: Path) -> None:
         await asked(pool, *requests)
     assert len(server.came) == 8
     assert server.most(1) <= 3_300
-
-
-async def test_one_call_longer_than_a_minutes_tokens_is_made_all_the_same(tmp_path: Path) -> None:
     with Clocked() as server:
         pool = await pool_at(server, tmp_path)
         await asked(pool, question(connection="test", text="word " * 400, tokens_per_minute=10))
@@ -104,7 +101,7 @@ async def test_the_stricter_of_two_runs_limits_holds_for_both(tmp_path: Path) ->
     assert server.most() <= 6
 
 
-async def test_a_limit_goes_with_the_run_that_gave_it(tmp_path: Path) -> None:
+async def test_a_limit_goes_with_the_run_that_gave_it_and_holds_for_its_model_alone(tmp_path: Path) -> None:
     with Clocked(delay=0.3) as server:
         pool = await pool_at(server, tmp_path)
         await asked(pool, *questions(2, "0", concurrency=1))
@@ -114,9 +111,6 @@ async def test_a_limit_goes_with_the_run_that_gave_it(tmp_path: Path) -> None:
         await asyncio.sleep(MINUTE_S)
         await asked(pool, *questions(8, "2", concurrency=8))
     assert server.most_open == 8
-
-
-async def test_models_do_not_wait_for_each_other(tmp_path: Path) -> None:
     with Clocked(delay=0.3) as server:
         pool = await pool_at(server, tmp_path)
         slow = questions(2, "0", id="openai/one", concurrency=1)
@@ -205,7 +199,9 @@ async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_l
     assert lowered < 60
 
 
-async def test_an_answer_that_streams_in_may_take_longer_than_the_time_out(tmp_path: Path) -> None:
+async def test_an_answer_may_take_longer_than_the_time_out_and_is_asked_for_as_a_stream_where_it_does_not_come(
+    tmp_path: Path,
+) -> None:
     shown: list[str] = []
     with Clocked(pace=0.4, answer=lambda body: '{"word": "' + 400 * "a" + '"}') as server:
         pool = await pool_at(server, tmp_path)
@@ -213,13 +209,15 @@ async def test_an_answer_that_streams_in_may_take_longer_than_the_time_out(tmp_p
     assert len(reply.text) > 400
     assert reply.latency_s > 2.0
     assert reply.attempts == 1
-
-
-async def test_a_whole_answer_may_be_silent_for_longer_than_the_time_out(tmp_path: Path) -> None:
     with Clocked(delay=2.0) as server:
         pool = await pool_at(server, tmp_path)
         reply = await pool.answer(questions(1, timeout_s=1.0)[0])
     assert reply.attempts == len(server.came) == 1
+    with TooSlowForWholeAnswers() as server:
+        pool = await pool_at(server, tmp_path)
+        first, second = questions(2, timeout_s=0.3)
+        replies = [await pool.answer(first), await pool.answer(second)]
+    assert [reply.attempts for reply in replies] == [2, 1]
 
 
 class TooSlowForWholeAnswers(Clocked):
@@ -229,16 +227,6 @@ class TooSlowForWholeAnswers(Clocked):
         if "stream" not in await request.json():
             await asyncio.sleep(3600)
         return await super()._chat(request)
-
-
-async def test_a_model_whose_whole_answers_do_not_come_in_time_is_asked_for_streams_from_then_on(
-    tmp_path: Path,
-) -> None:
-    with TooSlowForWholeAnswers() as server:
-        pool = await pool_at(server, tmp_path)
-        first, second = questions(2, timeout_s=0.3)
-        replies = [await pool.answer(first), await pool.answer(second)]
-    assert [reply.attempts for reply in replies] == [2, 1]
 
 
 class HangsOnce(Clocked):

@@ -36,7 +36,9 @@ def refusing(status: int, message: str) -> OpenAIServer:
     return OpenAIServer(answer=lambda body: web.json_response(error, status=status))
 
 
-async def test_an_answer_comes_with_its_usage_and_an_unknown_price(tmp_path: Path) -> None:
+async def test_an_answer_comes_with_its_usage_as_a_text_that_can_be_stored_and_without_one_it_is_asked_again(
+    tmp_path: Path,
+) -> None:
     with OpenAIServer() as server:
         reply = await ask(server, tmp_path)
     assert isinstance(read_answer(reply.text, Word, reply.finish), Word)
@@ -46,6 +48,14 @@ async def test_an_answer_comes_with_its_usage_and_an_unknown_price(tmp_path: Pat
     assert reply.finish == "stop"
     assert reply.latency_s > 0
     assert server.calls == 1
+    with OpenAIServer(answer=lambda body: '{"word": "\ud800"}') as server:
+        reply = await ask(server, tmp_path)
+    assert reply.text == '{"word": "?"}'
+    empty = {"id": "c", "object": "chat.completion", "created": 0, "model": "any", "choices": []}
+    with OpenAIServer(answer=lambda body: web.json_response(empty)) as server:
+        with pytest.raises(ModelError):
+            await ask(server, tmp_path, attempts=2)
+        assert server.calls == 2
 
 
 @pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
@@ -90,14 +100,6 @@ async def test_the_provider_says_how_long_to_wait(tmp_path: Path, caplog: pytest
     assert "again in 0.1 s" in caplog.text
 
 
-async def test_a_reply_without_an_answer_is_asked_again(tmp_path: Path) -> None:
-    empty = {"id": "c", "object": "chat.completion", "created": 0, "model": "any", "choices": []}
-    with OpenAIServer(answer=lambda body: web.json_response(empty)) as server:
-        with pytest.raises(ModelError):
-            await ask(server, tmp_path, attempts=2)
-        assert server.calls == 2
-
-
 @pytest.mark.parametrize("watched", [False, True], ids=["whole", "streamed"])
 @pytest.mark.parametrize("fault", ["wrong schema", "prose", "empty answer", "cut answer"])
 async def test_what_the_model_says_is_handed_on_as_it_came(fault: str, watched: bool, tmp_path: Path) -> None:
@@ -107,12 +109,6 @@ async def test_what_the_model_says_is_handed_on_as_it_came(fault: str, watched: 
     assert reply.finish == ("length" if fault == "cut answer" else "stop")
     with pytest.raises(InvalidAnswer):
         read_answer(reply.text, Word, reply.finish)
-
-
-async def test_half_a_surrogate_pair_can_be_stored(tmp_path: Path) -> None:
-    with OpenAIServer(answer=lambda body: '{"word": "\ud800"}') as server:
-        reply = await ask(server, tmp_path)
-    assert reply.text == '{"word": "?"}'
 
 
 async def test_an_answer_streams_in(tmp_path: Path) -> None:
@@ -175,7 +171,7 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
             asker._parameters(too_long, [], findings, set())
 
 
-async def test_a_refused_key_is_not_tried_again_and_the_sentence_names_it(
+async def test_a_refused_key_an_unknown_provider_and_a_missing_picture_are_told_in_a_sentence_and_not_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with refusing(401, "Incorrect API key provided") as server:
@@ -183,6 +179,14 @@ async def test_a_refused_key_is_not_tried_again_and_the_sentence_names_it(
         with pytest.raises(ModelRefused, match="Set OPENAI_API_KEY, or type it on the Setup page"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question())
         assert server.calls == 1
+    with pytest.raises(ModelRefused, match="nowhere-x names no provider"):
+        await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))
+    lost = Medium(id="photo", kind="image", file="a.png", sha256="0" * 64)
+    with OpenAIServer() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        with pytest.raises(ModelError, match="missing from the store"):
+            await LiteLLMModel(MediaStore(tmp_path)).answer(question(lost))
+        assert server.calls == 0
 
 
 async def test_address_and_key_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,19 +196,3 @@ async def test_address_and_key_may_come_from_the_environment(tmp_path: Path, mon
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         await LiteLLMModel(MediaStore(tmp_path)).answer(question())
     assert [each["Authorization"] for each in server.headers] == [f"Bearer {NO_KEY}", f"Bearer {SECRET}"]
-
-
-async def test_a_picture_missing_from_the_store_is_said_before_anything_is_sent(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lost = Medium(id="photo", kind="image", file="a.png", sha256="0" * 64)
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        with pytest.raises(ModelError, match="missing from the store"):
-            await LiteLLMModel(MediaStore(tmp_path)).answer(question(lost))
-        assert server.calls == 0
-
-
-async def test_an_unknown_provider_is_refused_in_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(ModelRefused, match="nowhere-x names no provider"):
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="nowhere-x", attempts=1))

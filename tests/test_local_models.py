@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_files_that_hold_a_model_are_offered_with_their_context(folder: Path) -> None:
+def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_without_a_path(folder: Path) -> None:
     found = model_files()
     assert {name: file.context for name, file in found.items()} == {
         "local/large.gguf": 131_072,
@@ -50,6 +50,9 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context(folder: Path
     assert found["local/large.gguf"].slot == local.MOST_CONTEXT
     offered = {offer.id: offer.context for offer in offers(Connections(), {}, {})}
     assert offered["local/small.gguf"] == 4096
+    assert not ModelSpec(id="local/small.gguf").problem()
+    with pytest.raises(ValueError, match="holds no address"):
+        ModelSpec(id="local/../small.gguf")
 
 
 @pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])
@@ -78,9 +81,3 @@ async def test_a_file_that_llama_cpp_cannot_load_is_named(folder: Path) -> None:
     with pytest.raises(ModelError, match="can't load local/small.gguf"):
         async with LocalServers().asked("local/small.gguf", set()):
             pass
-
-
-def test_a_setup_may_name_a_file_and_no_path() -> None:
-    assert not ModelSpec(id="local/small.gguf").problem()
-    with pytest.raises(ValueError, match="holds no address"):
-        ModelSpec(id="local/../small.gguf")

@@ -46,7 +46,7 @@ def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_pa
     assert all(line.startswith("    ") for line in trace)
 
 
-def test_a_closed_courthouse_has_no_log_file_open(tmp_path: Path) -> None:
+def test_a_closed_courthouse_has_no_log_file_open_and_a_log_makes_its_folder(tmp_path: Path) -> None:
     log = logging.getLogger("courtroom")
     before = list(log.handlers)
     houses = [Courthouse(Settings(home=tmp_path / name)) for name in ("one", "two", "two")]
@@ -57,6 +57,10 @@ def test_a_closed_courthouse_has_no_log_file_open(tmp_path: Path) -> None:
         house.close()
     assert log.handlers == before
     assert [len(written(tmp_path / name / "courtroom.log")) for name in ("one", "two")] == [1, 1]
+    log = LogFile(tmp_path / "home" / "courtroom.log")
+    LOG.warning("first")
+    log.close()
+    assert len(written(tmp_path / "home" / "courtroom.log")) == 1
 
 
 def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
@@ -96,10 +100,3 @@ def test_an_exception_in_a_log_in_json_is_part_of_its_line(tmp_path: Path) -> No
     told = json.loads(line)
     assert (told["level"], told["logger"], told["message"]) == ("ERROR", "courtroom.models", "failed")
     assert told["error"].endswith(f"ValueError: no …\n{FORGED}")
-
-
-def test_a_log_makes_its_folder(tmp_path: Path) -> None:
-    log = LogFile(tmp_path / "home" / "courtroom.log")
-    LOG.warning("first")
-    log.close()
-    assert len(written(tmp_path / "home" / "courtroom.log")) == 1

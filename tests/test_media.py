@@ -50,21 +50,18 @@ def png_claiming(width: int, height: int) -> bytes:
     )
 
 
-def test_a_picture_is_kept_once_under_its_content(store: MediaStore) -> None:
+def test_a_picture_is_kept_once_under_its_content_with_the_ending_of_what_it_is(store: MediaStore) -> None:
     first, second = store.take(png(), "a.png"), store.take(png(), "other.png")
     assert first == second
     assert [path.name for path in store.folder.iterdir()] == [f"{first}.png"]
     assert store.path(first).read_bytes() == png()
+    assert store.path(store.take(png(), "page.html")).suffix == ".png"
 
 
 def test_what_is_neither_picture_nor_video_is_not_kept(store: MediaStore) -> None:
     with pytest.raises(MediaError, match=r"page\.png is neither a picture nor a video .* Save it as"):
         store.take(b"<html><script>alert(1)</script></html>", "page.png")
     assert not store.folder.exists()
-
-
-def test_a_kept_file_has_the_ending_of_what_it_is(store: MediaStore) -> None:
-    assert store.path(store.take(png(), "page.html")).suffix == ".png"
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGBA", "I;16"])
@@ -170,11 +167,16 @@ def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, t
     assert bright[-1] - bright[0] > 150
 
 
-def test_a_varying_frame_rate_is_sampled_by_time_not_by_number(tmp_path: Path) -> None:
+def test_a_varying_frame_rate_is_sampled_by_time_and_too_many_frames_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "varying.mp4"
     path.write_bytes(vary(clip(tmp_path / "even.mp4", frames=20).read_bytes(), [(10, 1), (10, 5)]))
     inspect_video(path, path.name)
     assert [frame.timestamp_s for frame in sample_frames(path, path.name, 6)] == [0, 1, 2, 3.5, 4.5, 5.5]
+    monkeypatch.setattr(videos, "MAX_VIDEO_FRAMES", 10)
+    with pytest.raises(MediaError, match="more than 10 frames. Cut it"):
+        inspect_video(clip(tmp_path / "a.mp4"), "a.mp4")
 
 
 @pytest.mark.parametrize(("ending", "codec"), [("mp4", "mp4v"), ("webm", "VP80"), ("avi", "MJPG")])
@@ -185,12 +187,6 @@ def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str,
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(MediaError, match=rf"^cut\.{ending} .*(cut off|is empty).*again"):
         inspect_video(path, path.name)
-
-
-def test_a_video_with_too_many_frames_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(videos, "MAX_VIDEO_FRAMES", 10)
-    with pytest.raises(MediaError, match="more than 10 frames. Cut it"):
-        inspect_video(clip(tmp_path / "a.mp4"), "a.mp4")
 
 
 def test_a_kept_file_is_decoded_once_for_its_checks(

@@ -158,16 +158,13 @@ def test_a_picture_is_not_claimed_to_have_been_seen() -> None:
     assert "description" in seen.visual_findings[0].description  # type: ignore[attr-defined]
 
 
-def test_selection_names_a_candidate_and_prefers_what_can_be_checked() -> None:
+def test_selection_prefers_what_can_be_checked_and_a_summary_counts_the_votes() -> None:
     case = case_of(
         ("buyer", "It is bad."), ("buyer", "The kettle leaks, see serial number 12 and the inspection report.")
     )
     focus = offline(ExtractFocus(case=case), random.Random(0))
     task = SelectEvidence(language=case.language, focus=focus, side="buyer", candidates=case.evidence)  # type: ignore[arg-type]
     assert offline(task, random.Random(0)).selected_evidence_id == "buyer-2"  # type: ignore[attr-defined]
-
-
-def test_a_summary_counts_the_votes() -> None:
     said = [Heard(name=str(n), verdict="buyer" if n < 4 else "seller", reasoning=("It leaks.",)) for n in range(5)]
     summary = offline(Summarise(language="en", round=1, opinions=tuple(said)), random.Random(0))
     assert "4" in summary.prevailing_orientation  # type: ignore[attr-defined]

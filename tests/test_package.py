@@ -164,26 +164,23 @@ def test_every_public_name_is_there(name: str) -> None:
     assert getattr(courtroom, name).__name__ == name
 
 
-def test_type_checkers_see_the_public_names_that_are_loaded() -> None:
+def test_type_checkers_see_the_public_names_and_importing_courtroom_alone_loads_nothing_heavy() -> None:
     tree = ast.parse(Path(courtroom.__file__).read_text())
     (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen == courtroom._MODULES
     assert set(seen) == set(PUBLIC)
-
-
-def test_importing_courtroom_alone_loads_nothing_heavy() -> None:
     code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
     assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
 
 
-def test_one_version_is_told_everywhere() -> None:
+def test_one_version_is_told_everywhere_requirements_once_and_the_lock_fits() -> None:
     assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE).group(1) == __version__  # type: ignore[union-attr]
     released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released[0] == __version__
-
-
-def test_the_lock_fits_what_the_project_asks_for() -> None:
+    for name, line in {"requirements.txt": "-e .", "tests/requirements.txt": "-e .[dev]"}.items():
+        told = [text for text in (ROOT / name).read_text().splitlines() if text and not text.startswith("#")]
+        assert told == [line]
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
     locked: dict[str, list[str]] = {}
@@ -196,9 +193,3 @@ def test_the_lock_fits_what_the_project_asks_for() -> None:
         assert wanted.name in locked, f"{wanted.name} is not locked"
         for version in locked[wanted.name]:
             assert wanted.specifier.contains(version), f"{wanted} is locked at {version}"
-
-
-def test_requirements_are_told_once() -> None:
-    for name, line in {"requirements.txt": "-e .", "tests/requirements.txt": "-e .[dev]"}.items():
-        told = [text for text in (ROOT / name).read_text().splitlines() if text and not text.startswith("#")]
-        assert told == [line]

@@ -35,16 +35,6 @@ def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it_and_filters_n
     assert "Loosen" in texts(app)
 
 
-def test_a_case_is_shown_with_its_evidence_and_text_of_others_stays_text(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
-    piece = case.evidence[0].model_copy(update={"text": NASTY, "media": ()})
-    house.library.replace(case.model_copy(update={"id": "nasty", "title": NASTY, "evidence": (piece,)}))
-    app = page(case="nasty")
-    assert "<script>" not in "".join(str(element.value) for element in app.markdown)
-    assert "\\<script\\>" in app.title[0].value
-    assert "**bold**" not in app.title[0].value
-
-
 def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(house: Courthouse) -> None:
     def watched(app: AppTest) -> set[str]:
         return {one.key for one in app.button if one.key and one.key.startswith("watch-")}
@@ -125,32 +115,16 @@ def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Co
     assert table.value["Found"][0].startswith("Article 264")
 
 
-def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:
+def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
+    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
+    next(button for button in app.button if button.label == "Undo").click().run()
+    assert next(n for n in app.number_input if n.label == "Jurors").value == 17
     next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
     next(button for button in app.button if button.label == "Start").click().run()
     (run,) = house.store.runs()
     setup = house.store.setup(run.id, CyberJurorsSetup)
     assert len(setup.jury) == 3
-
-
-def test_a_turned_knob_can_be_undone(house: Courthouse) -> None:
-    app = page("setup")
-    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
-    next(button for button in app.button if button.label == "Undo").click().run()
-    assert next(n for n in app.number_input if n.label == "Jurors").value == 17
-
-
-def test_a_setup_comes_with_a_link(house: Courthouse) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
-    app.run()
-    app.switch_page("pages/setup.py")
-    app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
-    app.run()
-    assert next(n for n in app.number_input if n.label.startswith("Rounds")).value != 2
-    next(button for button in app.button if button.label == "Use these settings").click().run()
-    assert next(n for n in app.number_input if n.label.startswith("Rounds")).value == 2
 
 
 def test_every_tab_draws_while_a_run_is_under_way(house: Courthouse) -> None:
@@ -162,17 +136,13 @@ def test_every_tab_draws_while_a_run_is_under_way(house: Courthouse) -> None:
         assert "not a language model" in texts(app)
 
 
-def test_one_members_whole_chain_is_shown(house: Courthouse) -> None:
+def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house)
     app = page("deliberation", {"run": run, "member": "juror-02"})
     shown = texts(app)
     for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
         assert title in shown
-
-
-def test_with_a_shared_examination_a_jurors_chain_shows_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house, examination="shared")
-    app = page("deliberation", {"run": run, "member": "juror-02"})
     assert "Examined once for the whole panel" in texts(app)
     assert "Clue perception" in texts(app)
 
@@ -198,7 +168,9 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
     assert [row.id for row in house.store.runs()] == [run]
 
 
-def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthouse) -> None:
+def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled_in_a_run_of_their_own(
+    house: Courthouse,
+) -> None:
     app = page("knowledge")
     assert not app.exception
     next(t for t in app.text_input if t.label == "Search by matter").set_value("washing machine leaks").run()
@@ -208,10 +180,6 @@ def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthou
     assert len(house.knowledge.precedents.all()) == before - 1
     next(button for button in app.button if button.label == "Undo").click().run()
     assert len(house.knowledge.precedents.all()) == before
-
-
-def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> None:
-    app = page("knowledge")
     next(button for button in app.button if button.label == "Distil again").click().run()
     assert not app.exception
     (run,) = house.store.runs()
@@ -239,11 +207,6 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
     assert (fork.parent, fork.origin) == (run, "fork")
     house.runner.wait(fork.id, 60)
     assert 0 < house.record(fork.id).recorded < 8
-
-
-@pytest.mark.parametrize("part", ["cases", "standards", "directives", "learning"])
-def test_every_part_of_the_knowledge_page_is_drawn_where_it_is_empty(house: Courthouse, part: str) -> None:
-    page("knowledge", part=part)
 
 
 def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_made_of(house: Courthouse) -> None:
@@ -325,7 +288,7 @@ def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
 # --- groups of knobs on Setup ---------------------------------------------------------------------------------
 
 
-def test_knobs_stand_in_groups_and_none_is_left_out(house: Courthouse) -> None:  # noqa: F811
+def test_knobs_stand_in_groups_and_what_is_folded_away_is_open_where_it_was_changed(house: Courthouse) -> None:
     app = page("setup")
     assert [one.value for one in app.subheader] == [group.value for group in Group]
     drawn = (app.selectbox, app.toggle, app.slider, app.number_input, app.text_input)
@@ -335,9 +298,6 @@ def test_knobs_stand_in_groups_and_none_is_left_out(house: Courthouse) -> None: 
     assert {"Calls", "Tokens", "Money (US$)"} <= shown
     (more, *_) = [box for box in app.expander if box.label.startswith("More:")]
     assert not more.proto.expanded
-
-
-def test_what_is_folded_away_is_open_where_it_was_changed(house: Courthouse) -> None:  # noqa: F811
     app = page("setup", setup='{"procedure":"cyberjurors","setup":{"quorum":0.9}}')
     next(one for one in app.button if one.label == "Use these settings").click().run()
     opened = [box.label for box in app.expander if box.label.startswith("More:") and box.proto.expanded]
@@ -360,6 +320,7 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     next(one for one in app.button if one.label == "Start").click().run()
     (run,) = house.store.runs()
     assert (run.case_id, run.procedure, run.seed) == ("camera-fungus", "debate", 3)
+    assert house.record(run.id).setup.model_dump()["rounds"] == 4
 
 
 def test_another_case_can_be_chosen_after_the_link_is_open(house: Courthouse) -> None:  # noqa: F811
@@ -369,7 +330,7 @@ def test_another_case_can_be_chosen_after_the_link_is_open(house: Courthouse) ->
     assert app.session_state["case"] == "oak-table"
 
 
-def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing(house: Courthouse) -> None:  # noqa: F811
+def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_or_no_name(house: Courthouse) -> None:
     table = house.library.case("oak-table")
     mine = house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
     name = house.library.name_in_link(mine)
@@ -381,18 +342,15 @@ def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing(h
     assert not app.exception, app.exception
     assert "The case of this link is not in this install" in texts(app)
     assert app.session_state["case"] != "mine"
+    app = page("setup", setup=link(case=["oak-table"]))
+    assert not app.exception, app.exception
+    assert "This is not a setup" in texts(app)
 
 
 @pytest.mark.parametrize("case", ["nope", "sha256:", "sha256:0", "../../etc/passwd", "<script>", "", "mine"])
 def test_a_case_that_is_not_here_is_told_in_a_sentence(case: str, house: Courthouse) -> None:  # noqa: F811
     with pytest.raises(CaseError, match=r"is not in this install.*\.$"):
         house.library.linked(case)
-
-
-def test_a_case_of_another_type_makes_no_setup(house: Courthouse) -> None:  # noqa: F811
-    app = page("setup", setup=link(case=["oak-table"]))
-    assert not app.exception, app.exception
-    assert "This is not a setup" in texts(app)
 
 
 def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:  # noqa: F811

@@ -114,16 +114,13 @@ def test_a_missing_folder_of_prompts_is_told(make: Make) -> None:
         register((make(CODE, '/ "prompts"', '/ "promptz"'),))
 
 
-def test_one_task_with_two_offline_answers_is_told() -> None:
+def test_all_that_is_shipped_passes_the_same_checks_and_one_task_with_two_offline_answers_is_told() -> None:
+    assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
     other = {**DEBATE.offline, Argue: lambda task, draw: Argument(argument="No.")}
     with pytest.raises(
         RegistrationError, match="`offline` answers Argue in another way than Debate, which asks it too"
     ):
         register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
-
-
-def test_all_that_is_shipped_passes_the_same_checks() -> None:
-    assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
 
 
 # --- prompts that are edited ----------------------------------------------------------------------------------

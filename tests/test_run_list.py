@@ -142,7 +142,7 @@ def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthou
 # --- many runs selected at once -------------------------------------------------------------------------------
 
 
-def test_selected_runs_are_marked_together_and_what_was_marked_before_stays(house: Courthouse) -> None:  # noqa: F811
+def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 2)
     app = page("runs")
@@ -159,14 +159,7 @@ def test_selected_runs_are_marked_together_and_what_was_marked_before_stays(hous
     assert {(one.star, one.tags) for given in marks.values() for one in given} == {(True, ("odd", "close call"))}
     assert "close call" in texts(app)
     assert RunList(house.database).count(RunFilter(tag="odd", starred=True)) == 3
-
-
-def test_selected_runs_are_deleted_together_and_come_back(house: Courthouse) -> None:  # noqa: F811
-    run = heard(house, **SMALL)
-    copies(house, run, 2)
     before = house.files.export(run)
-    app = page("runs")
-    app.button(key="select-page").click().run()
     app.button(key="delete-selected").click().run()
     assert "3 runs are deleted" in texts(app)
     assert house.store.runs() == []

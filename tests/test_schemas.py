@@ -42,9 +42,20 @@ def forms(request: pytest.FixtureRequest, house: Courthouse) -> list[type[BaseMo
     return list(found.values())
 
 
-def test_a_schema_keeps_the_declared_order_of_the_fields(forms: list[type[BaseModel]]) -> None:
+def test_a_schema_keeps_the_declared_order_of_the_fields_and_fits_the_strict_subset(
+    forms: list[type[BaseModel]],
+) -> None:
     for form in forms:
         assert list(json.loads(schema_of(form))["properties"]) == list(form.model_fields), form
+    for form in forms:
+        for part in parts(json.loads(schema_of(form))):
+            assert part.keys() <= STRICT | BOUNDS, form
+            assert not {"enum", "pattern"} <= part.keys(), form
+            if part.get("type") == "object":
+                assert part["additionalProperties"] is False
+                assert part["required"] == list(part["properties"])
+            if part.get("type") in ("integer", "number"):
+                assert {"minimum", "maximum"} <= part.keys(), form
 
 
 def test_what_is_thought_stands_before_what_is_decided(forms: list[type[BaseModel]]) -> None:
@@ -62,18 +73,6 @@ def test_what_is_thought_stands_before_what_is_decided(forms: list[type[BaseMode
                     decided = decided or name
 
 
-def test_a_schema_fits_the_strict_subset(forms: list[type[BaseModel]]) -> None:
-    for form in forms:
-        for part in parts(json.loads(schema_of(form))):
-            assert part.keys() <= STRICT | BOUNDS, form
-            assert not {"enum", "pattern"} <= part.keys(), form
-            if part.get("type") == "object":
-                assert part["additionalProperties"] is False
-                assert part["required"] == list(part["properties"])
-            if part.get("type") in ("integer", "number"):
-                assert {"minimum", "maximum"} <= part.keys(), form
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_server_may_decode_under_a_schema_is_a_valid_answer(forms: list[type[BaseModel]], seed: int) -> None:
     for form in forms:
@@ -81,7 +80,7 @@ def test_what_a_server_may_decode_under_a_schema_is_a_valid_answer(forms: list[t
         assert isinstance(read_answer(text, form, "stop"), form), text
 
 
-def test_what_may_be_absent_may_be_null_and_what_is_empty_by_default_is_asked_for() -> None:
+def test_what_may_be_absent_may_be_null_what_is_empty_is_asked_for_and_a_mapping_is_refused() -> None:
     class Part(Answer):
         """A docstring is for readers of the code."""
 
@@ -108,8 +107,6 @@ def test_what_may_be_absent_may_be_null_and_what_is_empty_by_default_is_asked_fo
         "additionalProperties": False,
     }
 
-
-def test_a_mapping_is_refused_as_no_server_can_enforce_it() -> None:
     class Scores(Answer):
         by_name: dict[str, float]
 

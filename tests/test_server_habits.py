@@ -114,11 +114,15 @@ async def test_what_is_permanent_is_said_at_the_first_answer(
         assert server.calls == 1
 
 
-async def test_an_error_within_a_stream_is_understood_too(tmp_path: Path) -> None:
+async def test_an_error_within_a_stream_and_a_prompt_that_leaves_no_room_are_understood_too(tmp_path: Path) -> None:
     event = b'data: {"error": {"code": 500, "message": "Context size has been exceeded."}}\n\n'
     with OpenAIServer(answer=lambda body: web.Response(body=event, content_type="text/event-stream")) as server:
         with pytest.raises(ModelRefused, match="is too long for openai/any"):
             await ask(server, tmp_path, lambda text: None)
+        assert server.calls == 1
+    with OpenAIServer(answer=vllm(4096, 4090)) as server:
+        with pytest.raises(ModelRefused, match="too long"):
+            await ask(server, tmp_path)
         assert server.calls == 1
 
 
@@ -261,14 +265,9 @@ def test_what_runs_in_circles(text: str, circles: bool) -> None:
     assert runs_in_circles(text) == circles
 
 
-async def test_a_prompt_that_leaves_no_room_is_too_long(tmp_path: Path) -> None:
-    with OpenAIServer(answer=vllm(4096, 4090)) as server:
-        with pytest.raises(ModelRefused, match="too long"):
-            await ask(server, tmp_path)
-        assert server.calls == 1
-
-
-async def test_a_model_that_is_loading_is_waited_for_and_has_not_failed(tmp_path: Path) -> None:
+async def test_a_model_that_is_loading_is_waited_for_until_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = iter([*["Loading model"] * 9, None])
 
     def loading(body: dict[str, Any]) -> web.Response | None:
@@ -283,9 +282,6 @@ async def test_a_model_that_is_loading_is_waited_for_and_has_not_failed(tmp_path
         assert is_word(await call)
         assert not model.loading
     assert server.calls == 10
-
-
-async def test_a_model_that_never_ends_loading_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "LONGEST_LOADING_S", 0.05)
     loading = OpenAIServer(answer=lambda body: error(503, "Loading model"))
     with loading as server, pytest.raises(ServerFailed, match="is still loading it"):

@@ -30,7 +30,9 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
         yield house
 
 
-def test_a_listed_address_owns_the_server_only_if_the_provider_knows_that_it_is_hers(house: Courthouse) -> None:
+def test_a_listed_address_owns_the_server_if_the_provider_knows_it_and_each_issuer_has_its_own_accounts(
+    house: Courthouse,
+) -> None:
     owner = visit("ada", "people")
     assert not owner.exception
     assert "Ada" in texts(owner)
@@ -41,9 +43,15 @@ def test_a_listed_address_owns_the_server_only_if_the_provider_knows_that_it_is_
     assert accounts["Ada"].access is Access.OWN
     assert accounts["Eve"].access is Access.LOOK
     assert not any("People" in str(link.proto) for link in again.get("page_link"))
+    first, second = visit("bea"), visit("bea")
+    second.user = {**claims("bea"), "iss": "https://other.example"}
+    second.run()
+    assert not first.exception
+    assert not second.exception
+    assert len([one for one in house.accounts.all() if one.name == "Bea"]) == 2
 
 
-def test_an_owner_gives_access_which_holds_at_once(house: Courthouse) -> None:
+def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owners(house: Courthouse) -> None:
     bea = person(house, "bea", Access.LOOK)
     owner = visit("ada", "people")
     owner.selectbox(f"access-{bea.id}").select(Access.RUN)
@@ -52,6 +60,11 @@ def test_an_owner_gives_access_which_holds_at_once(house: Courthouse) -> None:
     assert not owner.exception
     (known,) = (one for one in house.accounts.all() if one.id == bea.id)
     assert (known.access, known.budget) == (Access.RUN, 20.0)
+    do = CliRunner().invoke
+    assert do(shell, ["people", "give", "bea@example.org", "own"]).exit_code == 0
+    assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
+    assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
+    assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)
 
 
 def test_only_owners_list_and_change_accounts(house: Courthouse) -> None:
@@ -68,15 +81,6 @@ def test_only_owners_list_and_change_accounts(house: Courthouse) -> None:
     ada = person(house, "ada", Access.OWN)
     with acts(ada), pytest.raises(CourtroomError, match="Ask another owner"):
         house.accounts.give(ada.id, Access.LOOK)
-
-
-def test_the_same_person_at_two_issuers_has_two_accounts(house: Courthouse) -> None:
-    first, second = visit("bea"), visit("bea")
-    second.user = {**claims("bea"), "iss": "https://other.example"}
-    second.run()
-    assert not first.exception
-    assert not second.exception
-    assert len([one for one in house.accounts.all() if one.name == "Bea"]) == 2
 
 
 def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,14 +140,12 @@ def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytes
             courthouse().close()
 
 
-def test_what_a_thread_does_without_saying_for_whom_is_refused(house: Courthouse) -> None:
+def test_a_thread_that_says_not_for_whom_is_refused_and_the_engine_acts_for_the_server(house: Courthouse) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(acting).result() == NOBODY
 
-
-def test_the_engine_acts_for_the_server_whoever_had_it_begin(house: Courthouse) -> None:
     async def who() -> object:
         return acting()
 
@@ -154,15 +156,6 @@ def test_the_engine_acts_for_the_server_whoever_had_it_begin(house: Courthouse) 
             assert house.writer.put(acting).result() is None
     finally:
         loop.close()
-
-
-def test_the_shell_gives_the_first_owner_the_access(house: Courthouse) -> None:
-    bea = person(house, "bea", Access.LOOK)
-    do = CliRunner().invoke
-    assert do(shell, ["people", "give", "bea@example.org", "own"]).exit_code == 0
-    assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
-    assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
-    assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)
 
 
 def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse) -> None:
@@ -193,7 +186,9 @@ def labels(app: AppTest) -> set[str]:
     return {button.label for button in app.button}
 
 
-def test_a_private_run_is_on_no_page_of_another_person(house: Courthouse, bea: Account) -> None:
+def test_a_private_run_is_on_no_page_of_another_person_and_owners_read_who_did_what(
+    house: Courthouse, bea: Account
+) -> None:
     run = run_of(house, bea)
     cy = visit("cy", "deliberation", run=run)
     assert "There is no run" in texts(cy)
@@ -203,6 +198,16 @@ def test_a_private_run_is_on_no_page_of_another_person(house: Courthouse, bea: A
     mine = visit("bea", "runs")
     assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
     assert TITLE in texts(mine)
+    visit("bea")
+    visit("bea")
+    owner = visit("ada", "people")
+    assert not owner.exception
+    frame = owner.dataframe[-1].value
+    assert f"run {run}" in set(frame["on what"])
+    with acts(person(house, "ada", Access.OWN)):
+        log = ActionLog(house.database)
+        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
+        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
 
 
 def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse, bea: Account) -> None:
@@ -220,7 +225,7 @@ def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse,
         house.record(cell.run)
 
 
-def test_its_owner_says_who_sees_a_run_and_others_find_no_button_that_changes_it(
+def test_its_owner_says_who_sees_a_run_others_change_nothing_and_what_is_public_is_read_by_its_address(
     house: Courthouse, bea: Account
 ) -> None:
     run = run_of(house, bea)
@@ -234,6 +239,19 @@ def test_its_owner_says_who_sees_a_run_and_others_find_no_button_that_changes_it
     assert not reader.exception
     assert "It belongs to somebody else" in texts(reader)
     assert not {"Step", "Run", "Pause", "Stop", "Fork", "Make a link"} & labels(reader)
+    private = visit("", public=f"run:{run}")
+    assert "leads to nothing any more" in texts(private)
+    with acts(bea):
+        share(house.database, Resource(kind="run", id=run), "public")
+    guest = visit("", public=f"run:{run}")
+    assert not guest.exception
+    assert TITLE in texts(guest)
+    with acts(bea):
+        share(house.database, Resource(kind="run", id=run), "private")
+    guest.run()
+    assert TITLE not in texts(guest)
+    with acts(NOBODY):
+        assert not house.store.runs()
 
 
 def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthouse, bea: Account) -> None:
@@ -251,9 +269,6 @@ def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthou
     guest.run()
     assert "leads to nothing any more" in texts(guest)
     assert TITLE not in texts(guest)
-
-
-def test_links_open_cases_and_experiments_too(house: Courthouse, bea: Account) -> None:
     with acts(bea):
         house.library.add(package("My own table"))
     experiment = experiment_of(house, bea)
@@ -267,34 +282,3 @@ def test_links_open_cases_and_experiments_too(house: Courthouse, bea: Account) -
         assert not guest.exception
         assert shows in texts(guest)
         assert labels(guest) <= {"中文"}
-
-
-def test_what_is_public_is_read_by_who_has_its_address(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    private = visit("", public=f"run:{run}")
-    assert "leads to nothing any more" in texts(private)
-    with acts(bea):
-        share(house.database, Resource(kind="run", id=run), "public")
-    guest = visit("", public=f"run:{run}")
-    assert not guest.exception
-    assert TITLE in texts(guest)
-    with acts(bea):
-        share(house.database, Resource(kind="run", id=run), "private")
-    guest.run()
-    assert TITLE not in texts(guest)
-    with acts(NOBODY):
-        assert not house.store.runs()
-
-
-def test_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    visit("bea")
-    visit("bea")
-    owner = visit("ada", "people")
-    assert not owner.exception
-    frame = owner.dataframe[-1].value
-    assert f"run {run}" in set(frame["on what"])
-    with acts(person(house, "ada", Access.OWN)):
-        log = ActionLog(house.database)
-        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
-        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1

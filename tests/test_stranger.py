@@ -68,11 +68,17 @@ def test_mediation_ends_in_agreement_or_deadlock_and_its_view_shows_the_offers(
     assert all(isinstance(refund, int) for row in table.rows for refund in row[1:])
 
 
-def test_an_outcome_is_not_compared_with_a_jury_that_voted_on_something_else(mediation: Procedure, hear: Hear) -> None:
+def test_an_outcome_may_be_a_text_of_its_own_and_is_compared_with_no_jury_of_another_question(
+    mediation: Procedure, hear: Hear, tmp_path: Path
+) -> None:
     _, record = hear(mediation)
     assert record.case.real_counts()
     assert mediation.real_counts(record.case) == {}
     assert CYBERJURORS.real_counts(record.case) == record.case.real_counts()
+    _, record = hear(
+        with_code(mediation, tmp_path, 'await court.stage("R", "round"); return Verdict(outcome="Put off until May")')
+    )
+    assert record.run.status == "done", record.run.reason
 
 
 @pytest.mark.parametrize(
@@ -92,13 +98,6 @@ def test_a_name_that_is_no_choice_stops_the_run_with_the_authors_file_and_line(
     assert record.run.reason.startswith(f"{tmp_path / 'changed_code.py'}, line ")
     assert told in record.run.reason
     assert "server and keys" not in record.run.reason
-
-
-def test_an_outcome_may_be_a_text_of_its_own(mediation: Procedure, hear: Hear, tmp_path: Path) -> None:
-    _, record = hear(
-        with_code(mediation, tmp_path, 'await court.stage("R", "round"); return Verdict(outcome="Put off until May")')
-    )
-    assert record.run.status == "done", record.run.reason
 
 
 def test_a_view_that_fails_is_named_with_its_line_and_the_report_is_written(mediation: Procedure, hear: Hear) -> None:

@@ -24,15 +24,12 @@ def lines(count: int, *bad: str) -> bytes:
     return "\n".join((*good[:1], *bad, *good[1:])).encode()
 
 
-def test_each_record_is_read_by_itself() -> None:
+def test_each_record_is_read_by_itself_unless_the_file_is_wanted_whole() -> None:
     found = list(read_each("cail.jsonl", lines(2, "not json", '{"kind": "nothing"}', '{"fact": "x"}')))
     assert [type(one) for one in found] == [Package, CaseError, CaseError, CaseError, Package]
     assert [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]] == [
         f"cail.jsonl, line {number}" for number in (2, 3, 4)
     ]
-
-
-def test_a_file_that_is_wanted_whole_is_refused_for_one_record() -> None:
     with pytest.raises(CaseError, match="line 2"):
         read_upload("cail.jsonl", lines(2, "not json"))
 
@@ -63,14 +60,13 @@ def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthous
     assert sum(not case.bundled for case in house.library.cases()) == 137
 
 
-def test_one_case_is_told_by_its_title(house: Courthouse, tmp_path: Path) -> None:
+def test_one_case_is_told_by_its_title_and_a_file_of_which_nothing_is_taken_in_is_an_error(
+    house: Courthouse, tmp_path: Path
+) -> None:
     app = uploaded("cail.jsonl", record(1).encode())
     (told,) = app.success
     assert told.value.startswith("Imported: ")
     assert len(app.warning) == len(app.error) == 0
-
-
-def test_a_file_of_which_nothing_is_taken_in_is_an_error(house: Courthouse) -> None:
     app = uploaded("cail.jsonl", b"not json\nnor this")
     (told,) = app.error
     assert len(app.expander) == 1

@@ -138,12 +138,16 @@ def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> N
     assert any(remark in told for told in remarks), remarks
 
 
-def test_evidence_may_lie_in_one_list_or_by_side() -> None:
+def test_evidence_may_lie_in_one_list_or_by_side_and_votes_be_two_numbers() -> None:
     bare = {name: value for name, value in ENGLISH.items() if not name.endswith("_evidence")}
     mixed = dispute({**bare, "evidence": [{"role": "seller", "text": "Whole."}, {"role": "buyer", "text": "Cracked."}]})
     assert [(piece.id, piece.text) for piece in mixed.evidence] == [("seller-1", "Whole."), ("buyer-1", "Cracked.")]
     by_side = dispute({**bare, "evidence": {"buyer": ["Cracked."], "seller": "Whole."}})
     assert [(piece.id, piece.text) for piece in by_side.evidence] == [("buyer-1", "Cracked."), ("seller-1", "Whole.")]
+    bare = {name: value for name, value in ENGLISH.items() if name != "votes"}
+    case = dispute({**bare, "buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]})
+    assert case.real_counts() == {"buyer": 12, "seller": 5}
+    assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
 
 
 @pytest.mark.parametrize(
@@ -158,13 +162,6 @@ def test_evidence_may_lie_in_one_list_or_by_side() -> None:
 )
 def test_votes_may_be_counts_or_one_by_juror(votes: Any) -> None:
     assert dispute({**ENGLISH, "votes": votes}).real_counts() == {"buyer": 2, "seller": 1}
-
-
-def test_votes_may_be_two_numbers_with_opinions_apart() -> None:
-    bare = {name: value for name, value in ENGLISH.items() if name != "votes"}
-    case = dispute({**bare, "buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]})
-    assert case.real_counts() == {"buyer": 12, "seller": 5}
-    assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
 
 
 def test_a_vote_for_nobody_and_a_record_without_a_product_are_refused_and_a_case_of_ours_is_no_record() -> None:

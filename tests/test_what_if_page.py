@@ -27,13 +27,10 @@ def press(app: AppTest, label: str) -> None:
     assert not app.exception, app.exception
 
 
-def test_without_a_finished_run_it_says_where_to_begin(house: Courthouse) -> None:  # noqa: F811
+def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdict(house: Courthouse) -> None:
     app = page("what_if")
     assert "No hearing is done yet" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]
-
-
-def test_from_a_finished_run_to_what_would_change_its_verdict(house: Courthouse) -> None:  # noqa: F811
     run = heard(house, **SMALL)
     app = page("deliberation", run=run)
     press(app, "What would change this verdict?")

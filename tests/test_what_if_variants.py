@@ -262,9 +262,6 @@ def test_results_by_hand(rows: dict[str, Result]) -> None:
     assert (juror.done, juror.planned, juror.flips, juror.pairs) == (2, 3, 1, 2)
     assert juror.swing == pytest.approx((0.1 + 0.2) / 2)
     assert (pending.outcome, pending.swing, pending.votes, pending.shares) == ("", None, None, {})
-
-
-def test_where_nobody_votes_the_outcome_alone_counts() -> None:
     two = asked(PLAN.arms[:2], 0)
     found = results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
     assert found.rows[1].votes is None

@@ -159,18 +159,7 @@ def test_a_deleted_what_if_takes_its_forks_along_and_leaves_the_run(
         house.experiments.store.experiment(name)
 
 
-def test_a_what_if_whose_run_was_deleted_says_so(house: Courthouse) -> None:
-    run = heard(house)
-    name = house.experiments.begin(everything(house, run))
-    house.store.delete(run)
-    house.experiments.go(name)
-    house.experiments.wait(name, 30)
-    kept = house.experiments.store.experiment(name)
-    assert kept.status == "paused"
-    assert f"There is no run “{run}” here" in kept.reason
-
-
-def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
+def test_a_what_if_can_be_a_file_and_says_that_its_run_was_deleted(house: Courthouse, tmp_path: Path) -> None:
     run = heard(house)
     experiment = house.experiments.what_ifs.experiment(
         run, singly(evidence_left_out(house.record(run).case), values(CyberJurorsSetup, "rounds", [1])), (0, 3)
@@ -179,6 +168,13 @@ def test_a_what_if_can_be_a_file(house: Courthouse, tmp_path: Path) -> None:
     file.write_text(as_toml(experiment), encoding="utf-8")
     assert read_toml(file) == experiment
     assert house.experiments.begin(read_toml(file)) == experiment.id
+    name = house.experiments.begin(everything(house, run))
+    house.store.delete(run)
+    house.experiments.go(name)
+    house.experiments.wait(name, 30)
+    kept = house.experiments.store.experiment(name)
+    assert kept.status == "paused"
+    assert f"There is no run “{run}” here" in kept.reason
 
 
 def test_forks_keep_to_the_procedure_of_their_run_which_has_a_verdict(house: Courthouse) -> None:

@@ -43,12 +43,14 @@ def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_
         assert one != other
 
 
-def test_each_picture_stands_behind_its_name(tmp_path: Path) -> None:
+def test_each_picture_stands_behind_its_name_and_frames_are_those_nearest_to_the_moments(tmp_path: Path) -> None:
     store = MediaStore(tmp_path)
     content = to_wire((Message("user", ("Look:", picture(store), "Well?")),), store)[0]["content"]
     assert [part["type"] for part in content] == ["text", "text", "image_url", "text"]
     assert "photo" in content[1]["text"]
     assert shown(content[2]["image_url"]["url"]).size == (64, 48)
+    assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
+    assert nearest([], (1.0,)) == []
 
 
 def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
@@ -116,11 +118,6 @@ def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
         ["None", "None@5.5,7.5"],
         ["None", "None@5.5,7.5"],
     ]
-
-
-def test_frames_are_those_nearest_to_the_moments() -> None:
-    assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
-    assert nearest([], (1.0,)) == []
 
 
 def test_other_moments_of_a_video_are_another_question() -> None:
