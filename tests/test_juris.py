@@ -125,7 +125,7 @@ def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse)
     assert not any(vote.changed for votes in record.ballots.values() for vote in votes.values())
 
 
-def test_a_tie_goes_to_the_candidate_that_the_document_supports_better_and_equal_ones_need_no_ballot(
+def test_a_tie_goes_to_what_the_document_supports_better_and_equals_need_no_ballot(
     house: Courthouse,
 ) -> None:
     model = panel(
@@ -171,9 +171,7 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
         (panel(lengths=lambda request: 3 if request.task.seat == 1 else 0), "1 of 5 jurors proposed a length"),
     ],
 )
-def test_too_few_votes_lengths_and_sentences_stop_the_run_in_the_same_words(
-    house: Courthouse, model: Scripted, few: str
-) -> None:
+def test_too_few_votes_lengths_or_sentences_stop_the_run_in_words(house: Courthouse, model: Scripted, few: str) -> None:
     record = write(house, model, reasks=0)
     assert record.run.reason == (
         f"Only {few}, fewer than the quorum asks for. "
@@ -398,7 +396,7 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
 
 
-def test_the_assessor_reads_sentences_and_key_facts_with_their_numbers_and_the_reference_where_asked_for(
+def test_the_assessor_reads_numbered_sentences_and_the_reference_where_asked_for(
     house: Courthouse,
 ) -> None:
     _, _, model = assessed(house)

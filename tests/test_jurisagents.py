@@ -359,7 +359,7 @@ class OnEach(Court):
         return super().said(request)
 
 
-def test_each_of_several_defendants_has_facts_charges_and_a_term_and_one_missing_answer_is_that_ones(
+def test_each_of_several_defendants_has_a_judgment_and_a_missing_answer_is_that_ones(
     house: Courthouse,
 ) -> None:
     model = OnEach()

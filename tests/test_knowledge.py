@@ -48,7 +48,7 @@ def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
     return base, task
 
 
-async def test_a_record_with_the_very_text_can_be_left_out_and_a_draw_by_its_seed_never_gives_it(
+async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(
     tmp_path: Path,
 ) -> None:
     base, task = three_moods(tmp_path)

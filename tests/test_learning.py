@@ -144,7 +144,7 @@ def test_the_reasoning_of_a_standard_leaves_out_the_rejected_drafts() -> None:
     assert Trajectory(turns, final, ()).reasoning == "at will\nt"
 
 
-def test_a_fork_leaves_the_memory_as_it_is_and_a_case_without_a_known_judgment_teaches_nothing(
+def test_a_fork_and_a_case_without_a_known_judgment_teach_nothing(
     house: Courthouse,
 ) -> None:
     case = bundled_cases()[30]

@@ -22,7 +22,7 @@ def heard(house: Courthouse, **knobs: object) -> Record:
     return driven(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
 
 
-def test_a_juror_who_is_left_out_takes_nobody_elses_words_along_and_follows_stay_with_the_seats(
+def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(
     house: Courthouse,
 ) -> None:
     base = heard(house)

@@ -61,9 +61,7 @@ def own(library: Library) -> list[str]:
     return [case.id for case in library.cases() if not case.bundled]
 
 
-def test_samples_are_listed_with_what_they_hold_without_decoding_a_picture_and_cannot_be_deleted(
-    library: Library, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_samples_are_listed_with_what_they_hold(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(case for case in library.cases() if case.id == SAMPLE)
     assert sample.bundled
     assert sample.fictional

@@ -199,7 +199,7 @@ async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_l
     assert lowered < 60
 
 
-async def test_an_answer_may_take_longer_than_the_time_out_and_is_asked_for_as_a_stream_where_it_does_not_come(
+async def test_an_answer_may_take_longer_than_the_time_out_or_is_asked_for_as_a_stream(
     tmp_path: Path,
 ) -> None:
     shown: list[str] = []

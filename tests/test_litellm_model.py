@@ -36,7 +36,7 @@ def refusing(status: int, message: str) -> OpenAIServer:
     return OpenAIServer(answer=lambda body: web.json_response(error, status=status))
 
 
-async def test_an_answer_comes_with_its_usage_as_a_text_that_can_be_stored_and_without_one_it_is_asked_again(
+async def test_an_answer_comes_with_its_usage_and_where_there_is_none_it_is_asked_again(
     tmp_path: Path,
 ) -> None:
     with OpenAIServer() as server:
@@ -171,9 +171,7 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
             asker._parameters(too_long, [], findings, set())
 
 
-async def test_a_refused_key_an_unknown_provider_and_a_missing_picture_are_told_in_a_sentence_and_not_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with refusing(401, "Incorrect API key provided") as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         with pytest.raises(ModelRefused, match="Set OPENAI_API_KEY, or type it on the Setup page"):

@@ -167,9 +167,7 @@ def test_thirty_frames_at_most_spread_evenly_over_the_video(store: MediaStore, t
     assert bright[-1] - bright[0] > 150
 
 
-def test_a_varying_frame_rate_is_sampled_by_time_and_too_many_frames_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_frames_are_sampled_by_time_and_too_many_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "varying.mp4"
     path.write_bytes(vary(clip(tmp_path / "even.mp4", frames=20).read_bytes(), [(10, 1), (10, 5)]))
     inspect_video(path, path.name)

@@ -19,7 +19,7 @@ from courtroom.shell.options import follow
 from pages.parts.shared.knobs import plain_fields
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
-from tests.pages import NASTY, ROOT, benched, heard, house, opened_at, page, texts
+from tests.pages import benched, heard, house, opened_at, page, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -168,7 +168,7 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
     assert [row.id for row in house.store.runs()] == [run]
 
 
-def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled_in_a_run_of_their_own(
+def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
     house: Courthouse,
 ) -> None:
     app = page("knowledge")

@@ -44,9 +44,7 @@ def shown(house: Courthouse, record: Record) -> RoomScene:
 
 
 @pytest.mark.parametrize("procedure", RUNS)
-def test_every_call_and_vote_is_a_moment_of_sentences_and_everybody_who_was_asked_has_a_seat(
-    house: Courthouse, procedure: str
-) -> None:
+def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthouse, procedure: str) -> None:
     record = heard(house, procedure)
     made = shown(house, record)
     assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]
@@ -67,7 +65,7 @@ def test_every_call_and_vote_is_a_moment_of_sentences_and_everybody_who_was_aske
     assert not [text for text in texts if text.lstrip().startswith(("{", "[")) or '":' in text]
 
 
-def test_moments_only_ever_come_after_those_that_were_there_and_a_juror_is_shown_with_whom_it_follows(
+def test_moments_come_after_those_that_were_there_and_jurors_with_whom_they_follow(
     house: Courthouse,
 ) -> None:
     record = heard(house, "cyberjurors")

@@ -42,7 +42,7 @@ def forms(request: pytest.FixtureRequest, house: Courthouse) -> list[type[BaseMo
     return list(found.values())
 
 
-def test_a_schema_keeps_the_declared_order_of_the_fields_and_fits_the_strict_subset(
+def test_a_schema_keeps_the_order_of_the_fields_and_fits_the_strict_subset(
     forms: list[type[BaseModel]],
 ) -> None:
     for form in forms:

@@ -87,9 +87,7 @@ def test_a_fork_asks_what_its_estimate_says_and_no_more(
     assert (fork["status"], fork["asked"], fork["recorded"]) == ("done", ask, serve)
 
 
-def test_a_fork_or_run_that_can_not_be_is_told_in_a_sentence_and_closes_what_it_opened(
-    shell: Shell, tmp_path: Path
-) -> None:
+def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:
     run = heard(shell)["run"]
     assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
     assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
@@ -192,9 +190,7 @@ def test_statutes_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
     assert "1 records of “statutes.prc”" in shell("knowledge", "reindex", "statutes.prc")[1]
 
 
-def test_a_collection_is_indexed_anew_and_an_import_or_search_that_can_not_be_is_told_in_a_sentence(
-    shell: Shell, tmp_path: Path
-) -> None:
+def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, tmp_path: Path) -> None:
     code, out, _ = shell("knowledge", "reindex", "charges")
     assert code == 0
     assert "records of “charges” are indexed with" in out

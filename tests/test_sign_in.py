@@ -30,7 +30,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
         yield house
 
 
-def test_a_listed_address_owns_the_server_if_the_provider_knows_it_and_each_issuer_has_its_own_accounts(
+def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(
     house: Courthouse,
 ) -> None:
     owner = visit("ada", "people")
@@ -186,9 +186,7 @@ def labels(app: AppTest) -> set[str]:
     return {button.label for button in app.button}
 
 
-def test_a_private_run_is_on_no_page_of_another_person_and_owners_read_who_did_what(
-    house: Courthouse, bea: Account
-) -> None:
+def test_a_private_run_is_on_no_page_of_another_and_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     cy = visit("cy", "deliberation", run=run)
     assert "There is no run" in texts(cy)
@@ -225,9 +223,7 @@ def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse,
         house.record(cell.run)
 
 
-def test_its_owner_says_who_sees_a_run_others_change_nothing_and_what_is_public_is_read_by_its_address(
-    house: Courthouse, bea: Account
-) -> None:
+def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     app = visit("bea", "deliberation", run=run)
     assert not app.exception

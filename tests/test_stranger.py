@@ -68,7 +68,7 @@ def test_mediation_ends_in_agreement_or_deadlock_and_its_view_shows_the_offers(
     assert all(isinstance(refund, int) for row in table.rows for refund in row[1:])
 
 
-def test_an_outcome_may_be_a_text_of_its_own_and_is_compared_with_no_jury_of_another_question(
+def test_an_outcome_may_be_a_text_and_is_compared_with_no_other_jury(
     mediation: Procedure, hear: Hear, tmp_path: Path
 ) -> None:
     _, record = hear(mediation)

@@ -62,9 +62,7 @@ def test_one_stage_alone_reads_its_own_data(tmp_path: Path, only: str, demonstra
         train(exported(tmp_path / "data", demonstrations, pairs), tmp_path / "out", only=only)
 
 
-def test_a_folder_with_nothing_to_train_on_is_refused_and_without_the_extra_it_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
         train(exported(tmp_path / "data", 0, 0), tmp_path / "out")
     with pytest.raises(CourtroomError, match="courtroom align --to"):

@@ -60,9 +60,7 @@ def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthous
     assert sum(not case.bundled for case in house.library.cases()) == 137
 
 
-def test_one_case_is_told_by_its_title_and_a_file_of_which_nothing_is_taken_in_is_an_error(
-    house: Courthouse, tmp_path: Path
-) -> None:
+def test_one_case_is_told_by_its_title_and_none_is_an_error(house: Courthouse, tmp_path: Path) -> None:
     app = uploaded("cail.jsonl", record(1).encode())
     (told,) = app.success
     assert told.value.startswith("Imported: ")

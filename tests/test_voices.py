@@ -158,7 +158,7 @@ def for_the_buyer(hearing: Hearing) -> list[int]:
     return [votes.count("buyer") for votes in rounds.values()]
 
 
-def test_juries_split_where_the_votes_on_record_do_and_most_talk_for_more_than_one_round(
+def test_juries_split_where_the_votes_on_record_do_and_most_talk_for_rounds(
     hearings: list[Hearing],
 ) -> None:
     real = [hearing.case.jury.buyer for hearing in hearings]  # type: ignore[union-attr]
