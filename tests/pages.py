@@ -51,6 +51,12 @@ def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query
     return app
 
 
+def press(app: AppTest, label: str) -> None:
+    """Click the button with this label; the page that is drawn then has no error."""
+    next(one for one in app.button if one.label == label).click().run()
+    assert not app.exception, app.exception
+
+
 def texts(app: AppTest) -> str:
     """What a page says."""
     kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)

@@ -221,16 +221,6 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
     assert record.run.verdict.details == {"amount": 8500.0}
 
 
-def test_a_fork_with_nothing_changed_asks_nothing_and_one_with_a_shorter_list_asks_the_chief_judge(
-    house: Courthouse,
-) -> None:
-    parent = hear(house, Court(objects=False))
-    for changes, asked in (({}, 0), ({"statutes": 3}, 1)):
-        run = house.fork(parent.run.id, parent.setup.model_copy(update=changes))
-        drive(house, run)
-        assert house.record(run).asked == asked
-
-
 # --- the second instance -------------------------------------------------------------------------------------
 
 

@@ -114,22 +114,3 @@ def test_a_case_with_a_real_jury_becomes_a_precedent_without_norms(tmp_path: Pat
     precedent = from_dispute(case)
     assert (precedent.buyer_votes, precedent.seller_votes, precedent.norms) == (8, 9, ())
     assert precedent.winner == "seller"
-
-
-@pytest.mark.parametrize(
-    ("data", "told"),
-    [
-        (b"", "The file holds no precedents."),
-        (b"[" * 100_000, "The file: it is nested too deeply."),
-        (b'\n{"id": ' * 100_000, "Line 2: it is not valid JSON at column "),
-        (b'{"id": ' * 100_000, "Line 1: it is nested too deeply."),
-        (b'{"buyer_votes": ' + b"9" * 5000 + b"}", "Line 1: it holds a number with too many digits."),
-        (b'[{"id": "x"},\n{"id" 3}]', "The file: it is not valid JSON at line 2, column "),
-        (b"[{}]", "Entry 1: "),
-        (b"\xff\xfe", "Line 1: it is not UTF-8 text."),
-    ],
-)
-def test_a_file_that_does_not_fit_gets_a_sentence(tmp_path: Path, data: bytes, told: str) -> None:
-    report = knowledge(tmp_path).precedents.import_file(data)
-    assert report.taken == ()
-    assert report.problems[0].startswith(told)

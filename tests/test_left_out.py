@@ -11,7 +11,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.media.medium import without_media
 from courtroom.settings import Settings
 from tests.asked import asked, media_of
-from tests.pages import page
+from tests.pages import page, press
 
 CASE = "phone-battery"
 
@@ -85,7 +85,7 @@ def test_the_setup_page_offers_it(house: Courthouse) -> None:
     app = page("setup", {"setup_section": "Models"})
     next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
     assert not app.exception, app.exception
-    next(button for button in app.button if button.label == "Start").click().run()
+    press(app, "Start")
     (run,) = house.store.runs()
     assert house.record(run.id).setup.model.vision == "left-out"
     house.runner.wait(run.id, 60)

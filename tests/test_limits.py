@@ -295,28 +295,6 @@ async def test_a_server_that_takes_only_so_many_calls_at_once_is_asked_no_more_t
     assert server.calls < 40 * 3
 
 
-async def test_a_server_that_alternates_between_429_and_fast_answers_gives_all_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    calls, refused = count(), 3
-
-    def answer(body: dict[str, Any]) -> web.Response | None:
-        """Refuses so many calls with 429, then answers one, and so on."""
-        if next(calls) % (refused + 1) < refused:
-            return web.json_response({"error": {"message": "slow down"}}, status=429)
-        return None
-
-    with Clocked(answer=answer) as server:
-        pool = await pool_at(server, tmp_path)
-        replies = await asked(pool, *questions(30, attempts=20))
-        limiter = pool.limits.limiter(("test", "openai/any"))
-    assert len(replies) == 30
-    assert server.calls == 30 * (refused + 1), "nothing is asked beyond what was refused"
-    assert limiter._adapted >= 1, "one call at least is always under way"
-    assert limiter._under_way == 0
-
-
 @pytest.mark.parametrize(
     "after", ["1e9", "inf", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "-5", "nan", "soon"]
 )

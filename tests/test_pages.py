@@ -19,7 +19,7 @@ from courtroom.shell.options import follow
 from pages.parts.shared.knobs import plain_fields
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
-from tests.pages import benched, heard, house, opened_at, page, texts
+from tests.pages import benched, heard, house, opened_at, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -118,10 +118,10 @@ def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Co
 def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
     next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
-    next(button for button in app.button if button.label == "Undo").click().run()
+    press(app, "Undo")
     assert next(n for n in app.number_input if n.label == "Jurors").value == 17
     next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
-    next(button for button in app.button if button.label == "Start").click().run()
+    press(app, "Start")
     (run,) = house.store.runs()
     setup = house.store.setup(run.id, CyberJurorsSetup)
     assert len(setup.jury) == 3
@@ -164,7 +164,7 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
     assert "A table two centimetres short" in texts(app)
     app.button(key=f"delete-{run}").click().run()
     assert house.store.runs() == []
-    next(button for button in app.button if button.label == "Undo").click().run()
+    press(app, "Undo")
     assert [row.id for row in house.store.runs()] == [run]
 
 
@@ -178,10 +178,9 @@ def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
     before = len(house.knowledge.precedents.all())
     next(button for button in app.button if button.key and button.key.startswith("delete-")).click().run()
     assert len(house.knowledge.precedents.all()) == before - 1
-    next(button for button in app.button if button.label == "Undo").click().run()
+    press(app, "Undo")
     assert len(house.knowledge.precedents.all()) == before
-    next(button for button in app.button if button.label == "Distil again").click().run()
-    assert not app.exception
+    press(app, "Distil again")
     (run,) = house.store.runs()
     house.runner.wait(run.id, 20)
     assert house.store.run(run.id).procedure == "distillation"
@@ -202,7 +201,7 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
     assert "8 are on record" in texts(app)
     next(box for box in app.number_input if box.label == "Statutes looked up").set_value(3).run()
     assert "statutes: 10 → 3" in texts(app).replace("\\", "")
-    next(button for button in app.button if button.label == "Start").click().run()
+    press(app, "Start")
     fork = house.store.runs()[-1]
     assert (fork.parent, fork.origin) == (run, "fork")
     house.runner.wait(fork.id, 60)
@@ -228,8 +227,7 @@ def test_a_learning_step_is_undone_and_the_memory_is_named_on_the_page(house: Co
     benched(house, "verdict", learning={"on": True})
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
     app = page("knowledge", part="learning")
-    next(button for button in app.button if button.label == "Undo this step").click().run()
-    assert not app.exception, app.exception
+    press(app, "Undo this step")
     assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
     app = page("knowledge", part="standards")
     app.text_input(key="snapshot-name").set_value("one").run()
@@ -299,7 +297,7 @@ def test_knobs_stand_in_groups_and_what_is_folded_away_is_open_where_it_was_chan
     (more, *_) = [box for box in app.expander if box.label.startswith("More:")]
     assert not more.proto.expanded
     app = page("setup", setup='{"procedure":"cyberjurors","setup":{"quorum":0.9}}')
-    next(one for one in app.button if one.label == "Use these settings").click().run()
+    press(app, "Use these settings")
     opened = [box.label for box in app.expander if box.label.startswith("More:") and box.proto.expanded]
     assert len(opened) == 1
     assert "Quorum" in opened[0]
@@ -316,8 +314,8 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     app = page("setup", setup=link(case="camera-fungus"))
     assert app.session_state["case"] == "camera-fungus"
     assert next(one for one in app.selectbox if one.label == "Procedure").value.name == "debate"
-    next(one for one in app.button if one.label == "Use these settings").click().run()
-    next(one for one in app.button if one.label == "Start").click().run()
+    press(app, "Use these settings")
+    press(app, "Start")
     (run,) = house.store.runs()
     assert (run.case_id, run.procedure, run.seed) == ("camera-fungus", "debate", 3)
     assert house.record(run.id).setup.model_dump()["rounds"] == 4
@@ -360,5 +358,5 @@ def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house
     app.switch_page("pages/setup.py").run()
     assert "camera-fungus" in "".join(code.value for code in app.code)
     next(one for one in app.text_input if one.label == "Name").set_value("plain")
-    next(one for one in app.button if one.label == "Save").click().run()
+    press(app, "Save")
     assert "case" not in house.setups.load("plain")

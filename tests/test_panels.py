@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from courtroom.courthouse import Courthouse
@@ -15,7 +14,7 @@ from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.shell.commands import app as shell
-from tests.pages import house, page, texts
+from tests.pages import house, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -99,11 +98,6 @@ def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else() -> None:
     assert (setup.jury_size, [one.name for one in setup.jury]) == (3, [one["name"] for one in persons])
     with pytest.raises(CourtroomError, match="no personas"):
         seating(JurisAgentsSetup, persons)
-
-
-def press(app: AppTest, label: str) -> None:
-    next(one for one in app.button if one.label == label).click().run()
-    assert not app.exception, app.exception
 
 
 def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:  # noqa: F811

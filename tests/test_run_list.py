@@ -16,7 +16,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
 from tests.kept_what_if import kept_what_if
-from tests.pages import heard, house, opened_at, page, texts
+from tests.pages import heard, house, opened_at, page, press, texts
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
@@ -133,8 +133,7 @@ def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthou
     assert next(button for button in app.button if button.label == "Compare").disabled
     app.number_input(key="runs-page").set_value(2).run()
     app.checkbox(key=f"pick-{run}").check().run()
-    next(button for button in app.button if button.label == "Compare 2 runs").click().run()
-    assert not app.exception, app.exception
+    press(app, "Compare 2 runs")
     assert app.title[0].value == "Compare"
     assert app.session_state["compared"] == f"{run}-00029,{run}"
 
@@ -152,8 +151,7 @@ def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(ho
         next(one for one in app.text_input if one.label == "Your name").set_value("Ada")
         next(one for one in app.toggle if one.label == "Star").set_value(star)
         next(one for one in app.multiselect if one.label == "Tags to add").set_value(tags)
-        next(one for one in app.button if one.label == "Mark these runs").click().run()
-        assert not app.exception, app.exception
+        press(app, "Mark these runs")
     marks = house.marks.all()
     assert len(marks) == 3
     assert {(one.star, one.tags) for given in marks.values() for one in given} == {(True, ("odd", "close call"))}
@@ -163,8 +161,7 @@ def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(ho
     app.button(key="delete-selected").click().run()
     assert "3 runs are deleted" in texts(app)
     assert house.store.runs() == []
-    next(one for one in app.button if one.label == "Undo").click().run()
-    assert not app.exception, app.exception
+    press(app, "Undo")
     assert len(house.store.runs()) == 3
     assert house.files.export(run) == before
 
@@ -203,7 +200,7 @@ def test_the_runs_of_a_what_if_or_a_case_are_listed_by_themselves(house: Courtho
     assert "Only runs of “Table”" in texts(app)
     opened = {str(one.key).removeprefix("open-") for one in app.button if str(one.key).startswith("open-")}
     assert opened == set(forks)
-    next(one for one in app.button if one.label == "Show all runs").click().run()
+    press(app, "Show all runs")
     next(one for one in app.selectbox if one.label == "Order").set_value("case").run()
     app.button(key="within-case-oak-table").click().run()
     assert "Only runs on" in texts(app)
@@ -220,12 +217,11 @@ def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house
     assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
     app = page("runs")
     app.button(key="select-page").click().run()
-    next(one for one in app.button if one.label == "Add to the table").click().run()
-    assert not app.exception, app.exception
+    press(app, "Add to the table")
     assert app.title[0].value == "Compare"
     assert "Comparison table: 2 runs" in texts(app)
     assert list(app.dataframe[0].value["run"]) == [other, run]
-    next(one for one in app.button if one.label == "Empty the table").click().run()
+    press(app, "Empty the table")
     assert "Comparison table" not in texts(app)
 
 

@@ -19,7 +19,6 @@ from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.errors import CannotSee, ModelRefused, ServerFailed
 from courtroom.models.litellm_model import LiteLLMModel
-from courtroom.models.longer import runs_in_circles
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply
 from courtroom.models.spec import ModelSpec
@@ -250,19 +249,6 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     assert 0 < len(again) == len(asked) / 2
     assert all("be brief" in messages[-1]["content"] and len(messages[-2]["content"]) <= 400 for messages in again)
     assert len({asked["max_tokens"] for asked in server.bodies}) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "circles"),
-    [
-        ("A sentence of its own, and another one that goes on about it. " * 3, True),
-        ("".join(f"Point {n}: the screen was broken when it came. " for n in range(8, 14)), True),
-        ("She says one thing. He says another. Who is right can't be told from the pictures that we have.", False),
-        ("", False),
-    ],
-)
-def test_what_runs_in_circles(text: str, circles: bool) -> None:
-    assert runs_in_circles(text) == circles
 
 
 async def test_a_model_that_is_loading_is_waited_for_until_a_bound(

@@ -19,7 +19,7 @@ from courtroom.sharing.links import DAY, Links
 from courtroom.sharing.rules import owned
 from courtroom.sharing.visibility import share
 from courtroom.shell.commands import app as shell
-from tests.pages import texts
+from tests.pages import press, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
 from tests.test_sharing import experiment_of, package, run_of
 
@@ -162,8 +162,8 @@ def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courth
     bea = person(house, "bea", Access.RUN)
     asked = {"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 1}}
     app = visit("bea", "setup", setup=json.dumps(asked))
-    next(one for one in app.button if one.label == "Use these settings").click().run()
-    next(one for one in app.button if one.label == "Start").click().run()
+    press(app, "Use these settings")
+    press(app, "Start")
     assert not app.error
     house.accounts.give(bea.id, Access.NONE)
     (run,) = house.store.runs()

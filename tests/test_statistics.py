@@ -18,14 +18,12 @@ from statsmodels.stats.multitest import multipletests
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.significance import (
-    bound_of,
     cases_needed,
     cases_needed_mcnemar,
     cochran,
     cohens_d,
     cohens_g,
     consistency,
-    ends,
     fewest_cases,
     holm,
     krippendorffs_alpha,
@@ -33,7 +31,6 @@ from courtroom.evaluation.significance import (
     paired_t,
     permutation,
     power_mcnemar,
-    series,
     wilcoxon,
 )
 from courtroom.experiments.measures.criminal import hit_at, ndcg_at
@@ -201,18 +198,6 @@ def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
     """The probability that the second alone is right, most likely where the difference is this: the root of Tango's quadratic."""
     b, c = (2 * cases - first + second) * gap - first - second, -second * gap * (1 - gap)
     return float(max(np.roots([2 * cases, b, c]).real))
-
-
-def test_repeats_are_stopped_early_by_a_test_whose_bound_says_what_is_shown() -> None:
-    shown = series([True] * 18)
-    assert bound_of(shown) == pytest.approx(0.05 ** (1 / 18), abs=1e-9)
-    assert f"{bound_of(shown):.1%}" == "84.7%"
-    later = series([False] + [True] * 26)
-    assert ends(bound_of(later), 27)["shown"] == pytest.approx(0.05, abs=1e-9)
-    assert bound_of(later) < binomtest(26, 27, alternative="greater").proportion_ci(0.95, "exact").low
-    assert bound_of(series([False] * 3)) == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-9)
-    with pytest.raises(ValueError, match="has not ended"):
-        bound_of(series([True]))
 
 
 def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:

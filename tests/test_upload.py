@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
-from tests.pages import house, page
+from tests.pages import house, page, press
 
 __all__ = ["house"]  # a fixture
 
@@ -44,8 +44,7 @@ def uploaded(name: str, data: bytes) -> AppTest:
     app = page()
     app.button_group(key="adding").set_value("Upload").run()
     app.file_uploader[0].upload(name, data).run()
-    next(button for button in app.button if button.label == "Import").click().run()
-    assert not app.exception, app.exception
+    press(app, "Import")
     return app
 
 
@@ -78,7 +77,7 @@ def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse)
     app.button_group(key="adding").set_value("Upload").run()
     app.text_input(key="label_names").set_value("0=not_entailment,1=entailment")
     app.file_uploader[0].upload("WNLI.tsv", data).run()
-    next(button for button in app.button if button.label == "Import").click().run()
+    press(app, "Import")
     case = house.library.case("wnli")
     assert [item.label for item in case.items] == ["entailment", "not_entailment"]
 
