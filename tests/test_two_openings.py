@@ -12,7 +12,6 @@ import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from pages.parts.shared import house as pages_house
@@ -45,7 +44,7 @@ def shell(home: Path, *words: str) -> str:
 
 def judged(house: Courthouse, seed: int) -> str:
     return drive(
-        house, house.new_run("cyberjurors", house.library.case(CASE), CyberJurorsSetup(jury_size=1, rounds=1), seed)
+        house, house.new_run("debate", house.library.case(CASE), house.procedures["debate"].setup(rounds=1), seed)
     )
 
 
@@ -62,7 +61,7 @@ def test_a_store_that_one_process_opens_twice_loses_nothing_though_others_close_
         if number % 2:
             assert runs[-1] in shell(tmp_path, "runs")
         else:
-            shell(tmp_path, "run", CASE, "--set", "jury_size=1", "--set", "rounds=1", "--seed", str(1000 + number))
+            shell(tmp_path, "run", CASE, "--procedure", "debate", "--set", "rounds=1", "--seed", str(1000 + number))
         second.close()
     first.close()
     listed = shell(tmp_path, "runs")
