@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from courtroom import report
 from courtroom.__main__ import main
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
+from courtroom.engine.asker import Asker
 from courtroom.engine.blocks import Diff, Marked, Table, runs
 from courtroom.engine.changes import changed, merged
 from courtroom.engine.record import Record
@@ -45,6 +48,8 @@ GOOD, OTHER = "Forty families left their houses.", "The river rose two metres."
 INVENTED = "A film crew from Paris interviewed penguins."
 ASSESSOR = {"assessor": {"id": "judge"}}
 """A model of its own, without which nobody assesses."""
+RUNS = count()
+"""Each run's model has a name of its own: what another has answered is not on record for it."""
 
 
 def panel(
@@ -98,7 +103,8 @@ def write(house: Courthouse, model: Scripted | None = None, case: Document = CAS
     """A run to its end, by a scripted model or offline."""
     if model is not None:
         house.pool = model  # type: ignore[assignment, misc]
-    spec = ModelSpec(id="scripted") if model else ModelSpec()
+        house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    spec = ModelSpec(id=f"scripted-{next(RUNS)}") if model else ModelSpec()
     run = drive(house, house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0))
     return house.record(run)
 

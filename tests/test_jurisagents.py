@@ -3,12 +3,15 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
+from courtroom.engine.asker import Asker
 from courtroom.engine.events import Noted, Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
@@ -36,6 +39,8 @@ CASE = CriminalCase(
 )
 FIRST = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment": {"imprisonment": 12}}
 FINAL = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment": {"imprisonment": 8}}
+RUNS = count()
+"""Each run's model has a name of its own: what another has answered is not on record for it."""
 
 
 class Court(Scripted):
@@ -85,7 +90,8 @@ def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
-    setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
     run = drive(house, house.new_run("jurisagents", case, setup, 0))
     return house.record(run)
 
