@@ -4,7 +4,6 @@ import struct
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.models import local
@@ -66,34 +65,23 @@ def test_a_listing_that_redirects_is_not_followed() -> None:
         assert not other.listed
 
 
-def test_a_model_is_picked_from_a_connections_list(house: Courthouse) -> None:
+def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(house: Courthouse) -> None:
     with OpenAIServer() as server:
         house.__dict__["connections"] = lab(server)
-        app = setup_page()
+        app = page("setup", {"setup_section": "Models"})
         (picker,) = [box for box in app.selectbox if box.label == "Model"]
         assert "hosted_vllm/any @ lab" in picker.options
         picker.select("hosted_vllm/any @ lab").run()
         assert not app.exception
         model = app.session_state["drafts"]["cyberjurors"].values["model"]
-    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "lab")
-
-
-def test_each_seat_gets_a_model_of_its_own_in_one_choice(house: Courthouse) -> None:
-    with OpenAIServer() as server:
-        house.__dict__["connections"] = lab(server)
-        app = setup_page()
         (several,) = [box for box in app.multiselect if box.label == "Models, in turn"]
         several.select("offline").select("hosted_vllm/any @ lab").run()
         press(app, "Give them out")
         members = app.session_state["drafts"]["cyberjurors"].values["members"]
+    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "lab")
     assert members["juror-01"]["id"] == members["juror-03"]["id"] == "offline"
     assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "lab")
     assert len(members) == 18
-
-
-def setup_page() -> AppTest:
-    """The Setup page with its section on models open."""
-    return page("setup", {"setup_section": "Models"})
 
 
 # --- models in files of this machine, without llama.cpp -------------------------------------------------------
