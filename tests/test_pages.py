@@ -223,12 +223,9 @@ def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_ma
     assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
 
 
-def test_a_learning_step_is_undone_and_the_memory_is_named_on_the_page(house: Courthouse) -> None:
+def test_the_memory_is_named_and_a_learning_step_undone_on_the_page(house: Courthouse) -> None:
     benched(house, "verdict", learning={"on": True})
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
-    app = page("knowledge", part="learning")
-    press(app, "Undo this step")
-    assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
     app = page("knowledge", part="standards")
     app.text_input(key="snapshot-name").set_value("one").run()
     app.button(key="snapshot-take").click().run()
@@ -238,6 +235,8 @@ def test_a_learning_step_is_undone_and_the_memory_is_named_on_the_page(house: Co
     app.text_input(key="snapshot-name").set_value("a b").run()
     app.button(key="snapshot-take").click().run()
     assert "be named “a b”" in app.error[0].value
+    press(page("knowledge", part="learning"), "Undo this step")
+    assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
 
 
 def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:

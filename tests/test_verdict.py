@@ -126,6 +126,7 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
         Statute(number=234, suffix=suffix, text=Both(en=text)) for suffix, text in ((0, "Injuring."), (1, "Organs."))
     ]
     house.knowledge.of("statutes", "mine").add(statutes)
+    model.history.clear()
     hear(house, model, base="mine")
     assert draft.count("\nArticle 234") == 1
 
