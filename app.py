@@ -15,14 +15,12 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 from streamlit.web.server import server_util
 
-from courtroom.access.account import Access
-from courtroom.access.acting import acting
+from courtroom.access import Access, acting
 from courtroom.language import _
 from pages.parts.shared.actions import plainly
 from pages.parts.shared.house import ALONE, outside
 from pages.parts.shared.protocol import Headers, guard
-from pages.parts.shared.reader import follow_the_theme, speak, switch
-from pages.parts.shared.sign_in import person_view
+from pages.parts.shared.reader import follow_the_theme, person_view, speak, switch
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 

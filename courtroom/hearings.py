@@ -10,9 +10,8 @@ from contextlib import suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from courtroom.access.account import Access
-from courtroom.access.acting import acting, acts, found_by, needs
-from courtroom.accounts.store import AccountStore
+from courtroom.access import Access, acting, acts, found_by, needs
+from courtroom.accounts import AccountStore
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
@@ -45,7 +44,7 @@ from courtroom.models.pool import ModelPool
 from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
-from courtroom.panel.panels import PanelStore
+from courtroom.panel.personas import PanelStore
 from courtroom.questions.asides import AsideStore
 from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits

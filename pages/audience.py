@@ -4,18 +4,24 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
 from courtroom.room.live_audiences import Poll
-from pages.parts.audience.phone import address, case_html, live_audiences, phone_id, said_html
-from pages.parts.audience.presenter import sides_css, tally_html
+from pages.parts.live.audience_view import (
+    address,
+    case_html,
+    live_audiences,
+    phone_id,
+    said_html,
+    sides_css,
+    tally_html,
+)
 from pages.parts.shared.case_view import medium_view
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import heading
-from pages.parts.shared.sign_in import opens
+from pages.parts.shared.reader import heading, opens
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from courtroom.access.account import Access
+from courtroom.access import Access
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
@@ -12,11 +12,10 @@ from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
 from courtroom.language import _, language, translated
 from pages.parts.cases.adding import case_form, text_form, upload
-from pages.parts.shared.actions import errors_shown, undo_bar
+from pages.parts.shared.actions import errors_shown, offered, undo_bar
 from pages.parts.shared.case_view import case_view
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import declared, escaped, literal
-from pages.parts.shared.offered import offered
 from pages.parts.shared.table import in_columns, many, unreadable_rows
 
 PER_ROW = 3

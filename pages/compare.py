@@ -5,8 +5,18 @@ import streamlit as st
 from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.comparison import Comparison, compare
 from courtroom.language import _
-from pages.parts.compare.runs import chosen_runs, comparison_table, in_a_sentence, run_cards, standing
-from pages.parts.compare.tabs import answers_beside, look_ups_beside, members_beside, views_beside, votes_beside
+from pages.parts.compare import (
+    answers_beside,
+    chosen_runs,
+    comparison_table,
+    in_a_sentence,
+    look_ups_beside,
+    members_beside,
+    run_cards,
+    standing,
+    views_beside,
+    votes_beside,
+)
 from pages.parts.shared.differences import differences_view, family_view, setting
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal

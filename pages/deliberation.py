@@ -10,16 +10,14 @@ from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
-from pages.parts.audience.presenter import audience_view
+from pages.parts.live.audience_view import audience_view
 from pages.parts.live.intervene import interventions_view, seats
-from pages.parts.live.room_view import LIVE_S, end_of_stage, pulse_view, room_view, scene_of
-from pages.parts.live.tabs_view import NOW, back, tabs_view
-from pages.parts.live.votes_view import verdict_view, votes_worth
+from pages.parts.live.questions_view import marks_view
+from pages.parts.live.room_view import LIVE_S, end_of_stage, pace, pulse_view, room_view, scene_of, this_session
+from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import controls, standing
 from pages.parts.shared.house import courthouse, current_run
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.marks_view import marks_view
-from pages.parts.shared.pace import pace, this_session
 from pages.parts.shared.reader import heading
 from pages.parts.shared.table import count, duration, money
 

@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from courtroom.access.account import Access
-from courtroom.access.acting import may
+from courtroom.access import Access, may
 from courtroom.experiments.store import NoSuchExperiment
 from courtroom.language import _
 from pages.parts.experiments.datasets import draw_datasets

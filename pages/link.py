@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
@@ -10,14 +10,13 @@ from courtroom.sharing.links import GONE, Links, NoSuchLink
 from courtroom.sharing.rules import owned
 from pages.parts.experiments.view import experiment_to_read
 from pages.parts.live.room_view import room_view
-from pages.parts.live.votes_view import verdict_view, votes_view
+from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.case_view import case_body
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.reader import heading
-from pages.parts.shared.sign_in import remember
+from pages.parts.shared.reader import heading, remember
 from pages.parts.shared.table import moment
 
 PUBLIC = "public"

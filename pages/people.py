@@ -5,16 +5,15 @@ from datetime import UTC, datetime, time, timedelta
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Access
-from courtroom.access.acting import acting
-from courtroom.accounts.store import KnownAccount
+from courtroom.access import Access, acting
+from courtroom.accounts import KnownAccount
 from courtroom.errors import CourtroomError
 from courtroom.language import N_, _, translated
 from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
-from pages.parts.shared.download import download
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.sign_in import in_words
+from pages.parts.shared.reader import in_words
+from pages.parts.shared.share_view import download
 from pages.parts.shared.table import moment, page_of, table
 
 WIDTHS = (3, 2, 2, 2, 1)

@@ -4,18 +4,16 @@ from typing import Any
 
 import streamlit as st
 
-from courtroom.access.account import Access
+from courtroom.access import Access
 from courtroom.evaluation.run_list import Order, RunFilter, RunLine, RunList
 from courtroom.language import _, translated
-from pages.parts.runs.lines import WIDTHS, WITHIN, Lines
-from pages.parts.runs.picked import MOST_AT_ONCE, pick_all, selected_bar, undo_deletion
-from pages.parts.shared.actions import errors_shown
+from pages.parts.live.questions_view import marks_filter
+from pages.parts.runs import MOST_AT_ONCE, WIDTHS, WITHIN, Lines, pick_all, selected_bar, undo_deletion
+from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.controls import STATUS
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import literal
-from pages.parts.shared.marks_view import marks_filter
-from pages.parts.shared.offered import offered
-from pages.parts.shared.sign_in import whose_filter
+from pages.parts.shared.reader import whose_filter
 from pages.parts.shared.table import page_of
 
 LIVE_S = 2.0

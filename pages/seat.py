@@ -4,16 +4,16 @@ import time
 
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.engine.people import NoSuchSeat, Seat, SeatQuestion
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.media.medium import Medium
-from pages.parts.shared.answer_form import answer_fields
+from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.sign_in import opens
+from pages.parts.shared.reader import opens
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"

@@ -12,13 +12,11 @@ from courtroom.models.spec import OFFLINE
 from pages.parts.setup.editors import graph_editor, personas_table, prompts_editor, rules_editor
 from pages.parts.setup.estimate_view import estimate_view, month_view, paper_view
 from pages.parts.setup.sources import changes_from, fork_bar, forked_run, link_box, setup_file, take_case_and_procedure
-from pages.parts.shared.actions import errors_shown
-from pages.parts.shared.draft import EDITED, SHARE, SetupDraft
+from pages.parts.shared.actions import errors_shown, runs_here
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.inert import literal
-from pages.parts.shared.knobs import knobs
+from pages.parts.shared.knobs import EDITED, SHARE, SetupDraft, knobs
 from pages.parts.shared.models_form import embedding_choice, embedding_notes, keys_form, models_form, typed_keys
-from pages.parts.shared.offered import runs_here
 from pages.parts.shared.table import one_of
 
 house = courthouse()

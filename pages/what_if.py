@@ -8,8 +8,7 @@ from courtroom.language import _
 from pages.parts.experiments.list import experiment_list
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.inert import literal
-from pages.parts.what_if.form import what_if_form
-from pages.parts.what_if.view import what_if_view
+from pages.parts.what_if import what_if_form, what_if_view
 
 house = courthouse()
 st.title(_("What if"))

@@ -8,9 +8,8 @@ from contextlib import closing
 from functools import cache
 from pathlib import Path
 
-from courtroom.access.account import Access, Account, Resource
-from courtroom.access.acting import acts
-from courtroom.accounts.store import Identity
+from courtroom.access import Access, Account, Resource, acts
+from courtroom.accounts import Identity
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
@@ -20,8 +19,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
-from courtroom.sharing.links import DAY, Links
-from courtroom.sharing.visibility import share
+from courtroom.sharing.links import DAY, Links, share
 from tests.kept_what_if import kept_what_if
 
 STORE = "courtroom.sqlite"

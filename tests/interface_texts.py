@@ -78,8 +78,8 @@ DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked"
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
 SENTENCE = re.compile(r"(?s)(\{\w+\}|[A-Z“]).*[a-z}”)`'] ?[a-z}].*[.?!]$")
-DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/*/trial.py", "judging/views.py", "experiments/what_if.py",
-         "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law/judgment.py",
+DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py", "procedures/[cjv]*/procedure.py", "judging/views.py", "experiments/what_if.py",
+         "questions/asides.py", "questions/audit.py", "evaluation/comparison.py", "engine/run.py", "law.py",
          "cases/dispute.py", "cases/criminal.py", "cases/labelled.py",
          "experiments/sequential_test.py", "datasets/statistics.py", "engine/interventions.py", "cases/checks.py", "room/scene.py",
          "datasets/checking.py", "experiments/table.py", "experiments/driver.py",

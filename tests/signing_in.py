@@ -10,9 +10,8 @@ from streamlit import config
 from streamlit.runtime.secrets import secrets_singleton
 from streamlit.testing.v1 import AppTest
 
-from courtroom.access.account import Access, Account
-from courtroom.access.acting import acts, found_by
-from courtroom.accounts.store import Identity
+from courtroom.access import Access, Account, acts, found_by
+from courtroom.accounts import Identity
 from courtroom.courthouse import Courthouse
 
 ROOT = Path(__file__).parents[1]

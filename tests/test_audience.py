@@ -5,8 +5,7 @@ import json
 import pytest
 
 from courtroom import report
-from courtroom.access.account import Access, Account
-from courtroom.access.acting import Forbidden, acts
+from courtroom.access import Access, Account, Forbidden, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

@@ -23,7 +23,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
     # Each phone reads the store anew: a test does not wait for a second to pass.
     monkeypatch.setattr("courtroom.room.live_audiences.FRESH_S", 0.0)
     monkeypatch.setattr("courtroom.room.live_audiences.ARGUMENTS_S", 0.0)
-    monkeypatch.setattr("pages.parts.audience.phone.address", lambda: "203.0.113.7")
+    monkeypatch.setattr("pages.parts.live.audience_view.address", lambda: "203.0.113.7")
     from pages.parts.shared.house import courthouse
 
     house = courthouse()

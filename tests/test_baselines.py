@@ -8,9 +8,9 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample, samples
 from courtroom.engine.record import Record
-from courtroom.judging.referred import Referred
-from courtroom.law.judgment import Decided, Term
-from courtroom.procedures.jurisagents.trial import prevailing
+from courtroom.judging.criminal import Referred
+from courtroom.law import Decided, Term
+from courtroom.procedures.jurisagents.procedure import prevailing
 from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive

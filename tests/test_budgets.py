@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom.access.account import Access, Account
-from courtroom.access.acting import acts
-from courtroom.accounts.store import AccountStore, Identity
+from courtroom.access import Access, Account, acts
+from courtroom.accounts import AccountStore, Identity
 from courtroom.engine import budget
 from courtroom.engine.budget import Need, Reserved, Spent
 from courtroom.engine.errors import BudgetReached

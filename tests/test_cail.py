@@ -11,8 +11,8 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.files import Package, read_upload
 from courtroom.cases.readers import cail
 from courtroom.errors import CaseError
-from courtroom.judging.answers import JudgmentAnswer
-from courtroom.law.judgment import LONGEST, Term, defendants_in
+from courtroom.judging.criminal import JudgmentAnswer
+from courtroom.law import LONGEST, Term, defendants_in
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"

@@ -13,7 +13,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
-from courtroom.figures.votes_beside import draw_votes_beside
+from courtroom.figures.graph import draw_votes_beside
 from courtroom.models.errors import ModelError
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

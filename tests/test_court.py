@@ -57,7 +57,7 @@ def private(text: str) -> set[str]:
 
 def test_no_procedure_uses_a_private_field_of_the_court() -> None:
     files = sorted(PROCEDURES.rglob("*.py"))
-    assert any(file.name == "deliberate.py" for file in files)
+    assert any(file.name == "procedure.py" for file in files)
     assert {str(file): found for file in files if (found := private(file.read_text("utf-8")))} == {}
     assert private("court._services.ledger.add(event)") == {"_services"}
 

@@ -19,9 +19,8 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
-from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
+from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
-from courtroom.procedures.courtroom_llm.trial import pointed_to
 from courtroom.settings import Settings
 from tests.driving import drive
 from tests.openai_server import OpenAIServer

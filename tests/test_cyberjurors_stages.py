@@ -11,7 +11,7 @@ from courtroom.cases.dispute import Dispute, Evidence, PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.run import Control
-from courtroom.knowledge.precedents import dispute_text, from_dispute
+from courtroom.knowledge.bases import dispute_text, from_dispute
 from courtroom.knowledge.search import Search
 from courtroom.media.medium import Medium
 from courtroom.models.request import Request

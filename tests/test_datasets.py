@@ -19,7 +19,7 @@ from courtroom.datasets.draft import CHUNK
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
-from courtroom.law.judgment import Term
+from courtroom.law import Term
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 

@@ -15,11 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
-from courtroom.accounts.store import AccountStore, Identity
+from courtroom.accounts import AccountStore, Identity
 from courtroom.errors import CourtroomError
 from courtroom.models.local import LOCAL_SERVERS
-from courtroom.panel.panels import write_csv
-from courtroom.panel.personas import sample_panel
+from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.settings import Settings, variables
 from courtroom.store.database import Database
 from tests.app_server import app_server

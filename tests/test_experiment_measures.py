@@ -21,9 +21,8 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench
 from courtroom.experiments.measures import MEASURES, Measure, Scored, wanted
 from courtroom.experiments.outcome import Outcome, of_text
-from courtroom.judging.referred import candidates
-from courtroom.law.judgment import Judgment, Term, term_class
-from courtroom.law.statute import Both, Statute
+from courtroom.judging.criminal import candidates
+from courtroom.law import Both, Judgment, Statute, Term, term_class
 from tests.real import FOLDER, needs_real_data
 
 RANDOM = random.Random(12)

@@ -12,7 +12,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import origins
 from courtroom.knowledge.imports import BATCH, Imports
 from courtroom.knowledge.search import Fetch, Knowledge, Search
-from courtroom.law.statute import Both
+from courtroom.law import Both
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests.real import FOLDER, needs_real_data

@@ -16,7 +16,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.figures.graph import draw_graph
 from courtroom.figures.memory import draw_standards
 from courtroom.knowledge.memory import Standard
-from courtroom.law.judgment import Judgment
+from courtroom.law import Judgment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.house import courthouse
 

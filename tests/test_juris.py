@@ -26,11 +26,10 @@ from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
 from courtroom.procedures.juris.baselines import QUESTIONS
-from courtroom.procedures.juris.deliberate import most_proposed
 from courtroom.procedures.juris.kept import why_not_kept
-from courtroom.procedures.juris.points_of_view import SEVEN
-from courtroom.procedures.juris.procedure import JURIS
+from courtroom.procedures.juris.procedure import JURIS, most_proposed
 from courtroom.procedures.juris.setup import JurisSetup, members
+from courtroom.procedures.juris.tasks import SEVEN
 from courtroom.settings import Settings
 from tests.driving import drive
 from tests.openai_server import OpenAIServer

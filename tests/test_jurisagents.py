@@ -15,8 +15,7 @@ from courtroom.engine.asker import Asker
 from courtroom.engine.events import Noted, Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
-from courtroom.law.judgment import same_matter
-from courtroom.law.statute import Both, Statute, charges_of
+from courtroom.law import Both, Statute, charges_of, same_matter
 from courtroom.media.medium import Medium
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of

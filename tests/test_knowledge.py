@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.knowledge.precedents import from_dispute
+from courtroom.knowledge.bases import from_dispute
 from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
 from courtroom.settings import Settings
 from courtroom.store.database import Database

@@ -17,7 +17,7 @@ from courtroom.language.catalogue import PLACE, path_of
 from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
-from pages.parts.runs.picked import TABLE
+from pages.parts.runs import TABLE
 from tests.driving import drive
 from tests.interface_texts import ROOT, Source, found
 from tests.write_catalogue import missing

@@ -8,7 +8,7 @@ import pytest
 from courtroom.cases.criminal import CriminalCase, Given, Gold
 from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError
-from courtroom.law.judgment import Term
+from courtroom.law import Term
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"

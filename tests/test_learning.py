@@ -14,7 +14,7 @@ from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.lessons import Adjust, Lesson
 from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.knowledge.search import Hit
-from courtroom.law.judgment import Judgment, Term, term_class
+from courtroom.law import Judgment, Term, term_class
 from courtroom.procedures.verdict.learning import Trajectory, confidence, shared_anchor
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.access.account import Access, Account
-from courtroom.access.acting import acts
+from courtroom.access import Access, Account, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Noted, StageBegan
@@ -20,7 +19,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.room.player import Scenes
 from courtroom.settings import Settings
-from pages.parts.shared.pace import AWAY_S, LOOKS_SHARE, SHARE, Pace
+from pages.parts.live.room_view import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
 from tests.benchmarks.looker import Looker
 from tests.openai_server import OpenAIServer

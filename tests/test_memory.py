@@ -20,7 +20,7 @@ from courtroom.knowledge.memory import (
     topo,
 )
 from courtroom.knowledge.search import Knowledge
-from courtroom.law.judgment import Judgment
+from courtroom.law import Judgment
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 

@@ -12,8 +12,7 @@ from courtroom.engine.changes import changed
 from courtroom.engine.events import Voted
 from courtroom.engine.record import Record
 from courtroom.evaluation.yardstick import of_runs
-from courtroom.judging.first_ballot import BestReasons
-from courtroom.judging.private_ballot import other_way, private_votes
+from courtroom.judging.jurors import BestReasons, other_way, private_votes
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS

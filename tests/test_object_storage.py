@@ -12,8 +12,7 @@ from moto.server import ThreadedMotoServer
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError
-from courtroom.media.object_storage import ObjectStorage
-from courtroom.media.store import MediaStore, media_of
+from courtroom.media.store import MediaStore, ObjectStorage, media_of
 from courtroom.settings import Settings, from_environment
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine

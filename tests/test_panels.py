@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import seating
 from courtroom.errors import CourtroomError
-from courtroom.panel.panels import read_panel, write_csv, write_yaml
-from courtroom.panel.personas import sample_panel
+from courtroom.panel.personas import read_panel, sample_panel, write_csv, write_yaml
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.shell.commands import app as shell

@@ -41,7 +41,7 @@ VIEWS = """
 from pages.parts.live.questions_view import audit_view
 from pages.parts.live.questions_view import interview_view
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.marks_view import marks_view
+from pages.parts.live.questions_view import marks_view
 
 house = courthouse()
 record = house.record(run)

@@ -16,8 +16,8 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JurorOpinion, JuryRecord
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.knowledge.precedents import from_dispute
-from courtroom.law.judgment import Term
+from courtroom.knowledge.bases import from_dispute
+from courtroom.law import Term
 from courtroom.models.offline import OfflineModel
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply, Request, Watch

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.access.account import NOBODY, Access, Account, Resource, Visibility
-from courtroom.access.acting import Forbidden, acts
+from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts
 from courtroom.cases.files import Package, read_folder
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
@@ -21,9 +20,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.settings import DATA, Settings
 from courtroom.sharing.actions import ActionFilter, ActionLog, note
-from courtroom.sharing.links import DAY, HOUR, Links, NoSuchLink
+from courtroom.sharing.links import DAY, HOUR, Links, NoSuchLink, share
 from courtroom.sharing.rules import listed, may_change, may_see, take
-from courtroom.sharing.visibility import share
 from tests.kept_what_if import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)

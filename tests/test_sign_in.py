@@ -8,16 +8,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
-from courtroom.access.account import NOBODY, Access, Account, Resource
-from courtroom.access.acting import Forbidden, acting, acts
+from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, acting, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import ActionFilter, ActionLog
-from courtroom.sharing.links import DAY, Links
+from courtroom.sharing.links import DAY, Links, share
 from courtroom.sharing.rules import owned
-from courtroom.sharing.visibility import share
 from courtroom.shell.commands import app as shell
 from tests.pages import press, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit

@@ -34,7 +34,7 @@ from courtroom.evaluation.significance import (
     wilcoxon,
 )
 from courtroom.experiments.measures.criminal import hit_at, ndcg_at
-from courtroom.law.judgment import LONGEST, Term, term_class
+from courtroom.law import LONGEST, Term, term_class
 
 RANDOM = random.Random(4)
 A = [True] * 8 + [False] * 2 + [True] * 3

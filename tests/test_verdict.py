@@ -12,8 +12,7 @@ from courtroom.engine.record import Record
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Standard
 from courtroom.knowledge.search import Fetch
-from courtroom.law.judgment import Judgment
-from courtroom.law.statute import Both, Statute
+from courtroom.law import Both, Judgment, Statute
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec

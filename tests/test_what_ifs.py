@@ -17,7 +17,7 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.store import StoredCell
 from courtroom.experiments.what_if import evidence_left_out, members_left_out, results, singly, values
-from courtroom.figures.what_if import draw_flips, draw_shares, draw_swings
+from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

@@ -14,7 +14,7 @@ from courtroom.media.store import MAX_FRAMES, MediaStore
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
-from courtroom.procedures.cyberjurors.examine import key_media, seconds
+from courtroom.procedures.cyberjurors.procedure import key_media, seconds
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
 from tests.pictures import video
 from tests.say import picture

@@ -5,7 +5,7 @@ from typing import Any
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.bases import bundled_statutes
-from courtroom.law.judgment import Judgment, Term
+from courtroom.law import Judgment, Term
 from courtroom.models.prompts import Prompts
 from courtroom.models.task import Task
 from courtroom.procedures import PROCEDURES

@@ -38,33 +38,22 @@ class UnpacksTooMuch(CourtroomError):
 
 @dataclass
 class UnpackLimit:
-    """How much may come out of a packed file: `MAX_STREAM` bytes, and `MAX_RATIO` times what has been read of it.
-
-    Args:
-        packed: how many packed bytes have been read.
-    """
+    """How much may come out of a packed file: `MAX_STREAM` bytes, and `MAX_RATIO` times what has been read of it. `packed`: how
+    many packed bytes have been read."""
 
     name: str
     packed: Callable[[], int]
     unpacked: int = 0
 
     def add(self, size: int) -> None:
-        """Count bytes that come out, before room is made for them.
-
-        Raises:
-            UnpacksTooMuch: they are more than may come out.
-        """
+        """Count bytes that come out, before room is made for them. Raises `UnpacksTooMuch`: they are more than may come out."""
         self.unpacked += size
         if self.unpacked > min(MAX_STREAM, FREE + MAX_RATIO * self.packed()):
             raise UnpacksTooMuch(f"{self.name} unpacks to far more than it should. Get the file again from its source.")
 
 
 class BoundedReader(io.BufferedReader):
-    """Reads a file, unpacked, under an `UnpackLimit`.
-
-    Args:
-        packed: whether it is packed with gzip.
-    """
+    """Reads a file, unpacked, under an `UnpackLimit`. `packed`: whether it is packed with gzip."""
 
     def __init__(self, name: str, file: IO[bytes], packed: bool) -> None:
         self._file = file
@@ -142,11 +131,7 @@ class Archive:
         return [path for path in paths if not any(part.startswith((".", "__MACOSX")) for part in path.parts)]
 
     def read(self, path: PurePosixPath) -> bytes | None:
-        """A member's content; None where there is no such member.
-
-        Raises:
-            CaseError: it is damaged.
-        """
+        """A member's content; None where there is no such member. Raises `CaseError`: it is damaged."""
         member = self._members.get(str(path))
         if member is None:
             return None
@@ -166,11 +151,7 @@ class Archive:
         return self._members[str(path)].compress_size
 
     def open(self, path: PurePosixPath) -> IO[bytes]:
-        """A member to be read bit by bit.
-
-        Raises:
-            CaseError: it is damaged.
-        """
+        """A member to be read bit by bit. Raises `CaseError`: it is damaged."""
         try:
             return self._zip.open(self._members[str(path)])
         except _BROKEN as error:

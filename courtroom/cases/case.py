@@ -81,14 +81,8 @@ class Case(Strict):
         return ()
 
     def with_addition(self, text: str, side: str) -> Self:
-        """The case with something put in while it is heard.
-
-        Args:
-            side: whose it is, where the kind of case has sides.
-
-        Raises:
-            CaseError: nothing can be put into this kind of case.
-        """
+        """The case with something put in while it is heard. `side`: whose it is, where the kind of case has sides. Raises
+        `CaseError`: nothing can be put into this kind of case."""
         raise CaseError(
             f"Nothing can be put into a {self.kind_title.lower()} while it is heard. Give all a note instead."
         )
@@ -99,11 +93,7 @@ class Case(Strict):
 
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A case from a text that somebody wrote or pasted.
-
-        Raises:
-            CaseError: the text can't be read as such a case.
-        """
+        """A case from a text that somebody wrote or pasted. Raises `CaseError`: the text can't be read as such a case."""
         raise NotImplementedError(f"a text does not make a {cls.kind_title}")
 
     parts_title: ClassVar[str] = "evidence"
@@ -114,11 +104,7 @@ class Case(Strict):
         return ()
 
     def without(self, *parts: str) -> Self:
-        """The case with these parts left out.
-
-        Raises:
-            CaseError: it has no such part, or can't do without.
-        """
+        """The case with these parts left out. Raises `CaseError`: it has no such part, or can't do without."""
         if parts:
             raise CaseError(f"{self.id} has no part that could be left out.")
         return self

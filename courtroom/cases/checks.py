@@ -57,11 +57,8 @@ FORMS: Mapping[str, str] = {
 
 
 def explain(error: ValidationError, data: Any = None) -> list[str]:
-    """A sentence for each thing that does not fit, naming the field as a reader would.
-
-    Args:
-        data: what did not fit; entries of lists are then named by their ids too.
-    """
+    """A sentence for each thing that does not fit, naming the field as a reader would. `data`: what did not fit; entries of lists
+    are then named by their ids too."""
     return [f"{place(item['loc'], data)}: {_sentence(item)}" for item in error.errors()]
 
 
@@ -117,11 +114,7 @@ class CheckFinding:
 
 
 def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[CheckFinding]:
-    """All findings on a case, errors first.
-
-    Args:
-        files: the media by the paths in the case, or the store that has them by content.
-    """
+    """All findings on a case, errors first. `files`: the media by the paths in the case, or the store that has them by content."""
     findings = [*_media(case, _checker(files))]
     if isinstance(case, Dispute):
         findings += [*_structure(case), *_dates(case), *_mentions(case)]

@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 from courtroom.cases.case import JUDGMENT_TITLES, Case
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.law.judgment import Decided, Judgment, Term, bare_charge
-from courtroom.law.statute import Statute
+from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
 from courtroom.media.medium import Medium, hashed
 from courtroom.strict import Strict
 from courtroom.text.words import sentences

@@ -59,11 +59,8 @@ def read_upload(name: str, source: bytes | Path, labels: Names = None) -> list[P
 
 
 def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator[Package | CaseError]:
-    """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`.
-
-    Raises:
-        CaseError: the file as a whole can't be read.
-    """
+    """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`. Raises
+    `CaseError`: the file as a whole can't be read."""
     beside: Beside = _nowhere
     if isinstance(source, Path):
         if not source.exists():

@@ -25,12 +25,8 @@ PROMPTS = Path(__file__).parent / "prompts"
 
 
 def parse_case(data: Any) -> Case:
-    """A case from plain data.
-
-    Raises:
-        CaseError: it is no object, or of no kind that is known.
-        ValidationError: a field is missing or wrong.
-    """
+    """A case from plain data. Raises `CaseError`: it is no object, or of no kind that is known; `ValidationError`: a field is
+    missing or wrong."""
     if not isinstance(data, dict):
         raise CaseError("a case must be a JSON object with fields such as `kind`, `id` and `title`.")
     kind = data.get("kind")

@@ -7,8 +7,7 @@ from functools import cached_property, lru_cache
 from itertools import count
 from typing import TypeVar
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.files import Package, read_folder, read_upload
@@ -68,12 +67,7 @@ class Library:
         return self._own()[1]
 
     def case(self, name: str) -> Case:
-        """One case, its media in the store.
-
-        Raises:
-            CaseError: there is none of this id.
-            Unreadable: its row is damaged.
-        """
+        """One case, its media in the store. Raises `CaseError`: there is none of this id; `Unreadable`: its row is damaged."""
         found = self._find(name) if self._sees(name) else None
         if found is None:
             raise CaseError(f"There is no case “{name}”. See all with `python -m courtroom cases`, or give a file.")
@@ -81,12 +75,8 @@ class Library:
 
     @needs(Access.RUN)
     def add(self, package: Package) -> Case:
-        """Take in a case with its media. An id that is taken gets a number; the same case is kept once.
-
-        Raises:
-            CaseError: the checks found errors; the sentences say which.
-            CourtroomError: the disk takes no more; nothing of the case stays.
-        """
+        """Take in a case with its media. An id that is taken gets a number; the same case is kept once. Raises `CaseError`: the
+        checks found errors; the sentences say which; `CourtroomError`: the disk takes no more; nothing of the case stays."""
         errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
@@ -102,11 +92,8 @@ class Library:
 
     @needs(Access.RUN)
     def delete(self, name: str) -> Case:
-        """Forget one of the user's cases and return it; `restore` brings it back.
-
-        Raises:
-            CaseError: there is none of this id, or it is a sample.
-        """
+        """Forget one of the user's cases and return it; `restore` brings it back. Raises `CaseError`: there is none of this id,
+        or it is a sample."""
         case = self.case(name)
         if name in self._samples:
             raise CaseError(
@@ -142,11 +129,7 @@ class Library:
         return case.id if self.is_sample(case.id) else f"{BY_CONTENT}{case.content_hash()}"
 
     def linked(self, name: str) -> Case:
-        """The case that a link names.
-
-        Raises:
-            CaseError: it is not here.
-        """
+        """The case that a link names. Raises `CaseError`: it is not here."""
         found = self._samples.get(name)
         if name.startswith(BY_CONTENT):
             wanted = name.removeprefix(BY_CONTENT)
@@ -164,14 +147,14 @@ class Library:
 
     def _own(self) -> tuple[list[Case], list[Unreadable]]:
         fits, values = listed("case", "cases.id")
-        rows = self._database.connection.execute(f"SELECT id, body FROM cases WHERE {fits} ORDER BY added DESC", values)
+        rows = self._database.execute(f"SELECT id, body FROM cases WHERE {fits} ORDER BY added DESC", values)
         return read_all(rows, _case)
 
     def _find(self, name: str) -> Case | None:
         """A case of this id, whoever may see it."""
         if name in self._samples:
             return self._samples[name]
-        row = self._database.connection.execute("SELECT id, body FROM cases WHERE id = ?", (name,)).fetchone()
+        row = self._database.row("SELECT id, body FROM cases WHERE id = ?", (name,))
         return _case(row) if row else None
 
     def _keep(self, case: C, action: Action) -> C:
@@ -191,7 +174,7 @@ class Library:
         return name in self._samples or may_see(self._database, _named(name))
 
     def _put(self, case: Case) -> None:
-        self._database.connection.execute(
+        self._database.execute(
             "INSERT INTO cases VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body",
             (case.id, case.model_dump_json(), time.time()),
         )

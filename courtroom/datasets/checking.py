@@ -63,10 +63,8 @@ def near_duplicates(
     """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
 
     Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that
-    are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here.
-
-    Raises:
-        CourtroomError: there is no such dataset.
+    are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here. Raises
+    `CourtroomError`: there is no such dataset.
     """
     info = datasets.info(name, version)
     sample = min(most, MOST_ROWS) if info.count > min(most, MOST_ROWS) else None
@@ -184,11 +182,7 @@ class Findings(Strict):
 
 
 def examine(datasets: Datasets, name: str, version: str | None = None) -> Findings:
-    """Look a dataset through.
-
-    Raises:
-        CourtroomError: there is no such dataset.
-    """
+    """Look a dataset through. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
     same: dict[bytes, list[tuple[str, str, str, str]]] = defaultdict(list)
     groups: dict[str, set[str]] = defaultdict(set)
@@ -225,10 +219,7 @@ def examine(datasets: Datasets, name: str, version: str | None = None) -> Findin
 
 def repeats(datasets: Datasets, name: str, version: str | None = None) -> list[list[tuple[str, str]]]:
     """Ids and outcomes of rows that have one text and are asked for the same, where there are several; in the dataset's order.
-
-    Raises:
-        CourtroomError: there is no such dataset.
-    """
+    Raises `CourtroomError`: there is no such dataset."""
     same: dict[tuple[bytes, str], list[tuple[str, str]]] = defaultdict(list)
     for _, row, asked_for, outcome, print_ in datasets.columns(
         name, version, ("id", "asked", "outcome", "fingerprint")
@@ -307,14 +298,9 @@ def cleaned(
 ) -> tuple[DatasetInfo, dict[str, int]]:
     """A new version without rows that make results doubtful, and how many were taken out, by what they were.
 
-    Where there are none, the version stays.
-
-    Args:
-        repeated: of rows with one text and no more than one outcome, the first with an outcome stays.
-        contradictory: no row stays whose text has several outcomes.
-
-    Raises:
-        CourtroomError: there is no such dataset, or nothing would be left.
+    Where there are none, the version stays. `repeated`: of rows with one text and no more than one outcome, the first with an
+    outcome stays. `contradictory`: no row stays whose text has several outcomes. Raises `CourtroomError`: there is no such
+    dataset, or nothing would be left.
     """
     info = datasets.info(name, version)
     several = repeats(datasets, name, info.version)

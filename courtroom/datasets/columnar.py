@@ -22,11 +22,7 @@ _MESSAGE_HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
 
 
 def parquet(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
-    """Schema and rows of a Parquet file.
-
-    Raises:
-        UnpacksTooMuch: its pages unpack to far more than its size.
-    """
+    """Schema and rows of a Parquet file. Raises `UnpacksTooMuch`: its pages unpack to far more than its size."""
     size = _size(file)
     source = pq.ParquetFile(file)
     limit, metadata = UnpackLimit(name, lambda: size), source.metadata
@@ -119,11 +115,7 @@ def _groups(file: IO[bytes], source: pq.ParquetFile, limit: UnpackLimit) -> Iter
 
 
 def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
-    """Schema and rows of a stream of Arrow.
-
-    Raises:
-        CourtroomError: it is compressed, as then nothing says how large it becomes.
-    """
+    """Schema and rows of a stream of Arrow. Raises `CourtroomError`: it is compressed, as then nothing says how large it becomes."""
     size = _size(file)
     for message in pa.ipc.MessageReader.open_stream(file):
         if message.type in ("record batch", "dictionary") and _is_compressed(message):

@@ -67,11 +67,7 @@ class DatasetDraft:
     state: dict[str, Any] = field(default_factory=dict)
 
     def put(self, lines: Sequence[IncomingRow], state: dict[str, Any], problems: Iterable[Problem] = ()) -> None:
-        """Write a chunk: all of it or nothing.
-
-        Raises:
-            WrittenElsewhere: another process writes the same draft.
-        """
+        """Write a chunk: all of it or nothing. Raises `WrittenElsewhere`: another process writes the same draft."""
         with self.database.transaction() as db:
             moved = db.execute(
                 "UPDATE datasets SET state = ? WHERE id = ? AND state = ?",
@@ -97,11 +93,8 @@ class DatasetDraft:
             )
 
     def finish(self, kind: str, frame: SharedFields | None) -> int:
-        """Close the draft; the number of the dataset, which is an older one's where that has the same content.
-
-        Raises:
-            CourtroomError: there is no row in it.
-        """
+        """Close the draft; the number of the dataset, which is an older one's where that has the same content. Raises
+        `CourtroomError`: there is no row in it."""
         with self.database.transaction() as db:
             shared = frame.model_dump_json() if frame else ""
             version = version_of(db, self.number, self.number, kind, shared)
@@ -136,7 +129,7 @@ class DatasetDraft:
 
     def outcomes(self) -> list[str]:
         """All outcomes that rows have, by name."""
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
             (self.number,),
         )
@@ -144,10 +137,10 @@ class DatasetDraft:
 
     def place_of(self, outcome: str) -> str:
         """File and line of the first row with an outcome."""
-        row = self.database.connection.execute(
+        row = self.database.row(
             "SELECT place FROM dataset_rows WHERE content = ? AND outcome = ? ORDER BY seq LIMIT 1",
             (self.number, outcome),
-        ).fetchone()
+        )
         return row[0] if row else "in the label set"
 
     def _rows(self, db: StoreConnection, lines: Sequence[IncomingRow]) -> tuple[list[Any], list[Any]]:

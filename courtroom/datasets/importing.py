@@ -3,14 +3,14 @@
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
@@ -48,6 +48,24 @@ Progress = Callable[[int, int, float], None]
 """Rows taken in, records refused, and the share of the source that is read, 0 to 1."""
 
 
+class ImportState(BaseModel):
+    """How far an import is, as it is kept with each chunk."""
+
+    part: int = 0
+    records: int = 0
+    """Of this file."""
+    taken: int = 0
+    refused: int = 0
+    read: int = 0
+    why: dict[str, tuple[int, list[str]]] = {}
+    """How many records were left out for a reason, and where the first ones are."""
+    label: str | None = None
+    remarks: dict[str, int] = {}
+    form: str = ""
+    kind: str = ""
+    frame: SharedFields | None = None
+
+
 class Order(Strict):
     """What is to be imported, and how."""
 
@@ -64,11 +82,8 @@ class Order(Strict):
 
 
 def columns_from(pairs: Iterable[str]) -> dict[str, str]:
-    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing.
-
-    Raises:
-        CourtroomError: a text is not of this form, or two columns have one name.
-    """
+    """Columns under other names, from texts such as `Tweet=text`; empty texts count for nothing. Raises `CourtroomError`: a text
+    is not of this form, or two columns have one name."""
     found: dict[str, str] = {}
     for pair in filter(None, map(str.strip, pairs)):
         old, _, new = (part.strip() for part in pair.partition("="))
@@ -105,11 +120,7 @@ class _Chunk:
 
 
 class Importer:
-    """Imports into the datasets of one store.
-
-    Args:
-        media: where pictures and videos of cases are kept.
-    """
+    """Imports into the datasets of one store. `media`: where pictures and videos of cases are kept."""
 
     def __init__(self, datasets: Datasets, media: MediaStore) -> None:
         self._datasets, self._media = datasets, media
@@ -120,15 +131,10 @@ class Importer:
         progress: Progress = lambda taken, refused, share: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Imported:
-        """Take a source in to its end. After a kill, the same order goes on behind what is kept.
-
-        Args:
-            stopped: asked after each chunk; where it says so, the import stops and can be gone on with.
-
-        Raises:
-            NumberedLabels: labels are numbers, and neither the files nor the order say what they mean; nothing is kept.
-            CourtroomError: the source or the order can't be used, or no record of it.
-        """
+        """Take a source in to its end. After a kill, the same order goes on behind what is kept. `stopped`: asked after each
+        chunk; where it says so, the import stops and can be gone on with. Raises `NumberedLabels`: labels are numbers, and
+        neither the files nor the order say what they mean; nothing is kept; `CourtroomError`: the source or the order can't be
+        used, or no record of it."""
         source = Path(order.source)
         files = parts(source, order.config)
         text = order.model_dump_json()
@@ -144,19 +150,13 @@ class Importer:
             draft.give_up()
             raise
         problems = tuple(self._datasets.problems(info.name, info.version))
-        state = draft.state
-        why = [LeftOut(reason=reason, records=one[0], places=one[1]) for reason, one in state.get("why", {}).items()]
-        counts = counted(self._datasets, info, state.get("read", 0), why, state.get("label") or "")
-        return Imported(
-            info, state.get("taken", 0), state.get("refused", 0), problems, state.get("remarks", {}), counts
-        )
+        now = work.now
+        why = [LeftOut(reason=reason, records=many, places=tuple(places)) for reason, (many, places) in now.why.items()]
+        counts = counted(self._datasets, info, now.read, why, now.label or "")
+        return Imported(info, now.taken, now.refused, problems, now.remarks, counts)
 
     def unpack(self, package: Package) -> Case:
-        """A case with its media taken into the store.
-
-        Raises:
-            CaseError: the checks found errors.
-        """
+        """A case with its media taken into the store. Raises `CaseError`: the checks found errors."""
         errors = [
             f"{one.field}: {one.message}" for one in check(package.case, package.files) if one.severity == "error"
         ]
@@ -183,17 +183,8 @@ class _Work:
     ) -> None:
         self._owner, self._order, self._files, self._draft = owner, order, files, draft
         self._progress, self._stopped = progress, stopped
-        state = draft.state
-        self._taken, self._refused = state.get("taken", 0), state.get("refused", 0)
-        self._read = state.get("read", 0)
-        self._why: dict[str, tuple[int, list[str]]] = {
-            reason: (one[0], one[1]) for reason, one in state.get("why", {}).items()
-        }
-        self._label: str | None = state.get("label")
-        self._remarks: dict[str, int] = dict(state.get("remarks", {}))
-        self._form: Form | None = named(name) if (name := state.get("form") or order.form) else None
-        self._kind: str = state.get("kind", "")
-        self._frame = SharedFields.model_validate(state["frame"]) if state.get("frame") else None
+        self.now = ImportState.model_validate(draft.state)
+        self._form: Form | None = named(name) if (name := self.now.form or order.form) else None
         self._columns_renamed = {old.casefold(): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in files]
 
@@ -201,19 +192,16 @@ class _Work:
         """Read what is left; the kind of the cases, and what labelled texts share."""
         if self._order.columns and not self._draft.state:
             self._check_renames()
-        first = self._draft.state.get("part", 0)
-        chunk = _Chunk()
-        for number in range(first, len(self._files)):
-            skip = self._draft.state.get("records", 0) if number == first else 0
-            part = self._files[number]
+        chunk, first, skip = _Chunk(), self.now.part, self.now.records
+        for number, part in enumerate(self._files[first:], start=first):
             if is_relevance(part):
                 self._draft.relate(relevance_in(part))
             else:
-                chunk = self._part(number, part, skip, chunk)
+                chunk = self._part(number, part, skip if number == first else 0, chunk)
         self._write(chunk, len(self._files), 0, 0)
-        if self._form is None or not self._taken:
+        if self._form is None or not self.now.taken:
             raise self._nothing()
-        return self._kind, self._whole_frame()
+        return self.now.kind, self._whole_frame()
 
     # --- a file ---------------------------------------------------------------------------------------------
 
@@ -223,7 +211,7 @@ class _Work:
         try:
             for record in reading.records(skip):
                 self._one(reading, record, chunk)
-                self._read += 1
+                self.now.read += 1
                 done += 1
                 if chunk.full():
                     self._write(chunk, number, done, reading.position)
@@ -263,7 +251,7 @@ class _Work:
             chunk.lines += lines
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
             for remark in {_kind_of_remark(remark) for one in made for remark in one.remarks}:
-                self._remarks[remark] = self._remarks.get(remark, 0) + 1
+                self.now.remarks[remark] = self.now.remarks.get(remark, 0) + 1
 
     def _renamed(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, dict):
@@ -297,9 +285,9 @@ class _Work:
 
     def _label_column(self, form: Form) -> str:
         """The column that the labels of all records are from: the first of those met, whichever record lacks it."""
-        if self._label is None:
-            self._label = label_of(folded(self._renamed(self._met()))) if form.labels_in else ""
-        return self._label
+        if self.now.label is None:
+            self.now.label = label_of(folded(self._renamed(self._met()))) if form.labels_in else ""
+        return self.now.label
 
     def _fitting(self, value: dict[str, Any], part: SourceFile) -> Form:
         """The order's form, or that of the first record that has one."""
@@ -346,30 +334,30 @@ class _Work:
         """All cases of a dataset are of one kind, and labelled texts share what they are asked."""
         for one in made:
             kind = "labelled" if isinstance(one.case, Labelled) else one.case.kind
-            self._kind = self._kind or kind
-            if kind != self._kind:
+            self.now.kind = self.now.kind or kind
+            if kind != self.now.kind:
                 raise CaseError(
-                    f"it is of the kind “{kind}”, the records before it are of “{self._kind}”. Keep one kind."
+                    f"it is of the kind “{kind}”, the records before it are of “{self.now.kind}”. Keep one kind."
                 )
-        if self._kind != "labelled":
+        if self.now.kind != "labelled":
             return
         frame = form.frame(value)
-        if self._frame is None:
+        if self.now.frame is None:
             chinese = any(isinstance(one.case, Labelled) and is_chinese(one.case.text) for one in made)
             language = {} if frame and frame.labels else {"language": "zh" if chinese else "en"}
-            self._frame = (frame or SharedFields()).model_copy(
+            self.now.frame = (frame or SharedFields()).model_copy(
                 update={"source": Path(self._order.source).name[:400], **language}
             )
-        elif frame and frame.labels and frame.labels != self._frame.labels:
+        elif frame and frame.labels and frame.labels != self.now.frame.labels:
             raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
     def _whole_frame(self) -> SharedFields | None:
         """With the label set: as ordered, as given by numbers' names, or all that were met."""
-        if self._kind != "labelled" or self._frame is None:
+        if self.now.kind != "labelled" or self.now.frame is None:
             return None
         met = self._draft.outcomes()
         labels = (
-            self._order.labels or tuple(self._order.names.values()) or self._frame.labels or self._named_labels(met)
+            self._order.labels or tuple(self._order.names.values()) or self.now.frame.labels or self._named_labels(met)
         )
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
@@ -377,20 +365,16 @@ class _Work:
             raise CourtroomError(
                 f"{self._order.source} has fewer than two labels ({known}). Give the label set with --labels."
             )
-        self._check_alike(labels)
-        question = self._frame.question or question_of(self._frame.names, labels)
-        frame = self._frame.model_copy(update={"labels": labels, "question": question})
+        if found := alike(labels):  # labels that nobody could tell apart are one label written in two ways
+            both = " and ".join(f"“{one}” ({self._draft.place_of(one)})" for one in found)
+            raise CourtroomError(f"The labels {both} differ only in case or spaces. Write them alike.")
+        question = self.now.frame.question or question_of(self.now.frame.names, labels)
+        frame = self.now.frame.model_copy(update={"labels": labels, "question": question})
         try:
             frame.task(Labelled(id="check", text="check"), "")
         except ValidationError as error:
             raise CourtroomError(f"{self._order.source}: {' '.join(explain(error)[:3])}") from error
         return frame
-
-    def _check_alike(self, labels: Sequence[str]) -> None:
-        """Labels that nobody could tell apart are one label written in two ways."""
-        if found := alike(labels):
-            both = " and ".join(f"“{one}” ({self._draft.place_of(one)})" for one in found)
-            raise CourtroomError(f"The labels {both} differ only in case or spaces. Write them alike.")
 
     def _named_labels(self, met: list[str]) -> tuple[str, ...]:
         """All names that the files give, where what was met is among them; else what was met, by name."""
@@ -409,29 +393,19 @@ class _Work:
     # --- the rest -------------------------------------------------------------------------------------------
 
     def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
-        self._taken += len(chunk.lines)
-        self._refused += len(chunk.problems)
+        now = self.now
+        now.part, now.records, now.form = part, records, self._form.name if self._form else ""
+        now.taken += len(chunk.lines)
+        now.refused += len(chunk.problems)
         for problem in chunk.problems:
-            reason = _kind_of_reason(problem.message)
-            reason = reason if reason in self._why or len(self._why) < MOST_REASONS else OTHER_REASONS
-            number, places = self._why.get(reason, (0, []))
-            self._why[reason] = number + 1, [*places, problem.place][:MOST_PLACES]
-        state = {
-            "part": part,
-            "records": records,
-            "taken": self._taken,
-            "refused": self._refused,
-            "read": self._read,
-            "why": self._why,
-            "label": self._label,
-            "remarks": self._remarks,
-            "form": self._form.name if self._form else "",
-            "kind": self._kind,
-            "frame": self._frame.model_dump(mode="json") if self._frame else None,
-        }
-        self._draft.put(chunk.lines, state, chunk.problems)
+            # Reasons that differ only in a number or in what was quoted are one.
+            reason = re.sub(r"“[^”]*”", "“…”", _kind_of_remark(problem.message)).rstrip(".")
+            reason = reason if reason in now.why or len(now.why) < MOST_REASONS else OTHER_REASONS
+            number, places = now.why.get(reason, (0, []))
+            now.why[reason] = number + 1, [*places, problem.place][:MOST_PLACES]
+        self._draft.put(chunk.lines, now.model_dump(mode="json"), chunk.problems)
         read = sum(self._sizes[:part]) + min(position, self._sizes[part] if part < len(self._sizes) else 0)
-        self._progress(self._taken, self._refused, read / sum(self._sizes))
+        self._progress(self.now.taken, self.now.refused, read / sum(self._sizes))
         if self._stopped():
             raise Stopped(f"The import of “{self._order.name}” is stopped; go on with it at any time.")
 
@@ -452,16 +426,11 @@ class _Work:
         return numbers
 
     def _nothing(self) -> CourtroomError:
-        rows = self._draft.database.connection.execute(
+        rows = self._draft.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
         why = " ".join(f"{row['place']}: {row['message']}" for row in rows)
         return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
-
-
-def _kind_of_reason(message: str) -> str:
-    """Reasons that differ only in a number or in what was quoted are one kind."""
-    return re.sub(r"“[^”]*”", "“…”", _kind_of_remark(message)).rstrip(".")
 
 
 def _kind_of_remark(remark: str) -> str:

@@ -6,8 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from courtroom.access.account import Access
-from courtroom.access.acting import by, needs
+from courtroom.access import Access, by, needs
 from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
 from courtroom.datasets.store import Datasets
@@ -35,11 +34,8 @@ class ImportProgress:
 
 
 class DatasetImports:
-    """All imports that this process works on, by the datasets' names.
-
-    Args:
-        uploads: where uploaded files are until they are taken in.
-    """
+    """All imports that this process works on, by the datasets' names. `uploads`: where uploaded files are until they are taken
+    in."""
 
     def __init__(self, datasets: Datasets, media: MediaStore, uploads: Path) -> None:
         self._datasets, self.importer = datasets, Importer(datasets, media)
@@ -54,11 +50,7 @@ class DatasetImports:
 
     @needs(Access.RUN)
     def begin(self, order: Order) -> ImportProgress:
-        """Import in the background.
-
-        Raises:
-            CourtroomError: a dataset of this name is being imported.
-        """
+        """Import in the background. Raises `CourtroomError`: a dataset of this name is being imported."""
         before = self.under_way.get(order.name)
         if before is not None and before.running:
             raise CourtroomError(f"“{order.name}” is being imported. Wait for it, or give another name.")

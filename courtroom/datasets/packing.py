@@ -53,11 +53,7 @@ def unpacked(body: str, frame: SharedFields | None, pool: str) -> Case:
 
 
 def parsed(body: str) -> Case | Labelled:
-    """What a row holds, without what all rows share.
-
-    Raises:
-        CaseError, ValueError: it is damaged.
-    """
+    """What a row holds, without what all rows share. Raises `CaseError, ValueError`: it is damaged."""
     data = json.loads(body)
     return parse_case(data) if isinstance(data, dict) and "kind" in data else Labelled.model_validate(data)
 

@@ -55,12 +55,8 @@ class Reading:
     file: IO[bytes] | None = None
 
     def records(self, skip: int = 0) -> Generator[SourceRecord, None, None]:
-        """All records behind the first `skip`.
-
-        Raises:
-            Damaged: the file can't be read to its end.
-            UnpacksTooMuch: it holds far more records than its size lets expect, which would take hours.
-        """
+        """All records behind the first `skip`. Raises `Damaged`: the file can't be read to its end; `UnpacksTooMuch`: it holds
+        far more records than its size lets expect, which would take hours."""
         limit = UnpackLimit(self.part.name, lambda: self.part.packed)
         for text in reversed(self.part.about):
             self.names.update(text)

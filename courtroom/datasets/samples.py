@@ -47,11 +47,7 @@ def samples(library: Library) -> tuple[CaseSample, ...]:
 
 
 def add_sample(datasets: Datasets, library: Library, name: str) -> DatasetInfo:
-    """Keep bundled cases as a dataset; once more gives the one that is there.
-
-    Raises:
-        KeyError: no sample has this name.
-    """
+    """Keep bundled cases as a dataset; once more gives the one that is there. Raises `KeyError`: no sample has this name."""
     sample = {one.name: one for one in samples(library)}[name]
     there = next((info for info in datasets.list() if info.name == name), None)
     return there or datasets.add(name, _rows(library, sample), SOURCE)

@@ -108,7 +108,7 @@ LONGEST_SPLIT = 14
 
 def splits_of(database: Database, dataset: int) -> dict[str, int]:
     """Rows of each split: the usual names in their order, then others as they begin."""
-    rows = database.connection.execute(
+    rows = database.execute(
         "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
     )
     found = {row[0]: row[1] for row in rows}
@@ -141,10 +141,10 @@ def numbers_of(
         written = json.dumps(contains, ensure_ascii=False)[1:-1]  # as it stands in JSON
         sql, values = f"{sql} AND instr(r.body, ?) > 0", [*values, written]
     if ids is None:
-        return [row[0] for row in database.connection.execute(f"{sql} ORDER BY r.seq", values)]
+        return [row[0] for row in database.execute(f"{sql} ORDER BY r.seq", values)]
     found: list[int] = []
     for some in _chunks(ids):
-        rows = database.connection.execute(f"{sql} AND r.id IN ({marks(some)})", [*values, *some])
+        rows = database.execute(f"{sql} AND r.id IN ({marks(some)})", [*values, *some])
         found += [row[0] for row in rows]
     return sorted(found)
 
@@ -154,7 +154,7 @@ def missing(database: Database, dataset: StoredRow, ids: Collection[str]) -> lis
     unknown = set(ids)
     for some in _chunks(ids):
         sql = f"SELECT id FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
-        unknown -= {row[0] for row in database.connection.execute(sql, (dataset["content"], *some))}
+        unknown -= {row[0] for row in database.execute(sql, (dataset["content"], *some))}
     return sorted(unknown)
 
 
@@ -166,16 +166,12 @@ def _chunks(ids: Collection[str]) -> Iterator[list[str]]:
 
 
 def rows_of(database: Database, dataset: StoredRow, numbers: Sequence[int]) -> Iterator[Row]:
-    """The rows at these positions. No reader holds the store for longer than a chunk.
-
-    Raises:
-        Unreadable: a row is damaged.
-    """
+    """The rows at these positions. No reader holds the store for longer than a chunk. Raises `Unreadable`: a row is damaged."""
     frame = SharedFields.model_validate_json(dataset["frame"]) if dataset["frame"] else None
     pool = _pool(database, dataset["id"], dataset["version"])
     for start in range(0, len(numbers), CHUNK):
         some = numbers[start : start + CHUNK]
-        rows = database.connection.execute(
+        rows = database.execute(
             "SELECT r.*, s.split FROM dataset_rows AS r LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq"
             f" WHERE r.content = ? AND r.seq IN ({marks(some)}) ORDER BY r.seq",
             (dataset["id"], dataset["content"], *some),

@@ -77,14 +77,8 @@ def fingerprint(source: Path) -> str:
 
 
 def parts(source: Path, config: str = "") -> list[SourceFile]:
-    """The files of a source that hold records, in order.
-
-    Args:
-        config: of a folder with several configurations, the one that is wanted.
-
-    Raises:
-        CourtroomError: there is no such source, or nothing in it can be read.
-    """
+    """The files of a source that hold records, in order. `config`: of a folder with several configurations, the one that is
+    wanted. Raises `CourtroomError`: there is no such source, or nothing in it can be read."""
     if not source.exists():
         raise CourtroomError(f"{source} is not there. Check the path.")
     if source.is_dir():

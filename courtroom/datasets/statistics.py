@@ -78,11 +78,7 @@ class Statistics(Strict):
 
 
 def measure(datasets: Datasets, name: str, version: str | None = None) -> Statistics:
-    """A dataset's statistics.
-
-    Raises:
-        CourtroomError: there is no such dataset.
-    """
+    """A dataset's statistics. Raises `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
     by_split: dict[str, list[tuple[str, str, str, int, float | None, str]]] = defaultdict(list)
     for split, *rest in datasets.columns(

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
@@ -52,16 +51,12 @@ class Datasets:
         return [self._info(row) for row in self._finished() if row["name"] == name]
 
     def info(self, name: str, version: str | None = None) -> DatasetInfo:
-        """One version of a dataset; the newest by default.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """One version of a dataset; the newest by default. Raises `CourtroomError`: there is none."""
         return self._info(self._row(name, version))
 
     def problems(self, name: str, version: str | None = None) -> Problems:
         """Records that were not taken in, with their reasons: at most the first 1,000."""
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? ORDER BY number",
             (self._row(name, version)["content"],),
         )
@@ -79,7 +74,7 @@ class Datasets:
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
         """Keep the counts that an import ended with."""
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
-        self.database.connection.execute(
+        self.database.execute(
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
         )
 
@@ -97,7 +92,7 @@ class Datasets:
     def pending(self) -> Unfinished:
         """Imports that have not come to their end, oldest first."""
         fits, values = listed("dataset", "datasets.name")
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NULL AND {fits} ORDER BY id", values
         ).fetchall()
         states = [(row, json.loads(row["state"])) for row in rows]
@@ -149,21 +144,14 @@ class Datasets:
         return rows_of(self.database, dataset, numbers[:limit])
 
     def row(self, name: str, row: str, version: str | None = None) -> Row:
-        """One row by its id.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """One row by its id. Raises `CourtroomError`: there is none."""
         return next(self.rows(name, version, ids=[row]))
 
     def columns(self, name: str, version: str | None, wanted: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        """Split and columns of all rows, in order, without their cases.
-
-        Args:
-            wanted: of `id`, `category`, `grp`, `asked`, `outcome`, `language`, `length`, `margin`, `numbers`, `fingerprint`.
-        """
+        """Split and columns of all rows, in order, without their cases. `wanted`: of `id`, `category`, `grp`, `asked`, `outcome`,
+        `language`, `length`, `margin`, `numbers`, `fingerprint`."""
         dataset = self._row(name, version)
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             f"SELECT coalesce(s.split, ''), {', '.join(f'r.{column}' for column in wanted)} FROM dataset_rows AS r"
             " LEFT JOIN dataset_splits AS s ON s.dataset = ? AND s.seq = r.seq WHERE r.content = ? ORDER BY r.seq",
             (dataset["id"], dataset["content"]),
@@ -184,7 +172,7 @@ class Datasets:
     def relevance(self, name: str, version: str | None = None) -> dict[str, dict[str, int]]:
         """For each query's row, how relevant candidates' rows are (qrels); empty where a dataset has no such judgments."""
         found: dict[str, dict[str, int]] = {}
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT query, candidate, grade FROM dataset_relevance WHERE content = ? ORDER BY query, candidate",
             (self._row(name, version)["content"],),
         )
@@ -195,12 +183,7 @@ class Datasets:
     def examples(self, pool: str) -> Iterator[Example]:
         """The labelled texts of a pool, as a row's case names it; nothing where it is no dataset's."""
         found = re.fullmatch(rf"{POOL}([0-9a-f]+)(?:-(.+))?", pool)
-        dataset = (
-            found
-            and self.database.connection.execute(
-                "SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],)
-            ).fetchone()
-        )
+        dataset = found and self.database.row("SELECT * FROM datasets WHERE version = ? ORDER BY id", (found[1],))
         if not found or not dataset:
             return
         for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
@@ -213,10 +196,8 @@ class Datasets:
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
         """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
 
-        The rows of one call must be of one kind; labelled tasks must have one label set and one text each.
-
-        Raises:
-            CourtroomError: the name can't be used, or the rows do not fit together.
+        The rows of one call must be of one kind; labelled tasks must have one label set and one text each. Raises
+        `CourtroomError`: the name can't be used, or the rows do not fit together.
         """
         draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
         done = int(draft.state.get("taken", 0))
@@ -248,15 +229,12 @@ class Datasets:
     ) -> DatasetInfo:
         """A new version whose rows are divided into splits, alike in category, outcome and vote margin.
 
-        Rows of one record, and rows with the same text, come into one split.
-
-        Raises:
-            CourtroomError: the parts can't be used.
+        Rows of one record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used.
         """
         dataset = self._row(name, version)
         if not parts or any(share <= 0 for share in parts.values()):
             raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")
-        rows = self.database.connection.execute(
+        rows = self.database.execute(
             "SELECT seq, id, category, grp, outcome, margin, fingerprint FROM dataset_rows WHERE content = ? ORDER BY seq",
             (dataset["content"],),
         )
@@ -289,11 +267,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def without(self, name: str, version: str | None, ids: Collection[str]) -> DatasetInfo:
-        """A new version without these rows, in the same splits; the version before stays as it is.
-
-        Raises:
-            CourtroomError: there is no such dataset, or no row would be left.
-        """
+        """A new version without these rows, in the same splits; the version before stays as it is. Raises `CourtroomError`: there
+        is no such dataset, or no row would be left."""
         dataset = self._row(name, version)
         gone = set(numbers_of(self.database, dataset, ids=ids))
         kept = [number for number in numbers_of(self.database, dataset) if number not in gone]
@@ -332,14 +307,9 @@ class Datasets:
 
     @needs(Access.RUN)
     def delete(self, name: str, version: str | None = None) -> None:
-        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted.
-
-        Raises:
-            CourtroomError: there is none.
-        """
-        begun = self.database.connection.execute(
-            "SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)
-        ).fetchall()
+        """Forget one version of a dataset; by default all of them, and imports of this name that were interrupted. Raises
+        `CourtroomError`: there is none."""
+        begun = self.database.execute("SELECT id FROM datasets WHERE name = ? AND version IS NULL", (name,)).fetchall()
         if version is not None or not begun:
             self._row(name, version)
         with self.database.transaction() as db:
@@ -354,11 +324,7 @@ class Datasets:
 
     @needs(Access.RUN)
     def draft(self, name: str, source: str, job: str, orders: str = "") -> DatasetDraft:
-        """The unfinished dataset of a job, or a new one.
-
-        Raises:
-            CourtroomError: the name can't be used.
-        """
+        """The unfinished dataset of a job, or a new one. Raises `CourtroomError`: the name can't be used."""
         if not NAME.fullmatch(name):
             raise CourtroomError(f"“{name}” can't name a dataset. Use letters, digits, `.`, `_` and `-`.")
         with self.database.transaction() as db:
@@ -375,11 +341,8 @@ class Datasets:
 
     @needs(Access.RUN)
     def claim(self, name: str) -> None:
-        """A dataset of this name is about to be written: a new one is then the person's own.
-
-        Raises:
-            Forbidden: there is one already, and it is somebody else's.
-        """
+        """A dataset of this name is about to be written: a new one is then the person's own. Raises `Forbidden`: there is one
+        already, and it is somebody else's."""
         with self.database.transaction() as db:
             there = db.execute("SELECT 1 FROM datasets WHERE name = ? LIMIT 1", (name,)).fetchone()
             if not there:
@@ -398,13 +361,13 @@ class Datasets:
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
         """Close a draft."""
         number = draft.finish(kind, frame)
-        return self._info(self.database.connection.execute("SELECT * FROM datasets WHERE id = ?", (number,)).fetchone())
+        return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
 
     # --- within ---------------------------------------------------------------------------------------------
 
     def _finished(self) -> Records:
         fits, values = listed("dataset", "datasets.name")
-        return self.database.connection.execute(
+        return self.database.execute(
             f"SELECT * FROM datasets WHERE version IS NOT NULL AND {fits} ORDER BY made, id", values
         ).fetchall()
 
@@ -424,9 +387,7 @@ class Datasets:
         found: dict[str, Any] = json.loads(row["state"])
         if found:
             return found
-        first = self.database.connection.execute(
-            "SELECT state FROM datasets WHERE id = ?", (row["content"],)
-        ).fetchone()
+        first = self.database.row("SELECT state FROM datasets WHERE id = ?", (row["content"],))
         return dict(json.loads(first[0])) if first else {}
 
     def _info(self, row: StoredRow) -> DatasetInfo:

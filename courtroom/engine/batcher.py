@@ -5,7 +5,7 @@ import contextvars
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Generic, TypeVar
 
-from courtroom.access.acting import for_server
+from courtroom.access import for_server
 
 K = TypeVar("K")
 R = TypeVar("R")

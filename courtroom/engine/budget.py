@@ -4,7 +4,7 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 
-from courtroom.accounts.store import AccountStore
+from courtroom.accounts import AccountStore
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.payments import Payment
 from courtroom.engine.setup import Budget

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel
 
 from courtroom.cases.case import Case
-from courtroom.law.statute import Both
+from courtroom.law import Both
 from courtroom.media.medium import Medium
 from courtroom.models.apart import PromptError
 from courtroom.models.prompts import Prompts

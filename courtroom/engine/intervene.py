@@ -5,8 +5,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs, signed
+from courtroom.access import Access, needs, signed
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import value_at
 from courtroom.engine.interventions import (

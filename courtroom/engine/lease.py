@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from courtroom.access.acting import by
+from courtroom.access import by
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database, marks

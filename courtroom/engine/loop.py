@@ -8,7 +8,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from courtroom.access.acting import by, for_server
+from courtroom.access import by, for_server
 
 T = TypeVar("T")
 

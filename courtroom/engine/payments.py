@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from courtroom.accounts.store import this_month
+from courtroom.accounts import this_month
 from courtroom.models.request import Reply
 from courtroom.store.database import Database
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.engine.setup import Member
 from courtroom.errors import CourtroomError
 from courtroom.models.errors import NotInTime

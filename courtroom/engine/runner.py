@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.engine.active_run import ActiveRun, Engine
 from courtroom.engine.asker import Asker
 from courtroom.engine.batcher import Batcher, each

@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Group, declared
 from courtroom.knowledge.embedding import embedding_problem

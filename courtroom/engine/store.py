@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.budget import MonthlyBudgets

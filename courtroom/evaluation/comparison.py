@@ -19,7 +19,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Hit
-from courtroom.law.statute import Both
+from courtroom.law import Both
 from courtroom.strict import Strict
 
 MOST = 4
@@ -166,11 +166,7 @@ class Comparison(Strict):
 
 
 def checked(runs: Iterable[str]) -> tuple[str, ...]:
-    """Ids of runs that can be compared, each once.
-
-    Raises:
-        CourtroomError: there are too few or too many.
-    """
+    """Ids of runs that can be compared, each once. Raises `CourtroomError`: there are too few or too many."""
     named = tuple(dict.fromkeys(runs))
     if not 2 <= len(named) <= MOST:
         raise CourtroomError(
@@ -180,11 +176,8 @@ def checked(runs: Iterable[str]) -> tuple[str, ...]:
 
 
 def compare(records: Sequence[Record]) -> Comparison:
-    """Compare runs as they stand on record; one that is still going on is compared as far as it is.
-
-    Raises:
-        CourtroomError: there are too few or too many.
-    """
+    """Compare runs as they stand on record; one that is still going on is compared as far as it is. Raises `CourtroomError`:
+    there are too few or too many."""
     checked(record.run.id for record in records)
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
     return Comparison(

@@ -19,7 +19,7 @@ from courtroom.engine.procedure import Choice
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.evaluation.intervals import OUTSIDE, Interval
-from courtroom.judging.first_ballot import was_set
+from courtroom.judging.jurors import was_set
 from courtroom.text.words import words
 
 if TYPE_CHECKING:
@@ -113,11 +113,8 @@ def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval,
 
 
 def correlation(counts: NDArray[np.float64]) -> float:
-    """How much more often two votes on one case agree than two on different cases, of what is possible: 1 is always, 0 no more often.
-
-    Args:
-        counts: shape (cases, choices).
-    """
+    """How much more often two votes on one case agree than two on different cases, of what is possible: 1 is always, 0 no more
+    often. `counts`: shape (cases, choices)."""
     n, total = counts.sum(axis=1), counts.sum(axis=0)
     within = (counts * (counts - 1)).sum() / (n * (n - 1)).sum()
     between = ((total**2).sum() - (counts**2).sum()) / (n.sum() ** 2 - (n**2).sum())

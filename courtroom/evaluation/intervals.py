@@ -152,11 +152,8 @@ def effective(of_one: float, moved: Sums, fewest: float, most: float) -> float:
 
 
 def _tango(first: float, second: float, cases: float) -> tuple[float, float]:
-    """Ends of the score interval of a difference of paired shares (Tango 1998, Eq. 9 and 10), by halving.
-
-    Args:
-        first: cases where the first alone is right; `second` likewise.
-    """
+    """Ends of the score interval of a difference of paired shares (Tango 1998, Eq. 9 and 10), by halving. `first`: cases where
+    the first alone is right; `second` likewise."""
     from scipy.special import ndtri
 
     bound = float(ndtri(1 - OUTSIDE / 2))

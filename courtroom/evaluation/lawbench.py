@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from courtroom.cases.criminal import LETTERS, CriminalCase
-from courtroom.law.judgment import Term
+from courtroom.law import Term
 
 TASKS = ("3-1", "3-3", "3-4", "3-5", "3-6", "3-7")
 FARTHEST = math.log(216)
@@ -37,11 +37,8 @@ def task_of(case: CriminalCase, category: str = "") -> str | None:
 
 
 def score(task: str, answer: str, case: CriminalCase) -> float | None:
-    """A raw answer's score: F1, normalised log distance (which may fall below 0), or 1 and 0; None where the task leaves the case out.
-
-    Raises:
-        ValueError: what is right is not known of this case, or the task is unknown.
-    """
+    """A raw answer's score: F1, normalised log distance (which may fall below 0), or 1 and 0; None where the task leaves the case
+    out. Raises `ValueError`: what is right is not known of this case, or the task is unknown."""
     gold = case.gold
     if task == "3-1" and gold and gold.relevant_articles:
         return f1(articles_named(answer), set(gold.relevant_articles))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Status
@@ -104,11 +104,11 @@ class RunList:
     def count(self, wanted: RunFilter, order: Order = "newest") -> int:
         """How many lines there are."""
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
-        return int(self._connection.execute(query, _values(wanted)).fetchone()[0])
+        return int(self._database.row(query, _values(wanted))[0])
 
     def runs(self, wanted: RunFilter, most: int) -> list[str]:
         """Ids of the runs that the filters let through, newest first, also of those that stand together in one line."""
-        rows = self._connection.execute(
+        rows = self._database.execute(
             f"SELECT id FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
             {**_values(wanted), "most": most},
         )
@@ -116,7 +116,7 @@ class RunList:
 
     def newest(self, wanted: RunFilter, most: int) -> list[RunLine]:
         """The newest runs that the filters let through and that can be read, each as a line of its own."""
-        rows = self._connection.execute(
+        rows = self._database.execute(
             f"SELECT {_OF_A_RUN} FROM runs WHERE {_fits(wanted)} ORDER BY number DESC LIMIT :most",
             {**_values(wanted), "most": most},
         )
@@ -125,14 +125,14 @@ class RunList:
     def named(self, runs: Iterable[str]) -> list[RunLine]:
         """Those of the runs that are on record and can be read, newest first."""
         fits, values = _among(runs)
-        rows = self._connection.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {fits} ORDER BY number DESC", values)
+        rows = self._database.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE {fits} ORDER BY number DESC", values)
         return read_all(rows, _run_line)[0]
 
     def there(self, runs: Iterable[str]) -> list[str]:
         """Those of the runs that are on record, in the given order."""
         named = list(runs)
         fits, values = _among(named)
-        known = {row["id"] for row in self._connection.execute(f"SELECT id FROM runs WHERE {fits}", values)}
+        known = {row["id"] for row in self._database.execute(f"SELECT id FROM runs WHERE {fits}", values)}
         return [run for run in named if run in known]
 
     def what_is_wanted(self, wanted: RunFilter) -> str:
@@ -143,16 +143,16 @@ class RunList:
         else:
             fits, values = listed("experiment", "experiments.id")
             found = f"SELECT {_TITLE} FROM experiments WHERE id = :experiment AND {fits}"
-        row = self._connection.execute(found, {**_values(wanted), **values}).fetchone()
+        row = self._database.row(found, {**_values(wanted), **values})
         return shown(row[0]) if row else ""
 
     def running(self) -> bool:
         """Whether any run goes on."""
-        return self._connection.execute("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1").fetchone() is not None
+        return self._database.row("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1") is not None
 
     def page(self, wanted: RunFilter, start: int, count: int, order: Order = "newest") -> list[Line]:
         """Some lines; a row that can't be read is a line that says so."""
-        found = self._connection.execute(
+        found = self._database.execute(
             f"SELECT kind, number, runs FROM ({_lines(wanted, order)}) AS lines ORDER BY {ORDERS[order]} LIMIT :count OFFSET :start",
             {**_values(wanted), "start": start, "count": count},
         ).fetchall()
@@ -173,21 +173,19 @@ class RunList:
             return error
 
     def _run(self, number: int) -> RunLine:
-        row = self._connection.execute(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)).fetchone()
+        row = self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,))
         return _run_line(row)
 
     def _case(self, number: int, runs: int) -> CaseLine:
-        row = self._connection.execute(
-            "SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,)
-        ).fetchone()
+        row = self._database.row("SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,))
         return read("case of run", row["id"], lambda: CaseLine.model_validate({**dict(row), "runs": runs}))
 
     def _experiment(self, number: int, runs: int) -> ExperimentLine:
-        row = self._connection.execute(
+        row = self._database.row(
             f"SELECT id, {_TITLE} AS title, parent, status, created,"
             " coalesce((SELECT procedure FROM runs WHERE runs.id = parent), '') AS procedure FROM experiments WHERE number = ?",
             (number,),
-        ).fetchone()
+        )
         return read("experiment", row["id"], lambda: ExperimentLine.model_validate({**dict(row), "runs": runs}))
 
 

@@ -78,10 +78,7 @@ def _needed(first: int, second: int, cases: int, alpha: float, power: float) -> 
 
 def power_mcnemar(cases: int, first: float, second: float, alpha: float = ALPHA) -> float:
     """How probably McNemar's exact test shows a difference, 0 to 1: over how many cases differ, its power given that many do.
-
-    Args:
-        first: the probability that the first arm alone has a case right; `second` likewise.
-    """
+    `first`: the probability that the first arm alone has a case right; `second` likewise."""
     import numpy as np
     from scipy.special import bdtr, bdtrik
     from scipy.stats import binom
@@ -136,16 +133,15 @@ AT_ONCE = 2_000_000
 
 
 def permutation(a: Sums, b: Sums, finish: Finish, pairs: int = 1, seed: int = 0) -> Tested:
-    """Whether two arms differ in a measure, by swapping their answers case by case (Good 2005, section 3.2; Edgington and Onghena 2007).
+    """Whether two arms differ in a measure, by swapping their answers case by case (Good 2005, section 3.2; Edgington and Onghena
+    2007).
 
     Where there is no difference, each case's two answers could as well have come from the other arm. A case's repeats are swapped
-    together. Of a mean these are the sign flips of the cases' differences. The p-value is exact where few cases differ. Else it is
-    (b + 1) / (m + 1) of m random swaps, b of them at least as far apart (Phipson and Smyth 2010), or h / m where the h-th such swap,
-    h = `ENOUGH`, came as the m-th (Besag and Clifford 1991): no more are needed to see that p is not small.
-
-    Args:
-        a: shape (cases, parts), what each case adds to the measure; `b` likewise, the same cases in the same order.
-        pairs: how many pairs the p-value will be corrected for. Enough swaps are drawn that it can then still be below 0.05.
+    together. Of a mean these are the sign flips of the cases' differences. The p-value is exact where few cases differ. Else it
+    is (b + 1) / (m + 1) of m random swaps, b of them at least as far apart (Phipson and Smyth 2010), or h / m where the h-th such
+    swap, h = `ENOUGH`, came as the m-th (Besag and Clifford 1991): no more are needed to see that p is not small. `a`: shape
+    (cases, parts), what each case adds to the measure; `b` likewise, the same cases in the same order. `pairs`: how many pairs
+    the p-value will be corrected for. Enough swaps are drawn that it can then still be below 0.05.
     """
     import numpy as np
 
@@ -191,10 +187,8 @@ def cochran(arms: Sequence[Sequence[bool]]) -> Tested:
     """Whether any of several arms is right more often than the others (Cochran 1950); for two arms it is McNemar's test.
 
     The p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases. Where every case has
-    the same value in all arms there is nothing to test: Q is 0 and p is 1.
-
-    Args:
-        arms: two or more; a sequence of right and wrong for each.
+    the same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a sequence of right and wrong for
+    each.
     """
     import numpy as np
     from scipy.stats import permutation_test
@@ -310,11 +304,9 @@ def series(same: Iterable[bool]) -> Series:
 
     The sequential probability ratio test of Wald (Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics
     16, 1945, section 5.2) for a share: after each repeat, the ratio of the likelihoods of `LEAST` and `UNSURE` is compared with
-    (1 - e) / e and e / (1 - e), where e is `ERROR`. Both errors together are at most 2e, and each is at most e / (1 - e). Only ratios
-    at these two probabilities count, so looking after each repeat costs nothing.
-
-    Args:
-        same: whether each repeat had the same outcome.
+    (1 - e) / e and e / (1 - e), where e is `ERROR`. Both errors together are at most 2e, and each is at most e / (1 - e). Only
+    ratios at these two probabilities count, so looking after each repeat costs nothing. `same`: whether each repeat had the same
+    outcome.
     """
     hits = 0
     many = 0
@@ -334,11 +326,9 @@ def state_at(same: int, of: int) -> State:
 def bound_of(found: Series) -> float:
     """What a test that has ended shows at 95 %: the least share of same outcomes where it is shown, the greatest where refuted.
 
-    The share at which the test ends in this way, so early or earlier, in 5 % of all series (Siegmund 1985, section 3.4). Of 18 the
-    same in 18 it is Clopper's and Pearson's one-sided bound; later it is less sure than theirs, which knows of no earlier looks.
-
-    Raises:
-        ValueError: the test has not ended.
+    The share at which the test ends in this way, so early or earlier, in 5 % of all series (Siegmund 1985, section 3.4). Of 18
+    the same in 18 it is Clopper's and Pearson's one-sided bound; later it is less sure than theirs, which knows of no earlier
+    looks. Raises `ValueError`: the test has not ended.
     """
     from scipy.optimize import brentq
 
@@ -389,11 +379,8 @@ def krippendorffs_alpha(units: Sequence[Sequence[str | None]]) -> float | None:
 
 
 def consistency(outcomes: Sequence[Hashable]) -> float:
-    """Share of a case's repeats that came to its most frequent outcome, 1 / repeats to 1.
-
-    Raises:
-        ValueError: there is no repeat.
-    """
+    """Share of a case's repeats that came to its most frequent outcome, 1 / repeats to 1. Raises `ValueError`: there is no
+    repeat."""
     if not outcomes:
         raise ValueError("there is no repeat")
     return max(Counter(outcomes).values()) / len(outcomes)

@@ -70,30 +70,20 @@ NO_ERROR = "no error"
 
 
 def faithfulness(categories: Sequence[str]) -> float | None:
-    """The share of a summary's sentences without an error.
-
-    Args:
-        categories: of error, one for each sentence; `no error` where there is none.
-    """
+    """The share of a summary's sentences without an error. `categories`: of error, one for each sentence; `no error` where there
+    is none."""
     return _percent(sum(category == NO_ERROR for category in categories), len(categories))
 
 
 def completeness(lines: Sequence[Sequence[int]]) -> float | None:
-    """The share of the key facts that can be inferred from the summary.
-
-    Args:
-        lines: for each key fact, the numbers of the sentences from which it can be inferred.
-    """
+    """The share of the key facts that can be inferred from the summary. `lines`: for each key fact, the numbers of the sentences
+    from which it can be inferred."""
     return _percent(sum(bool(found) for found in lines), len(lines))
 
 
 def conciseness(lines: Sequence[Sequence[int]], sentences: int) -> float | None:
-    """The share of a summary's sentences from which a key fact can be inferred.
-
-    Args:
-        lines: as in `completeness`, counted from 1.
-        sentences: how many sentences the summary has.
-    """
+    """The share of a summary's sentences from which a key fact can be inferred. `lines`: as in `completeness`, counted from 1.
+    `sentences`: how many sentences the summary has."""
     return _percent(len({line for found in lines for line in found}), sentences)
 
 
@@ -132,11 +122,8 @@ def why_not(references: Sequence[str]) -> str:
 
 
 def bert_score(summary: str, reference: str) -> Semantic:
-    """BERTScore (Zhang et al. 2020, Eq. 1 to 3), without weights by rarity; 0 for an empty text.
-
-    Raises:
-        LookupError: `why_not` has a reason.
-    """
+    """BERTScore (Zhang et al. 2020, Eq. 1 to 3), without weights by rarity; 0 for an empty text. Raises `LookupError`: `why_not`
+    has a reason."""
     if reason := why_not([reference]):
         raise LookupError(reason)
     if not summary.strip() or not reference.strip():

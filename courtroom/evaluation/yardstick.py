@@ -18,7 +18,7 @@ from courtroom.engine.procedure import ROUND, Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.effective_votes import Panel, conformity, effective, panels, persona_share, variety, worth
 from courtroom.evaluation.intervals import Interval
-from courtroom.judging.private_ballot import private_votes
+from courtroom.judging.jurors import private_votes
 from courtroom.language import N_
 from courtroom.settings import DATA
 

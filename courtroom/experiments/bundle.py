@@ -1,8 +1,6 @@
 """An experiment as a paper needs it: table, figures, methods, checklist, metadata, and what it takes to run it again. Every number
 of its texts stands in `facts.json` or `results.json`, which lie beside them."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import re
@@ -14,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from mimetypes import guess_type
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packaging.requirements import Requirement
 from pydantic_core import to_json
@@ -27,12 +25,10 @@ from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import as_toml
 from courtroom.experiments.table import ALPHA, sentence, summary
 from courtroom.experiments.written import Facts, Plan, Settings, checklist, csv_of, latex, markdown, rendered, tests_of
+from courtroom.hearings import Hearings
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.version import __version__
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
 
 COMMAND = "courtroom experiment run experiment.toml"
 CONTENTS = {

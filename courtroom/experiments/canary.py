@@ -17,7 +17,7 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.access.acting import acting, acts
+from courtroom.access import acting, acts
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
@@ -26,6 +26,7 @@ from courtroom.engine.services import Asked
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure
+from courtroom.hearings import Hearings
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import OFFLINE, PERSON
@@ -34,7 +35,6 @@ from courtroom.strict import Strict
 
 if TYPE_CHECKING:
     from courtroom.evaluation.intervals import Sums
-    from courtroom.hearings import Hearings
 
 CALLS, MOST = 50, 1_000
 """Recorded calls that are asked again: by default, and at most."""

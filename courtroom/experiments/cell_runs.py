@@ -1,11 +1,8 @@
 """The cells of one experiment as this process brings them to their ends: put on record, driven, read."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from courtroom.cases.case import Case
 from courtroom.datasets import Row
@@ -20,10 +17,8 @@ from courtroom.experiments.outcome import Outcome, of_record
 from courtroom.experiments.plan import Cell, Phase, Training, rows_of, setups_of
 from courtroom.experiments.spec import Cases
 from courtroom.experiments.store import StoredExperiment
+from courtroom.hearings import Hearings
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
 
 APART_S = 0.02
 """Seconds in which cells that end are read together."""
@@ -72,11 +67,7 @@ class LocalCells:
             await runner.finish(cell.run, keys, new=status == NEW)
 
     async def result(self, cell: Cell) -> CellResult:
-        """How the run of a cell stands by its record.
-
-        Raises:
-            CourtroomError: it has none that can be read.
-        """
+        """How the run of a cell stands by its record. Raises `CourtroomError`: it has none that can be read."""
         return await self._ending(cell.run)
 
     def rows(self, ids: Collection[str], phase: Phase = "test") -> list[Row]:

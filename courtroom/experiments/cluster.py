@@ -4,8 +4,6 @@ A cell is an ordinary run there too, with its lease and its record. This module 
 parts: a model's limits over all workers, which the scheduler keeps; what a worker does; and the cluster as the driver sees it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import secrets
@@ -15,18 +13,19 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from distributed import Client, KilledWorker, Scheduler, SchedulerPlugin, Worker, WorkerPlugin, get_worker
 from distributed.client import FutureCancelledError
 from distributed.comm.core import CommClosedError
 
-from courtroom.access.acting import acts, by
+from courtroom.access import acts, by
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.errors import CourtroomError
 from courtroom.experiments.cell_runs import CellPostponed, LocalCells
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.store import ExperimentStore, NoSuchExperiment, StoredExperiment
+from courtroom.hearings import Hearings
 from courtroom.models.errors import ModelError
 from courtroom.models.failures import LONGEST_WAIT_S
 from courtroom.models.limits import (
@@ -42,9 +41,6 @@ from courtroom.models.request import Request, Usage
 from courtroom.models.spec import ModelSpec
 from courtroom.store.connection import OUTAGES
 from courtroom.version import __version__
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
 
 ENTER, LEAVE, TURN = "courtroom-enter", "courtroom-leave", "courtroom-turn"
 """A worker has a call to make; it has ended, or is not to be made any more; it may be made now."""
@@ -231,44 +227,6 @@ async def examine_worker(experiment: str, created: float, dask_worker: Worker) -
     return "" if there == created else ELSEWHERE
 
 
-class AtWorker(WorkerPlugin):
-    """A worker's courthouse, opened when it is first needed and closed with the worker."""
-
-    name = NAME
-    idempotent = True
-
-    def __init__(self, opens: Opens) -> None:
-        self._opens = opens
-
-    def setup(self, worker: Worker) -> None:
-        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good.
-
-        It calls `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is
-        collected just then (python/cpython#106883), and the worker's transactions would stay open.
-        """
-        if profiler := worker.periodic_callbacks.pop("profile", None):
-            profiler.stop()
-        self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()
-        self._cells: WorkerCells | None = None
-
-    async def teardown(self, worker: Worker) -> None:
-        """Let go of the store; runs under way are taken over by another worker."""
-        self._turns.close()
-        if self._cells is not None:
-            await asyncio.to_thread(self._cells.house.close)
-
-    @property
-    def cells(self) -> WorkerCells:
-        """The cells that this worker drives. Raises `CellPostponed`: its store can't be opened."""
-        with self._lock:
-            if self._cells is None:
-                try:
-                    self._cells = WorkerCells(self._opens(limits=self._turns))
-                except CourtroomError as error:
-                    raise CellPostponed(f"A worker of the Dask cluster can't open the store: {error}") from error
-            return self._cells
-
-
 class WorkerCells:
     """Cells of all experiments that one worker drives."""
 
@@ -325,6 +283,44 @@ class WorkerCells:
                         await asyncio.to_thread(_stop, runs, runner)
             except (*OUTAGES, CourtroomError) as error:
                 log.warning("halted experiments could not be looked for, which is tried again: %s", error)
+
+
+class AtWorker(WorkerPlugin):
+    """A worker's courthouse, opened when it is first needed and closed with the worker."""
+
+    name = NAME
+    idempotent = True
+
+    def __init__(self, opens: Opens) -> None:
+        self._opens = opens
+
+    def setup(self, worker: Worker) -> None:
+        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good.
+
+        It calls `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is
+        collected just then (python/cpython#106883), and the worker's transactions would stay open.
+        """
+        if profiler := worker.periodic_callbacks.pop("profile", None):
+            profiler.stop()
+        self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()
+        self._cells: WorkerCells | None = None
+
+    async def teardown(self, worker: Worker) -> None:
+        """Let go of the store; runs under way are taken over by another worker."""
+        self._turns.close()
+        if self._cells is not None:
+            await asyncio.to_thread(self._cells.house.close)
+
+    @property
+    def cells(self) -> WorkerCells:
+        """The cells that this worker drives. Raises `CellPostponed`: its store can't be opened."""
+        with self._lock:
+            if self._cells is None:
+                try:
+                    self._cells = WorkerCells(self._opens(limits=self._turns))
+                except CourtroomError as error:
+                    raise CellPostponed(f"A worker of the Dask cluster can't open the store: {error}") from error
+            return self._cells
 
 
 def _stop(runs: list[str], runner: Runner) -> None:

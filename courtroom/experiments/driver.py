@@ -24,10 +24,10 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell
 from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import ExperimentStore, Status, StoredCell, StoredExperiment
+from courtroom.hearings import Hearings
 
 if TYPE_CHECKING:
     from courtroom.experiments.cluster import DaskCells
-    from courtroom.hearings import Hearings
 
 log = logging.getLogger(__name__)
 

@@ -1,24 +1,19 @@
 """What an experiment will take, by rehearsing some of its cells; answers that cells share are counted once."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING
 
 from courtroom.datasets import Row
 from courtroom.engine.rehearsal import Estimate
 from courtroom.engine.setup import Setup
 from courtroom.experiments.plan import Phase, Training, check, is_parent, parent_of, rows_of
 from courtroom.experiments.spec import Cases, Experiment
+from courtroom.hearings import Hearings
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
 
 REHEARSED = 12
 """Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them. So too of a training."""
@@ -89,10 +84,8 @@ def estimate(
 ) -> ExperimentEstimate:
     """An estimate; nothing is asked of any language model or put on record.
 
-    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet.
-
-    Args:
-        progress: is called with how many cells are rehearsed, and of how many.
+    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet. `progress`: is
+    called with how many cells are rehearsed, and of how many.
     """
     setups, parent = check(experiment, kind, house), parent_of(experiment, house)
     training = Training(experiment, setups, house)

@@ -1,23 +1,19 @@
 """Hypotheses that are written down before results, and what the results say of each."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from courtroom.engine.procedure import Procedure
 from courtroom.evaluation.significance import ALPHA, holm
+from courtroom.experiments.table import Pair
 from courtroom.language import N_
 from courtroom.models.prompts import templates
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.engine.procedure import Procedure
-    from courtroom.experiments.table import Pair
 
 Direction = Literal["higher", "lower", "different"]
 State = Literal["held", "not shown", "refuted", "changed after the lock"]

@@ -4,13 +4,11 @@ Each arm that learns teaches a memory of its own first, which is named when it h
 one memory. It is kept under a name before the first arm trains, and brought back after each.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -25,12 +23,9 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import measures_of, wanted
 from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
+from courtroom.hearings import Hearings
 from courtroom.knowledge.snapshots import NOTHING
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
-
 
 Phase = Literal["train", "test"]
 
@@ -202,14 +197,9 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: R
 def planned(
     experiment: Experiment, house: Hearings, given: Mapping[int, Answers], learning: Sequence[int] = ()
 ) -> Iterator[tuple[Cell, Outcome | None]]:
-    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case.
-
-    Args:
-        learning: the places of the arms that are trained.
-
-    Raises:
-        CourtroomError: there is no case, no arm learns, an arm's predictions are of none of the cases, or a case is both trained on and tested.
-    """
+    """Every cell; a prediction made elsewhere with its outcome, and no cell where it has no answer to a case. `learning`: the
+    places of the arms that are trained. Raises `CourtroomError`: there is no case, no arm learns, an arm's predictions are of
+    none of the cases, or a case is both trained on and tested."""
     if parent := parent_of(experiment, house):
         for cell in cells(experiment, [parent.case.id]):
             if is_parent(experiment.arms[cell.arm], cell.seed, parent):

@@ -1,24 +1,19 @@
 """How sure is this verdict? Repeats of one run with other seeds, until a sequential test ends or the budget does."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import CONFIDENCE, ERROR, LEAST, UNSURE, Series, bound_of, series
+from courtroom.hearings import Hearings
 from courtroom.models.spec import PERSON
 from courtroom.strict import Strict
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
 
 MOST = 40
 """Repeats that are made at most, if nobody says otherwise. 18 show it where all are the same, 27 where one is not."""

@@ -1,14 +1,10 @@
 """Experiments as pages, the shell and programs use them: begun, estimated, run, paused, read."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
-from courtroom.access.account import Access
-from courtroom.access.acting import acts, needs
+from courtroom.access import Access, acts, needs
 from courtroom.datasets.samples import row_id
 from courtroom.engine.budget import Spent
 from courtroom.errors import CourtroomError
@@ -26,9 +22,7 @@ from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, PrintedResults, StoredExperiment
 from courtroom.experiments.table import CellRow
 from courtroom.experiments.what_if import WhatIfs
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
+from courtroom.hearings import Hearings
 
 
 class Experiments:
@@ -47,10 +41,8 @@ class Experiments:
     def begin(self, experiment: Experiment) -> str:
         """Put an experiment on record with all its cells, and return its id; the very same is on record once.
 
-        A changed budget, title or list of measures changes the experiment that is on record.
-
-        Raises:
-            CourtroomError: it does not fit the dataset, a procedure or the predictions.
+        A changed budget, title or list of measures changes the experiment that is on record. Raises `CourtroomError`: it does not
+        fit the dataset, a procedure or the predictions.
         """
         given = plan.answers(experiment)
         exact, kind = plan.pinned(experiment, self._house)
@@ -190,15 +182,9 @@ class Experiments:
     def canary(
         self, name: str, calls: int = CALLS, money: float | None = None, keys: Mapping[str, str] | None = None
     ) -> Canary:
-        """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`.
-
-        Args:
-            calls: recorded calls, 1 to 1,000.
-            money: US dollars for this alone; the experiment's own budget holds too.
-
-        Raises:
-            CourtroomError: no language model was asked, or no cell is done.
-        """
+        """Ask a sample of the recorded calls again, each twice, and keep what came of it; see `ask_again`. `calls`: recorded
+        calls, 1 to 1,000. `money`: US dollars for this alone; the experiment's own budget holds too. Raises `CourtroomError`:
+        no language model was asked, or no cell is done."""
         kept = self.store.experiment(name)
         self.store.changing(kept.id, "ask")
         if not 1 <= calls <= MOST:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acting, needs
+from courtroom.access import Access, Resource, acting, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
@@ -116,7 +115,7 @@ class ExperimentStore:
 
     def experiment(self, name: str) -> StoredExperiment:
         """One experiment by its id, or the newest of a name. Raises `NoSuchExperiment`: there is none."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT * FROM experiments WHERE id = ? OR name = ? ORDER BY id = ? DESC, number DESC", (name, name, name)
         )
         row = next((row for row in rows if may_see(self._database, _named(row["id"]))), None)
@@ -133,7 +132,7 @@ class ExperimentStore:
         """Some experiments, newest first: those that can be read, and the others. `what_ifs`: only those whose arms are forks of a
         run, or only the others; None is all."""
         fits, values = _listed(what_ifs)
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             f"SELECT * FROM experiments WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
             {**values, "count": count, "start": start},
         )
@@ -142,14 +141,14 @@ class ExperimentStore:
     def number(self, what_ifs: bool | None = None) -> int:
         """How many experiments there are; see `page`."""
         fits, values = _listed(what_ifs)
-        found = self._database.connection.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
+        found = self._database.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
         return int(found.fetchone()[0])
 
     def cells(
         self, experiment: str, state: State | None = None, arm: int | None = None, phase: Phase | None = None
     ) -> Iterator[StoredCell]:
         """Its cells in their order; only those in a state, of an arm or of a phase where one is given."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT number, arm, row, repeat, seed, phase, run, state, reason, outcome FROM experiment_cells"
             " WHERE experiment = :experiment AND (:state IS NULL OR state = :state) AND (:arm IS NULL OR arm = :arm)"
             " AND (:phase IS NULL OR phase = :phase) ORDER BY number",
@@ -159,7 +158,7 @@ class ExperimentStore:
 
     def lines(self, experiment: str) -> Iterator[str]:
         """Each cell as it stands, in a line: where one differs, results may."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT number, state, reason, outcome FROM experiment_cells WHERE experiment = ? ORDER BY number",
             (experiment,),
         )
@@ -167,7 +166,7 @@ class ExperimentStore:
 
     def counts(self, experiment: str) -> dict[tuple[int, State], int]:
         """How many cells are in each state, by the arm's place."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT arm, state, count(*) AS many FROM experiment_cells WHERE experiment = ? GROUP BY arm, state",
             (experiment,),
         )
@@ -175,7 +174,7 @@ class ExperimentStore:
 
     def took(self, experiment: str) -> dict[int, tuple[int, int, float | None]]:
         """Calls really made, tokens and US dollars of the cells that are done, by the arm's place; None is not known."""
-        rows = self._database.connection.execute(
+        rows = self._database.execute(
             "SELECT arm, sum(asked) AS calls, sum(tokens) AS tokens, CASE WHEN count(*) = count(cost) THEN sum(cost) END AS cost"
             " FROM (SELECT arm, CAST(json_extract(outcome, '$.asked') AS BIGINT) AS asked,"
             " CAST(json_extract(outcome, '$.prompt_tokens') AS BIGINT)"
@@ -194,25 +193,23 @@ class ExperimentStore:
 
     def try_again(self, experiment: str) -> int:
         """Have the cells that failed wait again; how many there are."""
-        return self._database.connection.execute(
+        return self._database.execute(
             "UPDATE experiment_cells SET state = 'waiting', reason = '' WHERE experiment = ? AND state = 'failed'",
             (experiment,),
         ).rowcount
 
     def status(self, experiment: str) -> str:
-        row = self._database.connection.execute("SELECT status FROM experiments WHERE id = ?", (experiment,)).fetchone()
+        row = self._database.row("SELECT status FROM experiments WHERE id = ?", (experiment,))
         return str(row["status"]) if row else "deleted"
 
     def set_status(self, experiment: str, status: Status, reason: str = "") -> None:
-        self._database.connection.execute(
+        self._database.execute(
             "UPDATE experiments SET status = ?, reason = ? WHERE id = ?", (status, reason, experiment)
         )
 
     def under_way(self) -> list[tuple[str, str | None, float | None]]:
         """Experiments that count as running, each with who drives it and the last heartbeat."""
-        rows = self._database.connection.execute(
-            "SELECT id, owner, heartbeat FROM experiments WHERE status = 'running'"
-        )
+        rows = self._database.execute("SELECT id, owner, heartbeat FROM experiments WHERE status = 'running'")
         return [tuple(row) for row in rows]
 
     @needs(Access.RUN)
@@ -228,14 +225,14 @@ class ExperimentStore:
     def names_snapshot(self, name: str) -> bool:
         """Whether a run, an experiment, an intervention or a saved setup names a snapshot of the memory."""
         where = " UNION ALL ".join(f"SELECT {column} AS content FROM {table}" for table, column in NAMING)
-        found = self._database.connection.execute(
+        found = self._database.row(
             f"SELECT EXISTS (SELECT 1 FROM ({where}) AS named WHERE instr(content, ?) > 0) AS found",
             (json.dumps(name),),
-        ).fetchone()
+        )
         return bool(found["found"])
 
     def _set(self, experiment: str, number: int, state: State, reason: str, outcome: str | None) -> None:
-        self._database.connection.execute(
+        self._database.execute(
             "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
             (state, reason, outcome, experiment, number),
         )

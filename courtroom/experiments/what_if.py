@@ -1,7 +1,5 @@
 """“What would have changed?”: a run's variants, as an experiment whose arms are its forks, and what these show."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections import Counter
@@ -9,12 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import changed, differences, value_at
@@ -28,9 +26,7 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import finished
 from courtroom.experiments.spec import Arm, Change, Experiment, Variant, parsed
 from courtroom.experiments.store import StoredCell
-
-if TYPE_CHECKING:
-    from courtroom.hearings import Hearings
+from courtroom.hearings import Hearings
 
 CHANGES: dict[Change, str] = {
     "base": "As it was",
@@ -129,13 +125,8 @@ def experiment_of(
     base: Record, procedure: Procedure, variants: Sequence[Variant], seeds: Sequence[int], person: str = ""
 ) -> Experiment:
     """An experiment whose arms are forks of a run, every variant tried, and each that comes to the same setup and case only once.
-
-    Args:
-        person: whose it is: two people who ask the same have an experiment each.
-
-    Raises:
-        CourtroomError: a variant does not fit, or there is nothing to vary.
-    """
+    `person`: whose it is: two people who ask the same have an experiment each. Raises `CourtroomError`: a variant does not
+    fit, or there is nothing to vary."""
     arms: dict[str, Arm] = {}
     names: Counter[str] = Counter()
     seeds = tuple(dict.fromkeys(seeds))

@@ -1,13 +1,16 @@
-"""What an experiment has shown, drawn: values with intervals, right and wrong by arm and case, accuracy against money."""
+"""What an experiment, a what-if or a comparison with juries of people has shown, drawn."""
 
 from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from courtroom.engine.procedure import Choice
 from courtroom.evaluation.intervals import Interval
+from courtroom.evaluation.yardstick import Yardstick
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.measures import Measure
 from courtroom.experiments.table import ArmGroup, CellRow, ResultTable
+from courtroom.experiments.what_if import Result, WhatIf
 from courtroom.figures.layout import INK, LINE, NEUTRAL, error_bars, framed, plain, short, tone
 from courtroom.language import _
 
@@ -200,3 +203,165 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
     )
     figure.update_layout(scattermode="group", scattergap=0.6, showlegend=True)
     return framed(figure, theme, 440)
+
+
+VARIANT = 30
+MOST_SWINGS = 25
+"""Pixels of height for a variant."""
+LONGEST = 44
+"""Characters of a variant's name that fit beside its bar."""
+
+
+def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+    """How often each variant ended as the base did, with 95 % intervals over its seeds."""
+    rows = [row for row in what_if.rows if row.done]
+    shares = [row.shares[what_if.decided] for row in rows]
+    figure = go.Figure(
+        go.Scatter(
+            x=[share.value for share in shares],
+            y=_names(rows),
+            mode="markers",
+            marker={
+                "size": 11,
+                "color": _colour(what_if.decided, choices, theme),
+                "symbol": _symbol(what_if.decided, choices),
+            },
+            error_x=error_bars(shares, NEUTRAL[theme], 1.5),
+            customdata=[
+                [plain(row.name), row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)
+            ],
+            hovertemplate="%{customdata[0]}<br>%{x:.0%} of %{customdata[1]} runs, "
+            "95 % interval %{customdata[2]:.0%} to %{customdata[3]:.0%}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(
+        range=[-0.03, 1.03],
+        tickformat=".0%",
+        title_text=_("runs that end with: {outcome}", outcome=_title(what_if.decided, choices)),
+    )
+    return _listed(figure, rows, theme)
+
+
+def draw_swings(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light") -> go.Figure:
+    """A tornado: how far each change moved the support for what the base decided, the farthest on top. Changes that moved and turned nothing are left out."""
+    moved = [row for row in what_if.rows[1:] if row.swing or row.flips]
+    rows = sorted(moved, key=lambda row: (-abs(row.swing or 0.0), row.name))[:MOST_SWINGS]
+    against = tone(None, theme)
+    figure = go.Figure(
+        go.Bar(
+            x=[100 * (row.swing or 0.0) for row in rows],
+            y=_names(rows),
+            orientation="h",
+            marker={
+                "color": [
+                    _colour(what_if.decided, choices, theme) if (row.swing or 0) >= 0 else against for row in rows
+                ],
+                "pattern": {"shape": ["" if (row.swing or 0) >= 0 else "/" for row in rows]},
+            },
+            text=[
+                f"{100 * (row.swing or 0.0):+.0f}"
+                + (_(" · {flips} of {pairs} flipped", flips=row.flips, pairs=row.pairs) if row.flips else "")
+                for row in rows
+            ],
+            textposition="outside",
+            cliponaxis=False,
+            textfont={"color": INK[theme]},
+            customdata=[plain(row.name) for row in rows],
+            hovertemplate="%{customdata}<br>%{x:+.1f}<extra></extra>",
+        )
+    )
+    far = max((abs(100 * (row.swing or 0.0)) for row in rows), default=0.0) * 1.5 or 10
+    figure.update_xaxes(
+        range=[-far, far],
+        tickformat="+.0f",
+        title_text=_(
+            "change of the support for: {outcome} (percentage points)", outcome=_title(what_if.decided, choices)
+        ),
+    )
+    return _listed(figure, rows, theme)
+
+
+def draw_flips(what_if: WhatIf, theme: str = "light") -> go.Figure:
+    """Under how many seeds each change turned the verdict; changes that never did are left out."""
+    rows = sorted((row for row in what_if.rows[1:] if row.flips), key=lambda row: -row.flips / row.pairs)
+    figure = go.Figure(
+        go.Bar(
+            x=[row.flips / row.pairs for row in rows],
+            y=_names(rows),
+            orientation="h",
+            marker={"color": tone(1, theme)},
+            text=[_("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) for row in rows],
+            textposition="auto",
+            customdata=[plain(f"{row.name}: {row.outcome}") for row in rows],
+            hovertemplate="%{customdata}<extra></extra>",
+        )
+    )
+    figure.update_xaxes(range=[0, 1.03], tickformat=".0%", title_text=_("seeds under which the verdict is another one"))
+    return _listed(figure, rows, theme)
+
+
+def _listed(figure: go.Figure, rows: Sequence[Result], theme: str) -> go.Figure:
+    figure.update_layout(bargap=0.35, showlegend=False)
+    figure.update_yaxes(
+        autorange="reversed",
+        type="category",
+        tickmode="array",
+        tickvals=_names(rows),
+        ticktext=[plain(short(row.name, LONGEST)) for row in rows],
+        tickfont={"color": INK[theme]},
+        automargin=True,
+    )
+    return framed(figure, theme, 110 + VARIANT * max(1, len(rows)))
+
+
+def _names(rows: Sequence[Result]) -> list[str]:
+    return [f"{number} {plain(row.name)}" for number, row in enumerate(rows)]
+
+
+def _title(outcome: str, choices: Sequence[Choice]) -> str:
+    title = next((choice.title for choice in choices if choice.name == outcome), outcome)
+    return plain(short(title, LONGEST))
+
+
+def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
+    return tone(next((choice.tone for choice in choices if choice.name == outcome), 0), theme)
+
+
+def _symbol(outcome: str, choices: Sequence[Choice]) -> str:
+    return next((choice.symbol for choice in choices if choice.name == outcome), "circle")
+
+
+def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
+    """Share of the verdicts for the side that has to prove its case by its votes in the first ballot, with Wilson's 95 % intervals."""
+    figure = go.Figure()
+    sizes = sorted({point.size for point in found.curve})
+    for number, size in enumerate(sizes):
+        for of_people in (True, False):
+            points = [
+                (point, one) for point in found.curve if point.size == size and (one := point.interval(of_people))
+            ]
+            colour = NEUTRAL[theme] if of_people else tone(number, theme)
+            whose = _("people") if of_people else _("these runs")
+            figure.add_scatter(
+                x=[point.votes / size for point, _one in points],
+                y=[one.value for _point, one in points],
+                mode="lines+markers",
+                name=f"{whose}, {size}" if len(sizes) > 1 else whose,
+                line={"color": colour, "width": 2, "dash": "dot" if of_people else "solid"},
+                marker={"size": 9, "color": colour, "symbol": "square" if of_people else "circle"},
+                error_y=error_bars([one for _point, one in points], colour),
+                customdata=[
+                    [point.votes, size, point.people_n if of_people else point.n, one.low, one.high]
+                    for point, one in points
+                ],
+                hovertemplate="%{customdata[0]} / %{customdata[1]}: %{y:.0%} (%{customdata[3]:.0%} – %{customdata[4]:.0%}), n = %{customdata[2]}",
+            )
+    size = sizes[-1] if sizes else 12
+    figure.update_xaxes(
+        title_text=_("first votes for the side that has to prove its case"),
+        tickvals=[votes / size for votes in range(size + 1)],
+        ticktext=[f"{votes}" for votes in range(size + 1)],
+        range=[-0.04, 1.04],
+    )
+    figure.update_yaxes(title_text=_("verdicts for it"), tickformat=".0%", range=[-0.04, 1.04])
+    return framed(figure, theme, 460)

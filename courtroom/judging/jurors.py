@@ -1,12 +1,22 @@
-"""Whose personas the jurors of a panel have: their own, those of others as a placebo, or none."""
+"""What juries share: whose personas their jurors have, first ballots that are set, and private ballots."""
 
-from collections.abc import Sequence
-from typing import Annotated, Literal
+import random
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, SerializeAsAny
 
+from courtroom.cases.case import Case
+from courtroom.cases.criminal import Trial
+from courtroom.cases.dispute import Dispute
+from courtroom.engine.court import Court
 from courtroom.engine.knobs import Group, declared
+from courtroom.engine.procedure import Procedure
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Member, Setup
+from courtroom.judging.voices import points_for
 from courtroom.language import N_
+from courtroom.models.task import Answer, Longest, Sentence, Task
 from courtroom.panel.personas import Persona, sample_panel
 
 WhosePersonas = Annotated[
@@ -33,3 +43,119 @@ def seated(given: Sequence[Persona], size: int, seed: int, whose: str) -> tuple[
         return tuple((*others, *sample_panel(51, seed + ELSEWHERE))[:size])
     names = {known.name for known in given}
     return tuple((*given[:size], *(one for one in sample_panel(51, seed) if one.name not in names))[:size])
+
+
+FirstVotes = Annotated[
+    int | None,
+    Field(
+        title=N_("First votes that are set"),
+        ge=0,
+        le=51,
+        description=N_(
+            "So many members, drawn by the seed, begin on the side that has to prove its case (guilty, the plaintiff, the buyer), "
+            "all others on the other side. Each is asked for its best reasons for it, and is free from the next round on. "
+            "Not set: all vote freely from the beginning."
+        ),
+        json_schema_extra=declared(),
+    ),
+]
+"""The knob of a procedure in which members vote again and again; its default is None."""
+
+
+class Reasons(Answer):
+    """What speaks for the side on which a member begins."""
+
+    reasons: Annotated[tuple[Sentence, ...], Longest(4)] = Field(
+        min_length=1, max_length=12, description=N_("What speaks best for this vote, the weightiest first?")
+    )
+
+
+class BestReasons(Task[Reasons]):
+    """What speaks for the side on which the setup has a member begin?"""
+
+    name, title = "best-reasons", N_("Best reasons for a side")
+    case: SerializeAsAny[Case]  # all of it counts for the key of the answer
+    side: str
+    persona: Persona | None = None
+
+
+def seeded(
+    court: Court[Case, Setup], members: Sequence[Member], first: int | None, sides: tuple[str, str]
+) -> dict[str, str]:
+    """On which side each member begins, by id; empty where nothing is set.
+
+    Args:
+        first: how many begin on the first side; all, where there are fewer members.
+    """
+    if first is None:
+        return {}
+    chosen = court.random("first-ballot").sample(range(len(members)), min(first, len(members)))
+    return {member.id: sides[place not in chosen] for place, member in enumerate(members)}
+
+
+def was_set(record: Record) -> bool:
+    """Whether members of a run began on sides that the setup gave them."""
+    return any(call.task == BestReasons.name for call in record.calls)
+
+
+def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:
+    """The offline answer: points of the case for this side, in an order of chance."""
+    points: list[str] = []
+    if isinstance(task.case, Dispute):
+        points = points_for(task.case, "buyer" if task.side == "buyer" else "seller")
+    elif isinstance(task.case, Trial):
+        points = list(task.case.evidence(task.side))
+    draw.shuffle(points)
+    return Reasons(reasons=tuple(points[:2]) or ("…",))
+
+
+PrivateBallots = Annotated[
+    bool,
+    Field(
+        title=N_("Private ballots"),
+        description=N_(
+            "After its vote in each round every member is asked once more, alone, what it thinks. No other sees the answer, and it does not count. "
+            "It takes about twice as many calls for votes."
+        ),
+        json_schema_extra=declared(),
+    ),
+]
+"""The knob of a procedure in which members vote in rounds; its default is False."""
+InPrivate = Annotated[bool, Field(exclude_if=lambda is_private: not is_private)]
+"""The input of a task that says whether it is asked in private; its default is False."""
+TITLE = N_("Private ballot")
+STEP = "private"
+HEARD = 0.5
+"""How much of the others' pull is left with the offline model where nobody sees its vote; invented."""
+
+
+async def ask_alone(
+    court: Court[Case, Setup], wanted: bool, member: Member, task: Task[Any], private: type[Task[Any]]
+) -> None:
+    """Ask a member in private what it was just asked, where the setup wants it. An abstention is none of the run's business."""
+    if wanted:
+        await court.try_ask(member, private.model_validate({**dict(task), "in_private": True}), STEP)
+
+
+def private_votes(record: Record, procedure: Procedure) -> dict[str, dict[str, str]]:
+    """What members voted in private, by ballot and member; only ballots with any."""
+    found: dict[str, dict[str, str]] = {}
+    for ballot, votes in record.ballots.items():
+        for member, vote in votes.items():
+            for peers in procedure.peers:
+                call = record.call(f"{vote.stage}/{member}/{peers.task.name}-{STEP}")
+                if call is not None and call.value is not None:
+                    answer = peers.task.answer.model_validate(call.value)
+                    found.setdefault(ballot, {})[member] = peers.choice(None, answer)
+    return found
+
+
+def other_way(record: Record, private: Mapping[str, Mapping[str, str]]) -> tuple[str, int, tuple[str, ...]] | None:
+    """In the last ballot with private votes: its path, how many voted in private, and the names of those who went the other way."""
+    if not private:
+        return None
+    ballot, votes = list(private.items())[-1]
+    public = {member: vote.choice for member, vote in record.ballots[ballot].items()}
+    names = {one.id: one.name for one in record.everybody}
+    apart = (names[who] for who, choice in votes.items() if public.get(who) not in (None, choice))
+    return ballot, len(votes), tuple(apart)

@@ -8,8 +8,7 @@ from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BUNDLED
 from courtroom.knowledge.search import Hit, Search
-from courtroom.law.judgment import Decided, Judgment, Term
-from courtroom.law.statute import Both
+from courtroom.law import Both, Decided, Judgment, Term
 
 Shown = dict[str, list[Block]]
 RANKS = ("Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused")

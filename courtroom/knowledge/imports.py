@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.cases.checks import explain
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.files import read_upload
@@ -20,8 +19,7 @@ from courtroom.errors import CaseError, CourtroomError
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, BaseName, How, Kind
 from courtroom.knowledge.collection import Collection, Ready
 from courtroom.knowledge.search import Knowledge
-from courtroom.law.judgment import Decided, article_number
-from courtroom.law.statute import Both, Charge, Statute, charges_of
+from courtroom.law import Both, Charge, Decided, Statute, article_number, charges_of
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
 from courtroom.text.files import json_records

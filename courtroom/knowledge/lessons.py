@@ -7,8 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.knowledge.collection import Collection
 from courtroom.store.connection import read, read_all

@@ -13,7 +13,7 @@ from pydantic import Field
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Vectors
 from courtroom.knowledge.snapshots import States
-from courtroom.law.judgment import Decided, Judgment, same_matter, term_class
+from courtroom.law import Decided, Judgment, same_matter, term_class
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:

@@ -18,16 +18,15 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Precedent
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.errors import CourtroomError
-from courtroom.knowledge import bases, precedents
-from courtroom.knowledge.bases import BUNDLED, IN_BASES, BaseName, kept_as, known_bases
+from courtroom.knowledge import bases
+from courtroom.knowledge.bases import BUNDLED, IN_BASES, BaseName, PrecedentBase, kept_as, known_bases
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
 from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.lessons import Lesson, Lessons, Put, Remove
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
-from courtroom.knowledge.precedents import PrecedentBase
 from courtroom.knowledge.snapshots import Frozen, Snapshots, States
-from courtroom.law.statute import Charge, Statute
+from courtroom.law import Charge, Statute
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.strict import Strict
@@ -289,7 +288,7 @@ class Knowledge:
 
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
-    "precedents": (Precedent, precedents.searched_text, precedents.bundled_precedents),
+    "precedents": (Precedent, bases.searched_text, bases.bundled_precedents),
     "statutes": (Statute, bases.statute_text, bases.bundled_statutes),
     "charges": (Charge, bases.charge_text, bases.bundled_charges),
     "cases": (CriminalCase, bases.case_text, bases.bundled_cases),

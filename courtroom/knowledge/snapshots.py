@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -1,12 +1,22 @@
-"""Personas: who a juror is (section 4.2, prompt E.2), and seeded panels of them."""
+"""Personas: who a juror is (section 4.2, prompt E.2), seeded panels of them, and panels under a name, to be seated again."""
 
+import csv
+import io
 import random
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from typing import Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, TypeAdapter, ValidationError
 
+from courtroom.access import Access, needs
+from courtroom.errors import CourtroomError
 from courtroom.settings import DATA
+from courtroom.store.connection import read
+from courtroom.store.database import Database
 from courtroom.strict import Strict
+from courtroom.text import files
 
 
 class Persona(Strict):
@@ -62,3 +72,231 @@ def sample_panel(size: int, seed: int) -> tuple[Persona, ...]:
         best = min(drawn, key=lambda i: max(likeness(left[i], seated) for seated in panel))
         panel.append(left.pop(best))
     return tuple(panel)
+
+
+LONGEST_NAME = 80
+PANEL: TypeAdapter[tuple[Persona, ...]] = TypeAdapter(tuple[Persona, ...])
+
+
+class PanelStore:
+    """Saved panels. Methods may be called from any thread."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def names(self) -> list[str]:
+        """All names, last saved first."""
+        rows = self._database.connection.execute("SELECT name FROM panels ORDER BY saved DESC, name")
+        return [row["name"] for row in rows]
+
+    @needs(Access.RUN)
+    def save(self, name: str, panel: Iterable[Persona]) -> None:
+        """Save under a name, in place of what had it before.
+
+        Raises:
+            CourtroomError: the name is empty or too long, or nobody is in the panel.
+        """
+        kept, called = tuple(panel), _name(name)
+        if not kept:
+            raise CourtroomError("A panel needs at least one person. Add one.")
+        self._database.connection.execute(
+            "INSERT INTO panels VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body = excluded.body, saved = excluded.saved",
+            (called, PANEL.dump_json(kept).decode(), time.time()),
+        )
+
+    def load(self, name: str) -> tuple[Persona, ...]:
+        """The panel of a name.
+
+        Raises:
+            CourtroomError: there is none.
+            Unreadable: its row is damaged.
+        """
+        row = self._database.connection.execute("SELECT body FROM panels WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            raise CourtroomError(f"There is no panel “{name}”. See all with `python -m courtroom panels`.")
+        return read("panel", name, lambda: PANEL.validate_json(row["body"]))
+
+    @needs(Access.RUN)
+    def rename(self, name: str, to: str) -> None:
+        """Give a panel another name.
+
+        Raises:
+            CourtroomError: there is no such panel, or the other name is taken.
+        """
+        called = _name(to)
+        with self._database.transaction() as db:
+            self.load(name)
+            if called == name:
+                return
+            if called in self.names():
+                raise CourtroomError(f"There is a panel “{called}” already. Choose another name.")
+            db.execute("UPDATE panels SET name = ? WHERE name = ?", (called, name))
+
+    @needs(Access.RUN)
+    def delete(self, name: str) -> tuple[Persona, ...]:
+        """Forget a panel; what it was, to be saved again.
+
+        Raises:
+            CourtroomError: there is none.
+        """
+        with self._database.transaction() as db:
+            panel = self.load(name)
+            db.execute("DELETE FROM panels WHERE name = ?", (name,))
+        return panel
+
+
+def _name(name: str) -> str:
+    called = " ".join(name.split())
+    if not called or len(called) > LONGEST_NAME:
+        raise CourtroomError(f"Give the panel a name of at most {LONGEST_NAME} characters.")
+    return called
+
+
+LARGEST = 2**20
+"""Bytes of a file."""
+MOST = 51
+"""Persons in a panel."""
+FIELDS = tuple(Persona.model_fields)
+NEEDED = tuple(name for name, field in Persona.model_fields.items() if field.is_required())
+LISTS = ("traits", "interests")
+ENDINGS = (".csv", ".yaml", ".yml")
+
+
+def read_panel(name: str, data: bytes) -> tuple[Persona, ...]:
+    """The persons of a CSV or YAML file, in its order.
+
+    CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell. YAML is a
+    list of persons, each with the fields by their names.
+
+    Args:
+        name: the file's name; its ending says how it is read.
+
+    Raises:
+        CourtroomError: a sentence that names the row and the mend.
+    """
+    if len(data) > LARGEST:
+        raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise CourtroomError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
+    if name.lower().endswith(".csv"):
+        rows = list(_from_csv(name, text))
+    elif name.lower().endswith(ENDINGS):
+        rows = _from_yaml(name, text)
+    else:
+        raise CourtroomError(f"{name} can't be read. Give a file that ends in {', '.join(ENDINGS)}.")
+    return checked(rows)
+
+
+def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
+    """Persons from plain rows, as a file or a table has them.
+
+    Raises:
+        CourtroomError: a sentence that names the row and the mend.
+    """
+    panel: dict[str, Persona] = {}
+    for number, row in enumerate(rows, start=1):
+        if number > MOST:
+            raise CourtroomError(f"A panel has at most {MOST} persons. Leave out the rows from {MOST + 1} on.")
+        person = _person(number, row)
+        if person.name in panel:
+            raise CourtroomError(f"Row {number}: there is a “{person.name}” already. Give each person another name.")
+        panel[person.name] = person
+    if not panel:
+        raise CourtroomError("There is nobody in this panel. Add a row for each person.")
+    return tuple(panel.values())
+
+
+def write_csv(panel: Iterable[Persona]) -> str:
+    """As `read_panel` reads it."""
+    rows = (person.model_dump(mode="json") for person in panel)
+    cells = ({**row, **{name: "; ".join(row[name]) for name in LISTS}} for row in rows)
+    return files.write_csv(FIELDS, ([row[name] for name in FIELDS] for row in cells))
+
+
+def write_yaml(panel: Iterable[Persona]) -> str:
+    """As `read_panel` reads it."""
+    import yaml
+
+    rows = [person.model_dump(mode="json") for person in panel]
+    return str(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False, width=120))
+
+
+def _from_csv(name: str, text: str) -> Iterator[Mapping[str, Any]]:
+    head = text.partition("\n")[0]
+    mark = max((",", ";", "\t"), key=head.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+    try:
+        names = [one.strip().casefold() for one in next(lines, [])]
+        if missing := [field for field in NEEDED if field not in names]:
+            raise CourtroomError(
+                f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
+                f"The columns are {', '.join(FIELDS)}."
+            )
+        for cells in lines:
+            if not any(cell.strip() for cell in cells):
+                continue
+            if len(cells) > len(names):
+                raise CourtroomError(
+                    f"{name}, line {lines.line_num}: there are more cells than columns. Put texts with “{mark}” in quotes."
+                )
+            row: dict[str, Any] = dict(zip(names, map(files.cell_text, cells), strict=False))
+            yield {field: _list(value) if field in LISTS else value for field, value in row.items() if value.strip()}
+    except csv.Error as error:
+        raise CourtroomError(f"{name}, line {lines.line_num} is not valid CSV: {error}.") from error
+
+
+def _list(text: str) -> list[str]:
+    mark = ";" if ";" in text else ","
+    return [part.strip() for part in text.split(mark) if part.strip()]
+
+
+def _from_yaml(name: str, text: str) -> list[Any]:
+    import yaml
+
+    try:
+        # An alias could make a small file large.
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.SafeLoader)):
+            raise CourtroomError(f"{name} uses aliases (“*name”). Write each person out.")
+        found = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise CourtroomError(f"{name} is not valid YAML: line {line}. Mend it there.") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise CourtroomError(f"{name} is not valid YAML. Check that it is the right file.") from error
+    if not isinstance(found, list):
+        raise CourtroomError(f"{name} must be a list of persons, each beginning with “- name:”.")
+    return found
+
+
+def _person(number: int, row: Any) -> Persona:
+    if not isinstance(row, Mapping):
+        raise CourtroomError(f"Row {number}: this is no person. Give {', '.join(NEEDED)}.")
+    try:
+        return Persona.model_validate(dict(row))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = str(first["loc"][0])[:40] if first["loc"] else "the row"
+        if first["type"] == "extra_forbidden":
+            raise CourtroomError(
+                f"Row {number}: “{field}” is no field of a person. The fields are {', '.join(FIELDS)}."
+            ) from error
+        raise CourtroomError(f"Row {number}: {field} {_what_is_wrong(first)}") from error
+
+
+def _what_is_wrong(first: Any) -> str:
+    """The rest of a sentence that begins with the field's name."""
+    limits = first.get("ctx", {})
+    match first["type"]:
+        case "missing":
+            return "is missing. Write it in."
+        case "string_too_short":
+            return "is empty. Write it in."
+        case "string_too_long":
+            return f"has more than {limits['max_length']} characters. Shorten it."
+        case "too_long":
+            return f"has more than {limits['max_length']} entries. Leave some out."
+        case "string_type":
+            return "must be text."
+    return "must be a whole number from 18 to 95." if first["loc"][0] == "age" else "must be a list of texts."

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record

@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs
+from courtroom.access import Access, Resource, needs
 from courtroom.errors import CourtroomError
 from courtroom.sharing.actions import changing
 from courtroom.sharing.rules import demand_change

@@ -10,8 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
-from courtroom.access.account import Access
-from courtroom.access.acting import acting, acts, needs
+from courtroom.access import Access, acting, acts, needs
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called, Voted

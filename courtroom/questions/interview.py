@@ -11,8 +11,7 @@ from typing import Any
 
 from pydantic import Field
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs, signed
+from courtroom.access import Access, needs, signed
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
@@ -116,11 +115,8 @@ class Interviews:
     ) -> Future[AskedBeside]:
         """Ask the member of a call what it thinks, as it stood after that call. The run goes on, or waits, as it did.
 
-        The answer is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one
-        answer: asked again, it comes from the record.
-
-        Args:
-            after: a call that a model has answered, see `last_call`.
+        The answer is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one answer:
+        asked again, it comes from the record. `after`: a call that a model has answered, see `last_call`.
         """
         self._asides.changing(record.run.id, "interview")
         asked = self._asked(record, after, question.strip())

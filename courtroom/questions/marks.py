@@ -7,8 +7,7 @@ from typing import Self
 
 from pydantic import Field, field_validator
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import needs, signed
+from courtroom.access import Access, Resource, needs, signed
 from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError

@@ -1,13 +1,16 @@
-"""A file that another install wrote of a run: read without trust, checked against its hash and against itself."""
+"""A run as one JSON document: written, and read without trust where another install wrote it, checked against its hash and against itself."""
 
+import hashlib
+import io
 import json
-from collections.abc import Callable, Iterator, Mapping
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import needs
+from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
@@ -28,10 +31,69 @@ from courtroom.models.spec import RECORDED
 from courtroom.questions.asides import ASIDE, Aside
 from courtroom.questions.beside import BesideStore, ExportedAudience, KeptBeside
 from courtroom.questions.marks import Mark
-from courtroom.report.export import FORMAT, as_json, hash_of
 from courtroom.report.page import as_html
 from courtroom.store.connection import REFUSALS
 from courtroom.strict import Strict
+
+FORMAT = "courtroom-run-2"
+NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported"}
+"""What a run has only in the store in which it is."""
+
+
+NOTHING = KeptBeside()
+
+
+def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
+    """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests."""
+    answers = answers.of(record.run)
+    entries: dict[str, Any] = {}
+    parts: dict[str, str] = {}
+    calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
+    for key in (key for call in calls for key in call.keys):
+        entry = answers.entry(key)
+        if entry is None or key in entries:
+            continue
+        request, reply = entry
+        entries[key] = {"request": request, "reply": reply.model_dump(mode="json")}
+        digests = (part for _, message in request["messages"] for part in message if isinstance(part, str))
+        parts.update({digest: answers.text(digest) for digest in digests if digest not in parts})
+    document = {
+        "format": FORMAT,
+        "run": record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE),
+        "case": record.case.model_dump(mode="json"),
+        "setup": record.setup.model_dump(mode="json"),
+        "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
+        "interventions": [one.model_dump(mode="json") for one in record.interventions],
+        "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
+        "payments": {
+            path: {name: value for name, value in asdict(paid).items() if name != "number"}
+            for path, paid in sorted(record.paid.items())
+        },
+        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in beside.asides],
+        "marks": [mark.model_dump(mode="json") for mark in beside.marks],
+        "audience": beside.audience and beside.audience.model_dump(mode="json"),
+        "answers": entries,
+        "parts": parts,
+    }
+    return _written({"sha256": hash_of(document), **document})
+
+
+def hash_of(document: Mapping[str, Any]) -> str:
+    return hashlib.sha256(_written(document).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def as_zip(runs: Iterable[tuple[str, str]]) -> bytes:
+    """Runs in one zip: name and content of each file."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in runs:
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def _written(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=1)
+
 
 LARGEST = 100 * 2**20
 """Bytes of a file that is read."""

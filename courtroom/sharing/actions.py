@@ -5,8 +5,7 @@ import time
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acting, demand
+from courtroom.access import Access, Resource, acting, demand
 from courtroom.sharing.rules import demand_change
 from courtroom.store.database import Database
 from courtroom.strict import Strict

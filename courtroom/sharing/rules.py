@@ -4,8 +4,7 @@ signed in made it. What has none was made without sign-in, and is seen as what i
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from courtroom.access.account import Access, Account, Resource, Visibility
-from courtroom.access.acting import Forbidden, acting
+from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting
 from courtroom.store.database import Database
 
 NOBODYS = ""

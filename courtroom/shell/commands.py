@@ -1,30 +1,44 @@
 """All commands of the shell, and how an error of one is reported."""
 
 import logging
+import runpy
 import sys
+from typing import Annotated
 
 import typer
 
 from courtroom.errors import CourtroomError, StoreError
-from courtroom.settings import from_environment
-from courtroom.shell.app import PASSED_ON, open_app
-from courtroom.shell.cases import app as cases
+from courtroom.settings import APP, from_environment
 from courtroom.shell.datasets import app as datasets
 from courtroom.shell.experiment import app as experiment
-from courtroom.shell.forks import compare, fork
+from courtroom.shell.forks import compare, fork, what_if, yardstick
 from courtroom.shell.knowledge import app as knowledge
-from courtroom.shell.models import app as models
-from courtroom.shell.panels import app as panels
-from courtroom.shell.people import app as people
+from courtroom.shell.libraries import cases_app as cases
+from courtroom.shell.libraries import panels_app as panels
 from courtroom.shell.procedures import align, new_procedure, options
 from courtroom.shell.procedures import app as procedures
+from courtroom.shell.procedures import models_app as models
 from courtroom.shell.questions import audit, interview, mark, marks
 from courtroom.shell.runs import export, film, import_run, resume, run, runs, show
 from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
-from courtroom.shell.what_if import what_if
-from courtroom.shell.yardstick import yardstick
+from courtroom.shell.upkeep import people_app as people
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import explained
+
+PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+def open_app(
+    context: typer.Context,
+    port: Annotated[int | None, typer.Option(help="The port on which the app answers; 8501 by default.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address on which it answers, e.g. localhost.")] = None,
+) -> None:
+    """Open the app in the browser. All other options go to Streamlit, e.g. --server.headless true."""
+    given = {"--server.port": port, "--server.address": host}
+    options = [word for name, value in given.items() if value is not None for word in (name, str(value))]
+    sys.argv = ["streamlit", "run", str(APP / "app.py"), *options, *context.args]
+    runpy.run_module("streamlit", run_name="__main__")
+
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.add_typer(cases, name="cases")

@@ -16,7 +16,7 @@ from courtroom.cases.readers.tables import NumberedLabels, names_from
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import DatasetInfo
 from courtroom.errors import CourtroomError
-from courtroom.knowledge.precedents import from_dispute
+from courtroom.knowledge.bases import from_dispute
 from courtroom.shell.options import Json, Model, follow, opened, setup_with
 
 if TYPE_CHECKING:

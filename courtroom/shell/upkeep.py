@@ -1,4 +1,4 @@
-"""The store from a shell: `doctor`, `health`, `backup` and `migrate`."""
+"""The server from a shell: its people, and `doctor`, `health`, `actions`, `backup` and `migrate` for its store."""
 
 import json
 import os
@@ -9,16 +9,47 @@ from typing import Annotated
 import typer
 from pydantic import SecretStr
 
+from courtroom.access import Access
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
 from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
-from courtroom.shell.options import Json
+from courtroom.shell.options import Json, opened
 from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back
 from courtroom.upkeep.backup import write
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import app_health, store_health
 from courtroom.upkeep.moving import move, place_from
+
+people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
+
+
+@people_app.callback()
+def people(context: typer.Context) -> None:
+    """All people, a line each: id, access, e-mail address and name."""
+    if context.invoked_subcommand is None:
+        with opened() as house:
+            for one in house.accounts.all():
+                print(f"{one.id}\t{one.access.name.lower()}\t{one.email}\t{one.name}")
+
+
+@people_app.command()
+def give(
+    who: Annotated[str, typer.Argument(help="An id, or an e-mail address that one person has.")],
+    access: Annotated[str, typer.Argument(help="none, look, run or own")],
+) -> None:
+    """Give somebody an access."""
+    with opened() as house:
+        found = [one for one in house.accounts.all() if who in (one.id, one.email)]
+        if len(found) != 1:
+            raise CourtroomError(
+                f"{len(found)} people have signed in as {who}. Name one by the id: `courtroom people`."
+            )
+        if access.upper() not in Access.__members__:
+            raise CourtroomError("An access is none, look, run or own.")
+        house.accounts.give(found[0].id, Access[access.upper()])
+        print(f"{found[0].id}\t{access.lower()}")
+
 
 SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 

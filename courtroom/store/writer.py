@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
-from courtroom.access.acting import by
+from courtroom.access import by
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import OUTAGES, passing
 from courtroom.store.database import Database

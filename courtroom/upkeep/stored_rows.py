@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from courtroom.accounts.store import KnownAccount
+from courtroom.accounts import KnownAccount
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.packing import parsed

@@ -16,7 +16,7 @@ from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Ov
 from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import evidence_left_out
 from courtroom.knowledge.memory import Directive, Standard
-from courtroom.law.judgment import Judgment
+from courtroom.law import Judgment
 from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST

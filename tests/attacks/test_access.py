@@ -15,9 +15,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.access import acting
-from courtroom.access.account import NOBODY, Access, Account
-from courtroom.access.acting import Forbidden, acts
+from courtroom.access import NOBODY, Access, Account, Forbidden, acts
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 from tests.pages import texts
@@ -266,7 +264,7 @@ def test_nobody_does_by_a_service_what_the_role_forbids(house: Courthouse, peopl
 def test_only_a_courthouse_that_was_opened_for_one_alone_lets_everybody_do_everything(
     alone: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(acting, "_finder", [lambda: NOBODY])  # as when the process began
+    monkeypatch.setattr("courtroom.access._finder", [lambda: NOBODY])  # as when the process began
     house = Courthouse(Settings(home=tmp_path), alone=alone)
     with acts(None):
         house.setups.save("the server's", {})

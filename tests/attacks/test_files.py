@@ -32,7 +32,7 @@ from courtroom.engine.interventions import read_actions
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.written import csv_of
 from courtroom.knowledge.bases import Kind
-from courtroom.panel.panels import checked, read_panel, write_csv
+from courtroom.panel.personas import checked, read_panel, write_csv
 from courtroom.settings import Settings
 from courtroom.text.files import cell_text
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from courtroom.access.account import Access, Resource, Visibility
-from courtroom.access.acting import Forbidden, acts
+from courtroom.access import Access, Forbidden, Resource, Visibility, acts
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.row import Row
@@ -18,7 +17,7 @@ from courtroom.experiments.hypotheses import Hypothesis
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audit import AuditPlan
-from courtroom.sharing.visibility import share
+from courtroom.sharing.links import share
 from tests.attacks.test_access import guarded, services
 from tests.signing_in import closed_house, person
 

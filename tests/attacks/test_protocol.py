@@ -12,14 +12,12 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from yarl import URL
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import acts
+from courtroom.access import Access, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.sharing.links import Links
-from courtroom.sharing.visibility import share
+from courtroom.sharing.links import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
 from tests.attacks.tab import SECRET, Tab, tab

@@ -14,7 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.models.request import digest_text
 from courtroom.report import run_file
-from courtroom.report.export import hash_of
+from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
 from tests.full_store import full_store
 

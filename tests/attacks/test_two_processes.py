@@ -38,7 +38,7 @@ def assert_whole(database: Database) -> None:
 
 LEARNS = """
 import sys
-from courtroom.access.acting import found_by
+from courtroom.access import found_by
 from courtroom.store.database import Database
 from courtroom.store.connection import FAILURES
 from courtroom.knowledge.lessons import Lesson, Put

@@ -41,7 +41,7 @@ QUERIES, PROCESSES = 200, 5
 OURS = """
 import asyncio, sys, time
 from pathlib import Path
-from courtroom.access.acting import found_by
+from courtroom.access import found_by
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database

@@ -17,11 +17,18 @@ from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
 from courtroom.engine.record import Record
-from courtroom.judging.referred import CaseInformation, charges_of, precedents_of, scores_of, statutes_of
-from courtroom.judging.weighing import article_scores, charge_scores
+from courtroom.judging.criminal import (
+    CaseInformation,
+    article_scores,
+    charge_scores,
+    charges_of,
+    precedents_of,
+    scores_of,
+    statutes_of,
+)
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse
 from courtroom.knowledge.search import Knowledge, Search
-from courtroom.law.judgment import Judgment
+from courtroom.law import Judgment
 from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
 
 Rankings = tuple[list[int], list[str]]

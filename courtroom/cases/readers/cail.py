@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from courtroom.errors import CaseError
-from courtroom.law.judgment import LONGEST, article_number, bare_charge, defendants_in
+from courtroom.law import LONGEST, article_number, bare_charge, defendants_in
 from courtroom.text.words import is_chinese
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")
@@ -38,11 +38,8 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A record as a criminal case's plain data, with a remark where a fine was not taken over.
-
-    Raises:
-        CaseError: something is missing, contradicts itself, or can't be read with certainty.
-    """
+    """A record as a criminal case's plain data, with a remark where a fine was not taken over. Raises `CaseError`: something is
+    missing, contradicts itself, or can't be read with certainty."""
     fact, meta = row.get("fact"), row.get("meta")
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")

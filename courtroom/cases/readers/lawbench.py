@@ -36,11 +36,8 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 
 def convert(row: dict[str, Any]) -> dict[str, Any]:
-    """A criminal case, or a legal question, as plain data.
-
-    Raises:
-        CaseError: the record is of no task that is read here, or its answer can't be read with certainty.
-    """
+    """A criminal case, or a legal question, as plain data. Raises `CaseError`: the record is of no task that is read here, or its
+    answer can't be read with certainty."""
     question, answer = row["question"], row["answer"]
     if not isinstance(question, str) or not isinstance(answer, str):
         raise CaseError("`question` and `answer` must be texts.")

@@ -16,12 +16,7 @@ MOST_SHOWN = 20
 
 
 class NumberedLabels(CaseError):
-    """Labels are numbers, and nothing says what they mean.
-
-    Args:
-        values: the numbers that were met.
-        where: the file's name.
-    """
+    """Labels are numbers, and nothing says what they mean. `values`: the numbers that were met. `where`: the file's name."""
 
     def __init__(self, values: Iterable[str], where: str = "") -> None:
         self.values = tuple(sorted(set(values), key=lambda value: (len(value), value)))
@@ -34,16 +29,9 @@ class NumberedLabels(CaseError):
 
 
 def as_label(value: Any, names: Mapping[str, str] | None) -> str | None:
-    """A label's name; None where the text has no label.
-
-    Args:
-        value: as the file has it.
-        names: what the numbers mean, by the file's own features or by a person's word.
-
-    Raises:
-        NumberedLabels: it is a number without a name.
-        CaseError: it is a number that is not among the names; the end of a sentence that begins with the row.
-    """
+    """A label's name; None where the text has no label. `value`: as the file has it. `names`: what the numbers mean, by the
+    file's own features or by a person's word. Raises `NumberedLabels`: it is a number without a name; `CaseError`: it is a
+    number that is not among the names; the end of a sentence that begins with the row."""
     text = "" if value is None or value != value else str(value).strip()  # JSON's NaN differs from itself
     if names is not None and text in names:
         return names[text]
@@ -61,11 +49,8 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> str | None:
 
 
 def names_from(text: str) -> dict[str, str]:
-    """The names that a person gives, such as `0=entailment,1=not_entailment`; empty where nothing is given.
-
-    Raises:
-        CaseError: it is not of this form.
-    """
+    """The names that a person gives, such as `0=entailment,1=not_entailment`; empty where nothing is given. Raises `CaseError`:
+    it is not of this form."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     names = {number.strip(): name.strip() for number, _, name in pairs}
     if any(not equals or not _NUMBER.fullmatch(number.strip()) or not name.strip() for number, equals, name in pairs):
@@ -146,15 +131,8 @@ def looks_like_lines(text: str) -> bool:
 
 
 def task_from_text(text: str, ending: str = "", names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A task's fields from a table or from JSON lines.
-
-    Args:
-        ending: of the file, such as `.tsv`; empty for pasted text.
-        names: what labels that are numbers mean.
-
-    Raises:
-        CaseError: it is no table of labelled texts.
-    """
+    """A task's fields from a table or from JSON lines. `ending`: of the file, such as `.tsv`; empty for pasted text. `names`:
+    what labels that are numbers mean. Raises `CaseError`: it is no table of labelled texts."""
     if not text.strip():
         raise CaseError("The table of labelled texts is empty. Give a text and a label on each line.")
     if text.lstrip().startswith("{"):
@@ -179,15 +157,9 @@ def task_from_text(text: str, ending: str = "", names: Mapping[str, str] | None 
 
 
 def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A task's fields from rows with named columns: `labels`, `question`, `names`, `items`.
-
-    Args:
-        names: what labels that are numbers mean.
-
-    Raises:
-        CaseError: a row lacks a text; it is named.
-        NumberedLabels: labels are numbers, and nothing says what they mean.
-    """
+    """A task's fields from rows with named columns: `labels`, `question`, `names`, `items`. `names`: what labels that are numbers
+    mean. Raises `CaseError`: a row lacks a text; it is named; `NumberedLabels`: labels are numbers, and nothing says what they
+    mean."""
     items: list[dict[str, Any]] = []
     columns: tuple[str, ...] | None = None
     unnamed: set[str] = set()

@@ -22,14 +22,8 @@ MOST_SHOWN = 5
 
 
 def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Case:
-    """The one case in a text file.
-
-    Args:
-        labels: what labels that are numbers mean.
-
-    Raises:
-        CaseError: a sentence that names the file and the mend.
-    """
+    """The one case in a text file. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names the
+    file and the mend."""
     ending = Path(name).suffix.lower()
     text = _pdf(name, data) if ending == ".pdf" else _decoded(name, data)
     with _named(name):
@@ -45,14 +39,8 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Cas
 
 
 def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str] | None = None) -> LabelledTask:
-    """A labelled task from rows of JSON.
-
-    Args:
-        labels: what labels that are numbers mean.
-
-    Raises:
-        CaseError: a sentence that names the file and the mend.
-    """
+    """A labelled task from rows of JSON. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names
+    the file and the mend."""
     with _named(name):
         return _task(name, task_from_rows(rows, labels))
 

@@ -147,11 +147,8 @@ def looks_like(row: dict[str, Any]) -> bool:
 
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """A record as a dispute's plain data, with a remark for each thing that was not taken over.
-
-    Raises:
-        CaseError: something without which there is no dispute is missing.
-    """
+    """A record as a dispute's plain data, with a remark for each thing that was not taken over. Raises `CaseError`: something
+    without which there is no dispute is missing."""
     remarks: list[str] = []
     record = _Part(row, "", remarks)
     transaction = _transaction(record)

@@ -24,11 +24,7 @@ def form_of(record: dict[str, Any], part: SourceFile) -> Form | None:
 
 
 def named(name: str) -> Form:
-    """A form by its name.
-
-    Raises:
-        CourtroomError: there is none.
-    """
+    """A form by its name. Raises `CourtroomError`: there is none."""
     if name not in FORMS:
         raise CourtroomError(f"There is no form “{name}”. Known: {', '.join(FORMS)}.")
     return FORMS[name]

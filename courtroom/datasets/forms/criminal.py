@@ -39,7 +39,7 @@ from courtroom.cases.readers import cail, lawbench
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.law.judgment import LONGEST, article_number, defendants_in
+from courtroom.law import LONGEST, article_number, defendants_in
 from courtroom.text.files import json_of
 
 _DIGITS = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
@@ -53,11 +53,8 @@ _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
 def term_in_words(text: str) -> dict[str, Any] | None:
     """The first term that a judgment names, in CAIL's form; None where it says that there is none on record.
 
-    A suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0
-    months.
-
-    Raises:
-        CaseError: no term can be read in it.
+    A suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months.
+    Raises `CaseError`: no term can be read in it.
     """
     line = text.strip()
     if line in ("", "无"):
@@ -311,11 +308,8 @@ def candidate_id(own: Any) -> str:
 
 
 def relevance_in(part: SourceFile) -> Iterator[tuple[str, str, int]]:
-    """Query, candidate and grade of each judgment in a file.
-
-    Raises:
-        CourtroomError: a line, or the file, is no judgment of relevance; the sentence names it.
-    """
+    """Query, candidate and grade of each judgment in a file. Raises `CourtroomError`: a line, or the file, is no judgment of
+    relevance; the sentence names it."""
     with part.open() as file:
         if part.ending == ".json":
             try:

@@ -10,7 +10,7 @@ from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
 from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels
-from courtroom.law.judgment import Judgment, Term, term_class
+from courtroom.law import Judgment, Term, term_class
 
 
 def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float], least: float = 1.0) -> float:

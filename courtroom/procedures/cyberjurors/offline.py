@@ -18,7 +18,7 @@ from courtroom.judging.dispute_weights import (
     direction,
     weigh,
 )
-from courtroom.judging.private_ballot import HEARD
+from courtroom.judging.jurors import HEARD
 from courtroom.judging.voices import Voice
 from courtroom.models.offline import Methods
 from courtroom.panel.personas import Persona

@@ -1,26 +1,359 @@
-"""What CyberJurors declares of itself."""
+"""Algorithm 1 of the paper (appendix B.1), with IV-CoT's stages I to III (section 4.1). What CyberJurors declares of itself."""
 
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
-from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.engine.court import Court
+from courtroom.engine.errors import Abstained
+from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
+from courtroom.engine.setup import Member
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.first_ballot import BestReasons, best_reasons
-from courtroom.procedures.cyberjurors.deliberate import deliberate
+from courtroom.judging.jurors import BestReasons, ask_alone, best_reasons, seeded
+from courtroom.knowledge.bases import dispute_text, precedent_id
+from courtroom.knowledge.indexed_records import ALL, Filter
+from courtroom.knowledge.search import Hit, Rank, Search
+from courtroom.media.medium import Medium
+from courtroom.models.spec import PERSON
+from courtroom.panel.personas import Persona
+from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.offline import METHODS
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, members, without_one
-from courtroom.procedures.cyberjurors.tasks import (
-    PEERS,
-    AnalyseDispute,
-    ExtractFocus,
-    Judge,
-    JudgeAtOnce,
-    PerceiveEvidence,
-    SelectEvidence,
-    Summarise,
-)
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
 from courtroom.procedures.cyberjurors.views import VIEWS
+
+_CLOCK = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])")
+_MIDDLE = 0.5
+"""A frame is labelled with its whole second, so the one that is meant lies within the second from there on."""
+_RANK = {"high": 0, "medium": 1, "low": 2}
+
+
+def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -> tuple[Medium, ...]:
+    """The pictures, and of each video the frames, that findings name; no video is shown whole again.
+
+    Args:
+        limit: how many pictures and frames at most, the most important findings first; None is no limit.
+
+    Returns:
+        Each medium once, in the order of the clues; a video with the moments of its frames.
+    """
+    named = sorted(_named(case, clues), key=lambda one: _RANK[one[0].importance])  # a stable order among equals
+    kept = list(dict.fromkeys((medium.id, moment) for _, medium, moment in named))[:limit]
+    media = {medium.id: medium for clue in clues for medium in _piece(case, clue)}
+    moments = {name: tuple(sorted(m for other, m in kept if other == name and m is not None)) for name, _ in kept}
+    return tuple(
+        medium.model_copy(update={"moments": moments[name]}) for name, medium in media.items() if name in moments
+    )
+
+
+def seconds(timestamp: str) -> tuple[float, ...]:
+    """The points in time that a timestamp names, in seconds: `00:05` is 5, `01:02:03` is 3723, `00:05-00:09` is both."""
+    return tuple(
+        int(hours or 0) * 3600.0 + int(minutes) * 60 + int(rest) for hours, minutes, rest in _CLOCK.findall(timestamp)
+    )
+
+
+def _named(case: Dispute, clues: tuple[tasks.Clue, ...]) -> Iterator[tuple[tasks.Finding, Medium, float | None]]:
+    """Each finding with its picture, or with each of its frames; one that names no medium or no time has none."""
+    for clue in clues:
+        media = _piece(case, clue)
+        for finding in clue.perception.visual_findings:
+            if finding.media_index >= len(media):
+                continue
+            medium = media[finding.media_index]
+            if medium.kind == "image":
+                yield finding, medium, None
+            else:
+                yield from ((finding, medium, moment + _MIDDLE) for moment in seconds(finding.timestamp))
+
+
+def _piece(case: Dispute, clue: tasks.Clue) -> tuple[Medium, ...]:
+    return next(piece.media for piece in case.evidence if piece.id == clue.evidence_id)
+
+
+Hearing = Court[Dispute, CyberJurorsSetup]
+Clues = tuple[tasks.Clue, ...]
+Views = Mapping[str, tasks.Examination | None]
+"""The examination of each juror by id; None where one could not be made."""
+
+
+async def examine_all(court: Hearing) -> Views:
+    """The examination of each juror. Jurors do not wait for each other: each goes through its own chain."""
+    jury = court.panel("juror")
+    await court.stage("Evidence", "evidence")
+    if examiners := court.panel("examiner"):
+        (shared,) = await court.all(examine(court, eye) for eye in examiners)
+        return {juror.id: shared for juror in jury}
+    return await examine_apart(court, jury, {})
+
+
+async def examine_newcomers(court: Hearing, views: Views) -> Views:
+    """The examinations of those whom a person has seated since; where one was made for all, it is theirs too."""
+    jury = court.panel("juror") if court.setup.examines else ()
+    new = [juror for juror in jury if juror.id not in views]
+    if court.setup.examination == "shared":
+        shared = next(iter(views.values()), None)
+        return {juror.id: shared for juror in new}
+    made = {same_eyes(court, juror): views[juror.id] for juror in jury if juror.id in views}
+    return await examine_apart(court, new, made)
+
+
+async def examine_apart(
+    court: Hearing, jury: Sequence[Member], made: Mapping[Hashable, tasks.Examination | None]
+) -> dict[str, tasks.Examination | None]:
+    """An examination of each juror's own; jurors who would be asked the same without sampling share one. `made`: examinations that
+    there are already, by the eyes that made them."""
+    eyes = {juror.id: same_eyes(court, juror) for juror in jury}
+    first = {eyes[juror.id]: juror for juror in reversed(jury) if eyes[juror.id] not in made}
+    found = await court.all(examine(court, eye) for eye in first.values())
+    views = {**made, **dict(zip(first, found, strict=True))}
+    if alike := len(jury) - len(first):
+        court.note("alike", f"At temperature 0, {alike} examinations equal another juror's; they were asked once.")
+    return {juror.id: views[eyes[juror.id]] for juror in jury}
+
+
+def same_eyes(court: Hearing, juror: Member) -> Hashable:
+    """Equal for jurors whose examinations differ by sampling alone, while the temperature is 0: the same model, the same prompts."""
+    if juror.spec.temperature != 0 or juror.spec.id == PERSON:
+        return juror.id
+    return juror.spec.model_dump_json(), coloured(court, juror)
+
+
+def coloured(court: Hearing, eye: Member) -> Persona | None:
+    """The persona by which evidence is read (prompt E.2), where the setup wants that."""
+    return eye.persona if court.setup.persona_examines else None
+
+
+async def examine(court: Hearing, eye: Member) -> tasks.Examination:
+    """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
+    focus = await court.ask(eye, tasks.ExtractFocus(case=court.case, persona=coloured(court, eye)))
+    buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
+    if buyer is None or seller is None:
+        raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
+    analysis = await analyse(court, eye, focus, buyer, seller)
+    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, analysis=analysis)
+
+
+async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> Clues:
+    """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
+    alone is left there is nothing to select, and nobody is asked."""
+    setup, persona = court.setup, coloured(court, eye)
+    left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
+    clues: list[tasks.Clue] = []
+    for number in range(1, setup.pieces + 1):
+        if not left:
+            break
+        common = {"language": court.case.language, "focus": focus, "side": side, "persona": persona}
+        common["reasons_first"] = setup.reasons_first
+        if len(left) > 1:
+            task = tasks.SelectEvidence(**common, looked_at=tuple(clues), candidates=tuple(left))
+            selection = await court.ask(eye, task, f"{side}-{number}")
+            chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
+        else:
+            chosen = left[0]
+        left.remove(chosen)
+        look = tasks.PerceiveEvidence(**common, evidence=chosen, before=tuple(clues))
+        perception = await court.ask(eye, look, f"{side}-{number}")
+        clues.append(tasks.Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
+        if perception.is_sufficient:
+            break
+    return tuple(clues)
+
+
+async def analyse(court: Hearing, eye: Member, focus: tasks.Focus, buyer: Clues, seller: Clues) -> tasks.Analysis:
+    """Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already."""
+    limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
+    shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
+    task = tasks.AnalyseDispute(
+        case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
+    )
+    return await court.ask(eye, task)
+
+
+async def deliberate(court: Hearing) -> Verdict:
+    """Hear a dispute: examination, rounds of discussion over the follow-graph, majority vote.
+
+    An examination does not depend on the round, so it is made once (lines 7 to 23 are the same in every round);
+    neither does what is retrieved (lines 25, 26). A first ballot that was set decides nothing: a free round follows.
+    """
+    if court.setup.variant == "nearest-precedents":
+        return await by_precedents(court)
+    views = dict(await examine_all(court)) if court.setup.examines else {}
+    memories = await recall(court)
+    summary: tasks.Summary | None = None
+    opinions: dict[str, tasks.Opinion] = {}
+    begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
+
+    for number in count(1):
+        await court.stage(f"Round {number}", "round")
+        setup, jury, before = court.setup, court.panel("juror"), opinions
+        views |= await examine_newcomers(court, views)
+        given = await court.all(
+            begin(court, juror, begins[juror.id])
+            if number == 1 and juror.id in begins
+            else judge(court, juror, number, views, memories, heard(court, juror, before), summary)
+            for juror in jury
+        )
+        opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
+        tally = court.tally(SIDES, setup.consensus)
+        if not setup.single:
+            summary = await summarise(court, number, opinions, summary)
+        if number == 1 and begins:
+            continue
+        if tally.consensus or setup.single or number >= setup.rounds:
+            break
+
+    await court.stage("Verdict", "verdict")
+    return majority(tally, summary, opinions, setup.tie)
+
+
+async def judge(
+    court: Hearing,
+    juror: Member,
+    number: int,
+    views: Mapping[str, tasks.Examination | None],
+    memories: Mapping[str, tuple[str, ...]],
+    others: tuple[tasks.Heard, ...],
+    summary: tasks.Summary | None,
+) -> tasks.Opinion | None:
+    """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
+    setup = court.setup
+    rules = setup.rules if setup.ruled else ()
+    view = views.get(juror.id)
+    if setup.examines and view is None:
+        court.vote(juror, None, ("It has no examination of the evidence to judge by.",))
+        return None
+    task = (
+        tasks.JudgeAtOnce(case=court.case, rules=rules)
+        if view is None
+        else tasks.Judge(
+            case=court.case,
+            rules=rules,
+            examination=view,
+            seat=seat_of(juror),
+            persona=juror.persona,
+            memory=memories.get(juror.id, ()),
+            heard=others,
+            summary=summary,
+            round=number,
+            reasons_first=setup.reasons_first,
+        )
+    )
+    opinion = await court.try_ask(juror, task)
+    court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
+    await ask_alone(court, setup.private_ballots and not setup.single, juror, task, tasks.JudgeInPrivate)
+    return opinion
+
+
+async def begin(court: Hearing, juror: Member, side: str) -> tasks.Opinion | None:
+    """The opinion of a juror who begins on a side: its best reasons for it."""
+    given = await court.try_ask(juror, BestReasons(case=court.case, side=side, persona=juror.persona))
+    opinion = tasks.Opinion.model_validate({"reasoning": given.reasons, "verdict": side}) if given else None
+    court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
+    return opinion
+
+
+def heard(court: Hearing, juror: Member, opinions: Mapping[str, tasks.Opinion]) -> tuple[tasks.Heard, ...]:
+    """R_k,t: what the jurors whom this one follows said in the round before (Eq. 7)."""
+    names = {member.id: member.name for member in court.panel("juror")}
+    seat = seat_of(juror) - 1
+    followed = [juror_id(j + 1) for j in sorted(j for k, j in court.setup.graph.edges or () if k == seat)]
+    return tuple(
+        tasks.Heard(name=names[other], verdict=opinions[other].verdict, reasoning=opinions[other].reasoning)
+        for other in followed
+        if other in opinions and other in names  # who has left since is not heard any more
+    )
+
+
+async def recall(court: Hearing) -> dict[str, tuple[str, ...]]:
+    """M_k: norms of the closest precedents that have any (Eq. 8), of these the closest to each persona (Eq. 9)."""
+    setup = court.setup
+    if not setup.recalls:
+        return {}
+    await court.stage("Precedents", "precedents")
+    norms = tuple(
+        dict.fromkeys(norm for hit in await closest(court, Filter(with_norms=True)) for norm in hit.record["norms"])
+    )
+
+    async def memory(juror: Member) -> tuple[str, ...]:
+        if not norms or juror.persona is None:
+            return norms[: setup.norms]
+        wanted = Rank(text=juror.persona.text(), candidates=norms, k=setup.norms)
+        return tuple(str(hit.record["text"]) for hit in await court.retrieve(f"{juror.id}/norms", wanted))
+
+    jury = court.panel("juror")
+    memories = await court.all(memory(juror) for juror in jury)
+    return {juror.id: norms or () for juror, norms in zip(jury, memories, strict=True)}
+
+
+async def summarise(
+    court: Hearing, number: int, opinions: Mapping[str, tasks.Opinion], before: tasks.Summary | None
+) -> tasks.Summary | None:
+    """S_t+1 from all jurors' reasons (Eq. 7); the earlier one stays where the clerk has no answer."""
+    names = {juror.id: juror.name for juror in court.panel("juror")}
+    said = tuple(
+        tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
+        for i, opinion in opinions.items()
+    )
+    task = tasks.Summarise(language=court.case.language, round=number, opinions=said, before=before)
+    summary = await court.try_ask(court.member("clerk"), task)
+    return summary or before
+
+
+def majority(
+    tally: Tallied, summary: tasks.Summary | None, opinions: Mapping[str, tasks.Opinion], tie: Side
+) -> Verdict:
+    """The side with more votes in the last round (Eq. 10). A tie goes to the buyer there; `tie` is the setting."""
+    buyer, seller = tally.counts["buyer"], tally.counts["seller"]
+    outcome = tie if buyer == seller else "seller" if seller > buyer else "buyer"
+    reasons = [reason for opinion in opinions.values() if opinion.verdict == outcome for reason in opinion.reasoning]
+    return Verdict(
+        outcome=outcome,
+        counts=tally.counts,
+        abstained=tally.abstained,
+        summary=" ".join((summary.key_arguments, summary.prevailing_orientation)) if summary else " ".join(reasons[:3]),
+        note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
+        details=summary.model_dump(mode="json") if summary else {},
+    )
+
+
+async def closest(court: Hearing, only: Filter = ALL) -> list[Hit]:
+    """The precedents most similar to the dispute, best first. A precedent that was made from this very dispute, and a copy of it
+    under another id, is left out: it would give the verdict on record away. `only`: which precedents may be found."""
+    case = court.case
+    query = Search(
+        collection="precedents",
+        text=dispute_text(case),
+        k=court.setup.precedents,
+        exclude=(case.id, precedent_id(case)),
+        only=only,
+        base=court.setup.base,
+        itself=False,
+    )
+    return list(await court.retrieve("precedents", query))
+
+
+async def by_precedents(court: Hearing) -> Verdict:
+    """The side that got more of the votes on record of the closest precedents (nearest neighbours, Cover and Hart, 1967)."""
+    await court.stage("Precedents", "precedents")
+    hits = await closest(court) if court.setup.precedents else []
+    await court.stage("Verdict", "verdict")
+    court.needs(len(hits), max(1, court.setup.precedents), "precedents could be found")
+    counts = {side: sum(int(hit.record[f"{side}_votes"]) for hit in hits) for side in SIDES}
+    tied = counts["buyer"] == counts["seller"]
+    side = court.setup.tie if tied else max(SIDES, key=counts.__getitem__)
+    summary = (
+        f"The votes on record of {len(hits)} close precedents: buyer {counts['buyer']}, seller {counts['seller']}."
+    )
+    (seat,) = court.panel("juror")
+    court.vote(seat, side, (summary, *(str(hit.record["title"]) for hit in hits[:3])))
+    court.tally(SIDES, court.setup.consensus)
+    note = f"These votes are a tie; by this run's setting a tie goes to the {side}." if tied else ""
+    return Verdict(outcome=side, counts=counts, summary=summary, note=note)
+
 
 PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("variant", "cyberjurors", "Table 3", "The whole system, the last row."),
@@ -90,7 +423,16 @@ CYBERJURORS = Procedure(
         StageKind("verdict", "Verdict", "The majority of the last round decides."),
     ),
     choices=CHOICES,
-    tasks=(ExtractFocus, SelectEvidence, PerceiveEvidence, AnalyseDispute, Judge, JudgeAtOnce, Summarise, BestReasons),
+    tasks=(
+        tasks.ExtractFocus,
+        tasks.SelectEvidence,
+        tasks.PerceiveEvidence,
+        tasks.AnalyseDispute,
+        tasks.Judge,
+        tasks.JudgeAtOnce,
+        tasks.Summarise,
+        BestReasons,
+    ),
     offline={**METHODS, BestReasons: best_reasons},
     prompts=Path(__file__).parent / "prompts",
     members=members,
@@ -108,7 +450,7 @@ CYBERJURORS = Procedure(
         placebo={"personas": "others"},
         not_kept=("first_votes", "empty_seats"),
     ),
-    peers=PEERS,
+    peers=tasks.PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,
     small={"jury_size": 3, "rounds": 2, "grounding_rounds": 1},

@@ -9,9 +9,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
-from courtroom.judging.first_ballot import FirstVotes
-from courtroom.judging.jurors import WhosePersonas, seated
-from courtroom.judging.private_ballot import PrivateBallots
+from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated
 from courtroom.knowledge.bases import BUNDLED, BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, create_model
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
-from courtroom.judging.private_ballot import TITLE, InPrivate
+from courtroom.judging.jurors import TITLE, InPrivate
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, narrowed
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Points, Sentence, Task

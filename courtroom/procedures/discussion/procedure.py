@@ -1,14 +1,130 @@
-"""What the discussion declares of itself."""
+"""Speakers with different points of view discuss and vote, turn by turn (ChatEval, arXiv:2308.07201, section 2)."""
 
 from pathlib import Path
+from typing import Literal
 
-from courtroom import Preset, Procedure, Role, StageKind
-from courtroom.cases.dispute import Dispute
+from courtroom import Court, Member, Preset, Procedure, Role, Setup, StageKind, Verdict
+from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.engine.knobs import Group, knob
 from courtroom.engine.procedure import Controls, Counting
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.procedures.discussion.deliberate import deliberate
-from courtroom.procedures.discussion.setup import DiscussionSetup, members
-from courtroom.procedures.discussion.tasks import METHODS, PEERS, Speak, SumUp
+from courtroom.judging.jurors import PrivateBallots, ask_alone
+from courtroom.procedures.discussion.tasks import (
+    METHODS,
+    PEERS,
+    POINTS_OF_VIEW,
+    Remark,
+    Speak,
+    SpeakInPrivate,
+    Statement,
+    SumUp,
+)
+
+
+class DiscussionSetup(Setup):
+    """Who discusses a dispute, and how."""
+
+    speakers: int = knob(3, "Speakers", "Each votes in every turn.", Group.WHO, first=True, ge=1, le=51)
+    turns: int = knob(2, "Turns", "How often each speaks. The last turn decides.", ge=1, le=5)
+    order: Literal["one-by-one", "simultaneous", "summarised"] = knob(
+        "one-by-one",
+        "Order",
+        "`one-by-one`: each reads all that was said before; `simultaneous`: all speak at once and read the turns before; "
+        "`summarised`: all speak at once and read a summary of the turns before.",
+        first=True,
+    )
+    points_of_view: bool = knob(
+        True,
+        "Points of view",
+        "Each speaker has one of five points of view. Off: all are asked the same, and differ by chance alone.",
+        Group.WHO,
+        first=True,
+    )
+    private_ballots: PrivateBallots = False
+    tie: Side = knob("buyer", "A tie goes to the", "The paper does not say; a setting of ours.")
+
+
+def speaker_id(seat: int) -> str:
+    """`speaker-2`."""
+    return f"speaker-{seat}"
+
+
+def point_of_view(setup: DiscussionSetup, member: Member) -> str:
+    """What a speaker looks at; empty where all are asked the same."""
+    seat = int(member.id.removeprefix("speaker-"))
+    return POINTS_OF_VIEW[(seat - 1) % len(POINTS_OF_VIEW)][1] if setup.points_of_view else ""
+
+
+def members(setup: DiscussionSetup) -> tuple[Member, ...]:
+    """The speakers, and the clerk where turns are summed up."""
+
+    def name(seat: int) -> str:
+        if not setup.points_of_view:
+            return f"Speaker {seat}"
+        again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+        return POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
+
+    speakers = tuple(
+        Member(id=speaker_id(seat), role="speaker", name=name(seat), spec=setup.spec(speaker_id(seat), "speaker"))
+        for seat in range(1, setup.speakers + 1)
+    )
+    if setup.order != "summarised" or setup.turns == 1:
+        return speakers
+    return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))
+
+
+Session = Court[Dispute, DiscussionSetup]
+
+
+async def deliberate(court: Session) -> Verdict:
+    """As many turns as the setup says; the majority of the last one decides."""
+    said: tuple[Remark, ...] = ()
+    summary = ""
+    for turn in range(1, court.setup.turns + 1):
+        await court.stage(f"Turn {turn}", "round")
+        speakers = court.panel("speaker")
+        if court.setup.order == "one-by-one":
+            now: tuple[Remark, ...] = ()
+            for speaker in speakers:
+                one = await speak(court, speaker, turn, (*said, *now), "")
+                now = (*now, one) if one else now
+        else:
+            seen = said if court.setup.order == "simultaneous" else ()
+            spoken = await court.all(speak(court, speaker, turn, seen, summary) for speaker in speakers)
+            now = tuple(one for one in spoken if one)
+        tally = court.tally(SIDES, consensus=0.5)
+        said = (*said, *now)
+        if court.setup.order == "summarised" and turn < court.setup.turns:
+            task = SumUp(case=court.case, said=now, before=summary)
+            digest = await court.try_ask(court.member("clerk"), task)
+            summary = digest.summary if digest else summary
+
+    buyer, seller = tally.counts["buyer"], tally.counts["seller"]
+    tie = court.setup.tie
+    outcome = tie if buyer == seller else "buyer" if buyer > seller else "seller"
+    reasons = [one.statement for one in now if one.verdict == outcome]
+    note = f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else ""
+    return Verdict(
+        outcome=outcome, counts=tally.counts, abstained=tally.abstained, summary=" ".join(reasons[:2]), note=note
+    )
+
+
+async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str) -> Remark | None:
+    """One speaker's statement, and its vote; None where it abstains."""
+    task = Speak(
+        case=court.case,
+        seat=court.panel("speaker").index(speaker) + 1,
+        speaker=speaker.name,
+        point_of_view=point_of_view(court.setup, speaker),
+        turn=turn,
+        turns=court.setup.turns,
+        said=said,
+        summary=summary,
+    )
+    answer: Statement | None = await court.try_ask(speaker, task)
+    court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
+    await ask_alone(court, court.setup.private_ballots, speaker, task, SpeakInPrivate)
+    return Remark(name=speaker.name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
 
 
 def at_most(case: Dispute, setup: DiscussionSetup) -> int:

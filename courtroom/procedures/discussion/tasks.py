@@ -8,7 +8,7 @@ from courtroom import Answer, Task
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
-from courtroom.judging.private_ballot import HEARD, TITLE, InPrivate
+from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.judging.voices import Voice, points_for
 from courtroom.models.offline import Methods
 from courtroom.models.task import Paragraph
@@ -131,3 +131,12 @@ def sum_up(task: SumUp, draw: random.Random) -> Digest:
 
 
 METHODS: Methods = {Speak: speak, SumUp: sum_up}
+
+POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
+    ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
+    ("Critic", "Look for gaps and contradictions in what each side says, and in what the other speakers say."),
+    ("Psychologist", "Ask what each side knew and wanted when it acted, and how the two dealt with each other."),
+    ("News author", "Check who said what and when. Keep apart what is shown and what is merely claimed."),
+    ("Scientist", "Ask what each piece of evidence proves, what it does not prove, and what would be needed."),
+)
+"""Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""

@@ -1,20 +1,191 @@
-"""What JURIS declares of itself."""
+"""Algorithm 1: the jury decides on a length, then on each sentence; the chief editor makes one pass. What JURIS declares of itself."""
 
 import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median_low
+from typing import Any
 
 from courtroom.cases.labelled import Document
 from courtroom.engine import paper
+from courtroom.engine.court import Court
+from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
+from courtroom.engine.setup import Member
+from courtroom.evaluation.grounding import grounding
 from courtroom.procedures.juris import offline
-from courtroom.procedures.juris.assessment import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts
-from courtroom.procedures.juris.baselines import Advise, AnswerAndWrite, RefineSummary, WriteAlone
-from courtroom.procedures.juris.deliberate import deliberate
-from courtroom.procedures.juris.points_of_view import SEVEN
+from courtroom.procedures.juris.assessment import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts, assess
+from courtroom.procedures.juris.baselines import Advise, AnswerAndWrite, RefineSummary, WriteAlone, without_jury
+from courtroom.procedures.juris.kept import added
 from courtroom.procedures.juris.setup import JurisSetup, members
-from courtroom.procedures.juris.tasks import CastBallot, Edit, NextSentence, ProposeLength
+from courtroom.procedures.juris.tasks import SEVEN, CastBallot, Edit, Letter, NextSentence, ProposeLength, joined
 from courtroom.procedures.juris.views import LETTERS, VIEWS
+from courtroom.text.words import sentences
+
+Hearing = Court[Document, JurisSetup]
+
+
+async def deliberate(court: Hearing) -> Verdict:
+    if court.setup.writer:
+        written = await without_jury(court)
+        return verdict(court.case, (), written, await assess(court, written))
+
+    await court.stage("Length", "length")
+    target = await length(court)
+
+    accepted: list[str] = []
+    for step in range(1, target + 1):
+        await court.stage(f"Sentence {step}", "sentence")
+        sentence = await choose(court, step, target, tuple(accepted))
+        if sentence is None:
+            court.note(
+                "short", f"No generator had a sentence after the {len(accepted)}. accepted one: the text ends there."
+            )
+            break
+        accepted.append(sentence)
+    if not accepted:
+        court.needs(0, len(court.panel("generator")), "generators had a sentence")
+
+    final = tuple(accepted)
+    if court.setup.variant != "no-editor":
+        await court.stage("Editing", "editing")
+        final = await edit(court, final)
+    return verdict(court.case, tuple(accepted), final, await assess(court, final))
+
+
+async def length(court: Hearing) -> int:
+    """N: the length that most jurors propose; of several, the one nearest the median, the shorter first; then the range."""
+    jury = seated(court, 0)
+    proposals = await court.all(
+        court.ask(juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror)))
+        for juror in jury
+    )
+    proposed = [proposal.sentences for proposal in proposals if proposal is not None]
+    court.needs(len(proposed), len(jury), "jurors proposed a length")
+    wanted = most_proposed(proposed)
+    target = court.setup.truncated(wanted, court.case)
+    if target != wanted:
+        court.note("range", f"The jury decided on a length of {wanted}; the range makes it {target}.")
+    return target
+
+
+def most_proposed(proposed: Sequence[int]) -> int:
+    """The majority rule for lengths: the most frequent; of several, the one nearest the (lower) median, then the shorter."""
+    counts = Counter(proposed)
+    often, middle = max(counts.values()), median_low(proposed)
+    return min((n for n in counts if counts[n] == often), key=lambda n: (abs(n - middle), n))
+
+
+async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ...]) -> str | None:
+    """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
+    letters: tuple[Letter, Letter] = ("A", "B")
+    candidates = await court.all(
+        court.ask(generator, candidate(court, generator, accepted, target, letter))
+        for generator, letter in zip(court.panel("generator"), letters, strict=True)
+    )
+    offered = {letter: one.sentence for letter, one in zip(letters, candidates, strict=True) if one is not None}
+    if len(set(offered.values())) < len(letters):
+        if offered:
+            court.note(f"unopposed/{step}", f"Sentence {step} was taken without a ballot: there was one candidate.")
+        return next(iter(offered.values()), None)
+
+    async def ballot(juror: Member) -> None:
+        task = CastBallot(
+            document=court.case,
+            viewpoint=viewpoint(court, juror),
+            accepted=accepted,
+            candidate_a=offered["A"],
+            candidate_b=offered["B"],
+            seat=seat(juror),
+        )
+        cast = await court.try_ask(juror, task)
+        reasons = (f"A: {cast.critique_a}", f"B: {cast.critique_b}") if cast else ()
+        court.vote(juror, cast.vote if cast else None, reasons, anew=True)
+
+    await court.all(ballot(juror) for juror in seated(court, step))
+    return offered[winner(court, step, offered, court.tally(letters, consensus=0.5))]
+
+
+def candidate(
+    court: Hearing, generator: Member, accepted: tuple[str, ...], target: int, letter: Letter
+) -> NextSentence:
+    """What a generator is asked at a step (Eq. 1)."""
+    return NextSentence(
+        document=court.case,
+        viewpoint=viewpoint(court, generator),
+        accepted=accepted,
+        target=target,
+        letter=letter,
+    )
+
+
+def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied) -> Letter:
+    """The letter with more votes; a tie goes to the candidate that the document supports better, then to A."""
+    a, b = tally.counts["A"], tally.counts["B"]
+    if a != b:
+        return "A" if a > b else "B"
+    shares = {letter: grounding(sentence, court.case.text).share for letter, sentence in offered.items()}
+    taken: Letter = "B" if shares["B"] > shares["A"] else "A"
+    court.note(
+        f"tie/{step}",
+        f"Sentence {step} was a tie; candidate {taken} was taken, as the document supports "
+        f"{shares[taken]:.0%} of its words ({shares['B' if taken == 'A' else 'A']:.0%} of the other's).",
+    )
+    return taken
+
+
+async def edit(court: Hearing, accepted: tuple[str, ...]) -> tuple[str, ...]:
+    """S*: one pass by the chief editor; without a text that keeps to them the accepted sentences stay as they are."""
+    edited = await court.try_ask(
+        court.member("editor"), Edit(document=court.case, accepted=accepted, checked=court.setup.check_edit)
+    )
+    if edited is None:
+        text = "The chief editor gave no text that says what the jury accepted and nothing else"
+        court.note("unedited", f"{text}: the accepted sentences stand as they are.")
+        return accepted
+    return edited.sentences
+
+
+def seated(court: Hearing, step: int) -> tuple[Member, ...]:
+    """Who votes at a step: all jurors, or those drawn for it (section 4.3, dynamic jury)."""
+    jury = court.panel("juror")
+    if court.setup.jury == "fixed":
+        return jury
+    # By a lot of each one's own: one seat more, or one more in the pool, changes nothing about the others.
+    lots = {juror.id: court.random("jury", str(step), juror.id).random() for juror in jury}
+    drawn = set(sorted(lots, key=lots.__getitem__)[: court.setup.jury_size])
+    return tuple(juror for juror in jury if juror.id in drawn)
+
+
+def seat(juror: Member) -> int:
+    return int(juror.id.removeprefix("juror-"))
+
+
+def viewpoint(court: Hearing, member: Member) -> str:
+    """What a member looks at first, as the setup states it; mostly nothing."""
+    return court.setup.points_of_view.get(member.id, "")
+
+
+def verdict(
+    document: Document, accepted: tuple[str, ...], final: tuple[str, ...], assessment: Mapping[str, Any]
+) -> Verdict:
+    """The final text, with what in it goes beyond the accepted sentences or, without a jury, beyond the document. `assessment`:
+    the scores, by the way in which they were given."""
+    text = joined(final)
+    said = sentences(text)
+    if accepted:
+        unsupported = [sentence for sentence in said if added(sentence, accepted, document)]
+    else:
+        unsupported = [sentence for sentence in said if not grounding(sentence, document.text).supported]
+    return Verdict(
+        outcome=f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}",
+        summary=text,
+        note=f"{len(unsupported)} of its sentences may lack support; see the tab Summary." if unsupported else "",
+        details={"summary": text, "accepted": list(accepted), "unsupported": unsupported, **assessment},
+    )
+
 
 PAPER = (
     PaperSetting("variant", "juris", "Algorithm 1"),

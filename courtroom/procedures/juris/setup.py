@@ -10,7 +10,7 @@ from courtroom.cases.labelled import Document
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
-from courtroom.procedures.juris.points_of_view import LONGEST
+from courtroom.procedures.juris.tasks import LONGEST
 from courtroom.text.words import sentences
 
 WHAT_TO_DO = (

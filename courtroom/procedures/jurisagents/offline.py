@@ -5,11 +5,17 @@ import re
 from collections.abc import Sequence
 
 from courtroom.cases.criminal import LETTERS, CriminalCase, Given
-from courtroom.judging.answers import JudgmentAnswer
-from courtroom.judging.facts import acts_in, sums_in
-from courtroom.judging.referred import CaseInformation
-from courtroom.judging.weighing import judged, mitigating, reduced, term_for
-from courtroom.law.judgment import Judgment, defendants_in
+from courtroom.judging.criminal import (
+    CaseInformation,
+    JudgmentAnswer,
+    acts_in,
+    judged,
+    mitigating,
+    reduced,
+    sums_in,
+    term_for,
+)
+from courtroom.law import Judgment, defendants_in
 from courtroom.models.offline import Methods
 from courtroom.procedures.jurisagents import tasks
 from courtroom.text.words import central, sentences, words

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Given
-from courtroom.judging.answers import JudgmentAnswer, OfFacts
-from courtroom.judging.referred import CaseInformation
-from courtroom.law.judgment import Judgment
+from courtroom.judging.criminal import CaseInformation, JudgmentAnswer, OfFacts
+from courtroom.law import Judgment
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
 from courtroom.strict import Strict
 

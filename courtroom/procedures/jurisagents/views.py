@@ -7,7 +7,7 @@ from courtroom.engine.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.judging.answers import JudgmentAnswer
+from courtroom.judging.criminal import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.procedures.jurisagents.setup import TITLES
 

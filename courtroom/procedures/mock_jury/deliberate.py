@@ -5,8 +5,7 @@ from itertools import count
 
 from courtroom import Court, Member, Verdict
 from courtroom.cases.criminal import Trial
-from courtroom.judging.first_ballot import BestReasons, seeded
-from courtroom.judging.private_ballot import ask_alone
+from courtroom.judging.jurors import BestReasons, ask_alone, seeded
 from courtroom.procedures.mock_jury.setup import MockJurySetup
 from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate
 

@@ -6,7 +6,7 @@ from courtroom import Choice, Preset, Procedure, Role, StageKind
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import SIDES, Trial
 from courtroom.engine.procedure import Controls, Counting
-from courtroom.judging.first_ballot import BestReasons, best_reasons
+from courtroom.judging.jurors import BestReasons, best_reasons
 from courtroom.language import N_
 from courtroom.procedures.mock_jury.deliberate import deliberate
 from courtroom.procedures.mock_jury.setup import MockJurySetup, members

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Trial
 from courtroom.engine.procedure import Peers
-from courtroom.judging.private_ballot import HEARD, TITLE, InPrivate
+from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.models.narrow import narrowed
 from courtroom.models.task import Answer, Paragraph, Task
 from courtroom.panel.personas import Persona

@@ -18,7 +18,7 @@ from courtroom.engine.procedure import Ending, Export, Preset, Procedure, Role, 
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.search import Fetch, Search
-from courtroom.law.statute import Statute
+from courtroom.law import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.spec import ModelSpec

@@ -5,12 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from courtroom.judging.facts import acts_in
-from courtroom.judging.referred import CaseInformation, Referred
-from courtroom.judging.weighing import judged, term_for
+from courtroom.judging.criminal import CaseInformation, Referred, acts_in, judged, term_for
 from courtroom.knowledge.embedding import PROCEDURE
-from courtroom.law.judgment import Judgment
-from courtroom.law.statute import Statute
+from courtroom.law import Judgment, Statute
 from courtroom.models.offline import Methods
 from courtroom.procedures.verdict import tasks
 from courtroom.text.words import sentences, words

@@ -1,26 +1,127 @@
-"""What VERDICT declares of itself."""
+"""The panel analyses, drafts and reviews in turns, and decides (section 3.2); then the memory learns (3.4.2). What VERDICT declares of itself."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.engine import paper
+from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Ending, Learns, Preset, Procedure, Role, StageKind
-from courtroom.procedures.verdict.deliberate import deliberate
-from courtroom.procedures.verdict.learning import known
+from courtroom.judging.criminal import candidates
+from courtroom.knowledge.search import Fetch, Search
+from courtroom.law import Statute
+from courtroom.procedures.verdict import tasks
+from courtroom.procedures.verdict.learning import Hearing, Recollection, Trajectory, known, learn, recall
 from courtroom.procedures.verdict.offline import METHODS
 from courtroom.procedures.verdict.setup import MODELS, PAPER, TRAINS, VerdictSetup, members
-from courtroom.procedures.verdict.tasks import (
-    Consolidate,
-    DraftOpinion,
-    ExtractPoints,
-    Induce,
-    JudgeAlone,
-    Preside,
-    RefineDirective,
-    Rerank,
-    Verify,
-)
 from courtroom.procedures.verdict.views import VIEWS
+
+Statutes = tuple[Statute, ...]
+
+
+async def deliberate(court: Hearing) -> Verdict:
+    """From the facts to a final judgment; in a training run, then to what is learned of it."""
+    if court.setup.alone:
+        return await alone(court)
+
+    await court.stage("Pre-adjudication", "analysis")
+    points = (await court.ask(court.member("clerk"), tasks.ExtractPoints(case=court.case))).points
+    statutes = await shortlist(court, points)
+    memory = await recall(court, statutes)
+
+    turns: list[tasks.Turn] = []
+    while not (turns and turns[-1].passed) and len(turns) < court.setup.turns:
+        await court.stage(f"Turn {len(turns) + 1}", "turn")
+        turns.append(await draft_and_review(court, points, statutes, memory, turns))
+
+    await court.stage("Final adjudication", "final")
+    task = tasks.Preside(case=court.case, points=points, statutes=statutes, turns=tuple(turns), **memory.shown())
+    final = await court.ask(court.member("presiding"), task)
+
+    if court.panel("meta") and known(court.unsealed.gold):
+        await court.stage("Learning", "learning")
+        await learn(court, Trajectory(tuple(turns), final, memory.directives))
+    drafted = tuple(turn.draft.predicted_article for turn in reversed(turns))
+    return verdict(court, final, how_it_passed(turns), statutes, drafted)
+
+
+async def draft_and_review(
+    court: Hearing, points: tuple[str, ...], statutes: Statutes, memory: Recollection, turns: list[tasks.Turn]
+) -> tasks.Turn:
+    """The judge drafts without the memory (Eq. 3), the supervisor checks the draft with it."""
+    first = court.setup.reasons_first
+    opinion = tasks.DraftOpinion(
+        case=court.case, points=points, statutes=statutes, turns=tuple(turns), reasons_first=first
+    )
+    draft = await court.ask(court.member("judge"), opinion)
+    check = tasks.Verify(case=court.case, draft=draft, statutes=statutes, reasons_first=first, **memory.shown())
+    verification = await court.ask(court.member("supervisor"), check)
+    return tasks.Turn(draft=draft, passed=not verification.need_rejudge, feedback=verification.suggestions)
+
+
+async def alone(court: Hearing) -> Verdict:
+    """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
+    await court.stage("Retrieval", "analysis")
+    statutes = await coarse(court, court.case.facts)
+    memory = await recall(court, statutes)
+    await court.stage("Final adjudication", "final")
+    task = tasks.JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
+    return verdict(court, await court.ask(court.member("presiding"), task), "One judge alone.", statutes)
+
+
+async def coarse(court: Hearing, text: str) -> Statutes:
+    """S_vec: the coarse set (Eq. 1)."""
+    hits = await court.retrieve(
+        "statutes",
+        Search(
+            collection="statutes",
+            text=text,
+            k=court.setup.statutes,
+            mode=court.setup.ranking,
+            base=court.setup.base,
+        ),
+    )
+    return tuple(Statute.model_validate(hit.record) for hit in hits)
+
+
+async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
+    """S_statute: the assistant's shortlist, with the text of articles that it added itself (Eq. 2)."""
+    candidates = await coarse(court, "\n".join(points))
+    task = tasks.Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
+    chosen = (await court.ask(court.member("assistant"), task)).articles
+    missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
+    added = (
+        await court.retrieve("added", Fetch(collection="statutes", ids=missing, base=court.setup.base))
+        if missing
+        else ()
+    )
+    known = [*candidates, *(Statute.model_validate(hit.record) for hit in added)]
+    first = {statute.number: statute for statute in reversed(known)}  # of 133 and 133-1 the one that is found first
+    return tuple(first[number] for number in chosen if number in first)
+
+
+def verdict(
+    court: Hearing, final: tasks.FinalJudgment, note: str, statutes: Statutes, drafted: tuple[int, ...] = ()
+) -> Verdict:
+    """The run's verdict, with what came into question for Hit@2."""
+    judgment = final.judgment()
+    ranked = candidates(judgment, statutes, court.case.language, drafted)
+    return Verdict(
+        outcome="; ".join(judgment.charges),
+        summary=f"{judgment}\n\n{final.thought}",
+        note=note,
+        details={"judgment": judgment.model_dump(mode="json"), "candidates": ranked},
+    )
+
+
+def how_it_passed(turns: Sequence[tasks.Turn]) -> str:
+    """How the loop of drafts went, in a sentence."""
+    rejections = sum(not turn.passed for turn in turns)
+    if not rejections:
+        return "The first draft passed."
+    if turns[-1].passed:
+        return f"The draft passed in turn {len(turns)}, after {rejections} rejection{'s' * (rejections > 1)}."
+    return f"No draft passed in {len(turns)} turns; the presiding judge decided with all of them in view."
 
 
 def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
@@ -29,7 +130,17 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
     return (1 if setup.alone else 3 + 2 * setup.turns) + learns
 
 
-TASKS = (ExtractPoints, Rerank, DraftOpinion, Verify, Preside, JudgeAlone, Induce, RefineDirective, Consolidate)
+TASKS = (
+    tasks.ExtractPoints,
+    tasks.Rerank,
+    tasks.DraftOpinion,
+    tasks.Verify,
+    tasks.Preside,
+    tasks.JudgeAlone,
+    tasks.Induce,
+    tasks.RefineDirective,
+    tasks.Consolidate,
+)
 
 VERDICT = Procedure(
     name="verdict",

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
 
-from courtroom.judging.answers import TERM, Articles, Charges, OfFacts, OneTerm
-from courtroom.law.judgment import ArticleNumber, Judgment, articles_named
-from courtroom.law.statute import Statute
+from courtroom.judging.criminal import TERM, Articles, Charges, OfFacts, OneTerm
+from courtroom.law import ArticleNumber, Judgment, Statute, articles_named
 from courtroom.models.task import Answer, Longest, Paragraph, Point, Task
 from courtroom.strict import Strict
 

@@ -6,7 +6,7 @@ from courtroom.engine.blocks import Block, Card, Cards, Diff, Flow, Step, Table,
 from courtroom.engine.events import Called, Learned
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.judging.answers import JudgmentAnswer
+from courtroom.judging.criminal import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.knowledge.lessons import Adjust, Put
 from courtroom.knowledge.memory import Recall

@@ -20,7 +20,7 @@ from courtroom.experiments.spec import Experiment, Recipe, adapted, as_toml, has
 from courtroom.language import _, listed, translated
 from courtroom.models.offers import Offer
 from courtroom.models.spec import OFFLINE, PERSON
-from pages.parts.experiments.dataset_import import kept_file
+from pages.parts.experiments.datasets import kept_file
 from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.inert import declared, literal

@@ -4,13 +4,13 @@ from itertools import groupby
 
 import streamlit as st
 
-from courtroom.access.account import Access
+from courtroom.access import Access
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import CaseSample, add_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
+from pages.parts.shared.actions import offered, runs_here
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.offered import offered, runs_here
 from pages.parts.shared.table import many, moment, page_of, unreadable_rows
 
 

@@ -8,8 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import may
+from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.breakdown import Breakdown
 from courtroom.experiments.bundle import zipped
@@ -25,14 +24,12 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
-from pages.parts.shared.actions import do, errors_shown
+from pages.parts.shared.actions import do, errors_shown, offered
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.offered import offered
 from pages.parts.shared.reader import CHOSEN
-from pages.parts.shared.share_view import share_popover
+from pages.parts.shared.share_view import download, share_popover
 from pages.parts.shared.table import count, duration, in_language, many, money, table
 
 LOOK_S = 1.0

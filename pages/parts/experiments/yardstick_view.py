@@ -5,14 +5,14 @@ import json
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.yardstick import Line, Yardstick, applies, of_runs
 from courtroom.experiments.store import StoredExperiment
-from courtroom.figures.yardstick import draw_yardstick
+from courtroom.figures.experiment import draw_yardstick
 from courtroom.language import _, translated
-from pages.parts.shared.download import download
 from pages.parts.shared.inert import literal
+from pages.parts.shared.share_view import download
 from pages.parts.shared.table import one_of, table
 
 PARTS = ("Results", "Beside people")

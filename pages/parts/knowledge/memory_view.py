@@ -5,8 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Access
-from courtroom.access.acting import may
+from courtroom.access import Access, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.figures.memory import draw_confidence, draw_standards

@@ -8,14 +8,14 @@ from typing import Literal
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.language import _
 from pages.parts.shared.actions import errors_shown
-from pages.parts.shared.download import download
 from pages.parts.shared.inert import declared
+from pages.parts.shared.share_view import download
 
 OPEN = "film_open"
 """The run whose storyboard is open, in the session: whatever draws the page anew must not close it."""

@@ -9,8 +9,7 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import may
+from courtroom.access import Access, Resource, may
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
@@ -25,14 +24,13 @@ from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.models.schema import schema_of
 from courtroom.sharing.rules import may_change
-from pages.parts.audience.presenter import HERE_ONLY
-from pages.parts.shared.actions import do, errors_shown
-from pages.parts.shared.answer_form import answer_fields
+from pages.parts.live.audience_view import HERE_ONLY
+from pages.parts.shared.actions import do, errors_shown, offered
+from pages.parts.shared.blocks_view import answer_fields
 from pages.parts.shared.house import server_address
 from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import knob, plain_fields
-from pages.parts.shared.offered import offered
-from pages.parts.shared.sign_in import your_name
+from pages.parts.shared.reader import your_name
 from pages.parts.shared.table import moment
 
 Do = Callable[[Action], None]

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.account import Access
+from courtroom.access import Access
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Edge, Graph, Node
@@ -18,13 +18,10 @@ from courtroom.language import _, translated
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.panel.follow_graph import FollowGraph, influence
-from courtroom.panel.panels import checked, read_panel, write_csv, write_yaml
-from courtroom.panel.personas import Persona
-from pages.parts.shared.actions import do, undo_bar
-from pages.parts.shared.draft import SetupDraft
+from courtroom.panel.personas import Persona, checked, read_panel, write_csv, write_yaml
+from pages.parts.shared.actions import do, offered, undo_bar
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.knobs import knob
-from pages.parts.shared.offered import offered
+from pages.parts.shared.knobs import SetupDraft, knob
 from pages.parts.shared.table import heads, many
 
 DELETED = "deleted_panel"

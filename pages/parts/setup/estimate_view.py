@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from courtroom.access.acting import acting
+from courtroom.access import acting
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import Intervention

@@ -8,8 +8,7 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.access.account import Access
-from courtroom.access.acting import may
+from courtroom.access import Access, may
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
@@ -24,8 +23,8 @@ from courtroom.language import _, translated
 from courtroom.models.spec import ModelSpec
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.differences import change_in_line
-from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.inert import literal
+from pages.parts.shared.knobs import SetupDraft
 from pages.parts.shared.table import table
 
 SHOWN = 12

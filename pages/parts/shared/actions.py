@@ -1,12 +1,14 @@
-"""What a click does: errors become one plain sentence on the page, and what was deleted can be brought back."""
+"""What a click does: who may not do it is not offered it, errors become one plain sentence, and what was deleted can be brought back."""
 
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import streamlit as st
 
+from courtroom.access import Access, may
 from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.settings import from_environment
@@ -51,3 +53,28 @@ def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
         if st.button(_("Undo"), icon=":material/undo:", key=f"undo-{key}"):
             restore(st.session_state.pop(key))
             st.rerun()
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def offered(to: Access) -> Callable[[Callable[P, R]], Callable[P, R | None]]:
+    """A part of a page that is drawn only for people who have at least this access."""
+
+    def part(draw: Callable[P, R]) -> Callable[P, R | None]:
+        @wraps(draw)
+        def drawn(*args: P.args, **kwargs: P.kwargs) -> R | None:
+            return draw(*args, **kwargs) if may(to) else None
+
+        return drawn
+
+    return part
+
+
+def runs_here() -> bool:
+    """Whether the person may add and start things; where not, the page says so in place of what it would offer."""
+    if may(Access.RUN):
+        return True
+    st.caption(_(":material/lock: You look on here. Ask an owner of this server if you want to start something."))
+    return False

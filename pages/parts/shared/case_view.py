@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from courtroom.access.account import Resource
+from courtroom.access import Resource
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import SIDES, ChatMessage, Dispute, Evidence
@@ -16,9 +16,8 @@ from courtroom.language import _, translated
 from courtroom.media.medium import Medium
 from courtroom.media.store import clock
 from courtroom.sharing.rules import may_change
-from pages.parts.shared.download import download
 from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.share_view import share_popover
+from pages.parts.shared.share_view import download, share_popover
 from pages.parts.shared.table import in_columns
 
 

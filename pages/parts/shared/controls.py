@@ -8,8 +8,7 @@ from typing import Literal
 import streamlit as st
 
 from courtroom import report
-from courtroom.access.account import Access, Resource
-from courtroom.access.acting import may
+from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
 from courtroom.engine.knobs import choice_in_words, field_at, path_in_words
@@ -23,15 +22,13 @@ from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
 from courtroom.language import _, translated
 from courtroom.sharing.rules import may_change
-from pages.parts.audience.presenter import invite_button
+from pages.parts.live.audience_view import invite_button
 from pages.parts.live.film_view import film_button
-from pages.parts.shared.actions import do
-from pages.parts.shared.download import download
+from pages.parts.shared.actions import do, offered
 from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.offered import offered
-from pages.parts.shared.share_view import share_view
+from pages.parts.shared.share_view import download, share_view
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 import streamlit as st
 
-from courtroom.access.acting import acting, acts, found_by
-from courtroom.accounts.sign_in import signs_in
+from courtroom.access import acting, acts, found_by
+from courtroom.accounts import signs_in
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
@@ -15,7 +15,7 @@ from courtroom.settings import Settings, from_environment
 from courtroom.sharing.links import Links
 from courtroom.store.connection import FAILURES
 from pages.parts.shared.inert import literal
-from pages.parts.shared.sign_in import note_arrival, sign_in_page, visitor
+from pages.parts.shared.reader import note_arrival, sign_in_page, visitor
 
 ALONE = "alone"
 

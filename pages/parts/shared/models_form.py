@@ -31,10 +31,9 @@ from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.actions import errors_shown
-from pages.parts.shared.draft import SetupDraft
 from pages.parts.shared.house import open_run
 from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.knobs import knob
+from pages.parts.shared.knobs import SetupDraft, knob
 from pages.parts.shared.table import heads
 
 FRESH_S = 60

@@ -31,8 +31,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 from streamlit.runtime.state.session_state import Value, WStates
 
-from courtroom.access.account import Access, Account
-from courtroom.access.acting import Forbidden, acting, may
+from courtroom.access import Access, Account, Forbidden, acting, may
 from courtroom.errors import CourtroomError
 from courtroom.settings import from_environment
 from courtroom.store.connection import FAILURES

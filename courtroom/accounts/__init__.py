@@ -1,1 +1,0 @@
-"""Who has signed in here, what each may do, and how much each may spend."""

@@ -1,0 +1,352 @@
+"""What criminal benches share: judgments as models give them, what was looked up, and how the offline model reads facts and weighs charge and term."""
+
+import math
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from courtroom.cases.criminal import CriminalCase
+from courtroom.knowledge.search import Hit
+from courtroom.law import LONGEST, ArticleNumber, Band, Both, Charge, Decided, Judgment, Statute, Term, same_matter
+from courtroom.media.medium import Medium
+from courtroom.models.task import Label, Longest
+from courtroom.strict import Strict
+from courtroom.text.words import sentences
+
+
+class OfFacts(BaseModel):
+    """For tasks whose role reads the facts: key frames come along."""
+
+    case: CriminalCase
+
+    def media(self) -> tuple[Medium, ...]:
+        """The key frames."""
+        return self.case.frames
+
+
+def _term(death: bool, life: bool, months: dict[str, Any]) -> dict[str, Any]:
+    parts = {"death_penalty": {"enum": [death]}, "life_imprisonment": {"enum": [life]}, "imprisonment": months}
+    return {"type": "object", "properties": parts}
+
+
+_MONTHS = {"type": "integer", "minimum": 0, "maximum": LONGEST}
+_NONE = {"enum": [0]}
+OneTerm = Annotated[
+    Term,
+    WithJsonSchema({"anyOf": [_term(False, False, _MONTHS), _term(False, True, _NONE), _term(True, False, _NONE)]}),
+]
+"""A term whose schema says that only one of the three can be set."""
+
+
+MOST_ASKED = 6
+"""Articles or charges. A judgment of one defendant seldom has more; one that has is read all the same."""
+
+
+def _several(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _names(value: Any) -> Any:
+    return [part for part in value.replace("；", ";").split(";") if part.strip()] if isinstance(value, str) else value
+
+
+Articles = Annotated[
+    tuple[ArticleNumber, ...],
+    Field(
+        min_length=1, max_length=12, description="Which articles of the Criminal Law, by number, the weightiest first?"
+    ),
+    BeforeValidator(_several),
+    Longest(MOST_ASKED),
+]
+Charges = Annotated[
+    tuple[Label, ...],
+    Field(
+        min_length=1,
+        max_length=12,
+        description="Which charges, by name without the word for crime, the weightiest first?",
+    ),
+    BeforeValidator(_names),
+    Longest(MOST_ASKED),
+]
+TERM = (
+    "`imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a suspended one "
+    "counts as death."
+)
+
+
+class JudgmentAnswer(BaseModel):
+    """Articles, charges and term (JurisAgents, table 8)."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", str_strip_whitespace=True, populate_by_name=True)
+
+    relevant_articles: Articles
+    charge: Charges = Field(validation_alias=AliasChoices("charge", "charges", "accusation"))
+    term_of_imprisonment: OneTerm = Field(description=TERM)
+
+    def judgment(self) -> Judgment:
+        """As a judgment, names and numbers made uniform."""
+        return Judgment(
+            relevant_articles=self.relevant_articles,
+            charges=self.charge,
+            term_of_imprisonment=self.term_of_imprisonment,
+        )
+
+
+Labels = dict[str, list[int] | list[str]]
+"""Articles and charges under the names that a judgment has for them."""
+
+
+class Referred(Strict):
+    """A referred precedent: its facts and what is known to have been decided."""
+
+    id: str
+    facts: str
+    judgment: Decided
+    similarity: float = 0.0
+
+
+class CaseInformation(Strict):
+    """The assistant's case information document (JurisAgents, stage II); each list best first."""
+
+    statutes: tuple[Statute, ...] = ()
+    charges: tuple[Charge, ...] = ()
+    precedents: tuple[Referred, ...] = ()
+    statute_scores: tuple[float, ...] = ()
+    charge_scores: tuple[float, ...] = ()
+    """Fused scores in the same order; members that are language models see the order alone."""
+
+
+def statutes_of(hits: Iterable[Hit]) -> tuple[Statute, ...]:
+    """The statutes that were found."""
+    return tuple(Statute.model_validate(hit.record) for hit in hits)
+
+
+def charges_of(hits: Iterable[Hit]) -> tuple[Charge, ...]:
+    """The charges that were found."""
+    return tuple(Charge.model_validate(hit.record) for hit in hits)
+
+
+def scores_of(hits: Iterable[Hit]) -> tuple[float, ...]:
+    """Fused scores of what was found, 0 where they were not recorded."""
+    return tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in hits)
+
+
+def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, drafted: Iterable[int] = ()) -> Labels:
+    """What was judged, then what else came into question, best first: drafted articles, then those that were found.
+
+    The charges are those of the judgment, then those of these articles.
+    """
+    found = list(statutes)
+    articles = list(dict.fromkeys((*judgment.relevant_articles, *drafted, *(one.number for one in found))))
+    of = sorted(found, key=lambda statute: articles.index(statute.number))
+    named = (charge.in_language(language) for statute in of for charge in statute.charges)
+    return {"relevant_articles": articles, "charges": list(dict.fromkeys((*judgment.charges, *named)))}
+
+
+def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:
+    """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out."""
+    found = []
+    for hit in hits:
+        precedent = CriminalCase.model_validate(hit.record)
+        decided = precedent.gold.decided() if precedent.gold else Decided()
+        if decided != Decided() and precedent.id != case.id and not same_matter(precedent.facts, case.facts):
+            found.append(Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity))
+    return tuple(found[:k])
+
+
+_PROCEDURE = re.compile(
+    r"证据(如下|有|证实|予以)|(书证|物证|户籍(证明|信息)|抓获经过|到案经过|辨认笔录|勘查笔录|鉴定意见书?)(等|及|和|、|；|，|。|$)|证人.{0,20}证言|"
+    r"供述(和|与)辩解|提请.{0,6}(依法|判处)|开庭|辩护(人|意见)|无异议|"
+    r"[Tt]he prosecution (relies|asks|tendered)|[Dd]efence counsel|[Tt]he evidence (consists|includes)"
+)
+_MONEY = re.compile(
+    r"(?:人民币|RMB|CNY|¥|￥)?\s*(\d[\d,，]*(?:\.\d+)?)\s*(余)?(万|千|百)?(?:余|多)?\s*(元|yuan|CNY|RMB)"
+)
+_SCALES = {"万": 10_000, "千": 1_000, "百": 100}
+
+
+def acts_in(facts: str) -> tuple[str, ...]:
+    """The sentences that state what was done; lists of evidence and words of procedure are left out."""
+    lines = tuple(sentence for sentence in sentences(facts) if not _PROCEDURE.search(sentence))
+    return lines or sentences(facts)
+
+
+def sums_in(text: str) -> tuple[float, ...]:
+    """Sums of money in yuan, in the order in which they come; `2.6万元` is 26,000."""
+    return tuple(
+        float(number.replace(",", "").replace("，", "")) * _SCALES.get(scale, 1)
+        for number, _, scale, _ in _MONEY.findall(text)
+    )
+
+
+CRIMES: tuple[tuple[int, Both, str], ...] = (
+    (133, Both(en="dangerous driving", zh="危险驾驶"), r"酒精含量|醉酒|醉驾|mg/100|drunk|breath test|blood alcohol"),
+    (133, Both(en="causing a traffic accident", zh="交通肇事"), r"交通事故|相撞|碰撞|collision|ran over|pedestrian"),
+    (
+        347,
+        Both(en="drug trafficking", zh="走私、贩卖、运输、制造毒品"),
+        r"毒品|冰毒|海洛因|甲基苯丙胺|heroin|methamphetamine|drugs",
+    ),
+    (263, Both(en="robbery", zh="抢劫"), r"持刀.{0,20}(抢|威胁)|抢劫|劫取|robbed|knife .{0,40}(money|phone)"),
+    (266, Both(en="fraud", zh="诈骗"), r"骗取|谎称|虚构|诈骗|冒充|deceiv|pretend|false(ly)?"),
+    (303, Both(en="operating a gambling house", zh="开设赌场"), r"赌场|赌博|抽头|gambl"),
+    (
+        293,
+        Both(en="picking quarrels and provoking trouble", zh="寻衅滋事"),
+        r"随意殴打|滋事|起哄|at random|for no reason",
+    ),
+    (234, Both(en="intentional injury", zh="故意伤害"), r"轻伤|重伤|殴打|打伤|injur|beat|stabbed"),
+    (
+        271,
+        Both(en="embezzlement of office", zh="职务侵占"),
+        r"职务(上的)?便利|公司.{0,20}占为己有|employer|company funds",
+    ),
+    (264, Both(en="theft", zh="盗窃"), r"窃|盗|stole|theft|took .{0,30}without"),
+)
+"""Number, charge, pattern; the more special ones first."""
+
+
+def commonest(facts: str, language: str) -> tuple[int, str]:
+    """Article and charge with the most matches; the last entry, theft, where nothing matches."""
+    matches = [len(re.findall(pattern, facts)) for _, _, pattern in CRIMES]
+    best = max(range(len(CRIMES)), key=lambda i: (matches[i], -i)) if any(matches) else len(CRIMES) - 1
+    return CRIMES[best][0], CRIMES[best][1].in_language(language)
+
+
+T = TypeVar("T")
+K = TypeVar("K", bound=Hashable)
+NEIGHBOUR = 1.0
+"""Weight of precedents beside statutes and charges."""
+NEAR = 0.3
+"""Cosine below which a precedent is of another matter."""
+
+_GRAVE = re.compile(
+    r"死亡|致死|重伤|持枪|轮奸|特别巨大|特别严重|致残|killed|death of|died|serious injury|especially (large|huge|serious)|gunpoint"
+)
+_HEAVY = re.compile(
+    r"巨大|严重|多次|持刀|入户|流窜|逃逸|累犯|主犯|团伙|首要|huge|serious|repeatedly|with a knife|broke into|fled|ringleader|previous conviction"
+)
+_LIGHT = re.compile(
+    r"自首|坦白|如实供述|认罪|谅解|赔偿|未遂|从犯|退赃|退赔|轻微|初犯|surrendered|confess|compensat|forgave|attempt|accessory|returned|minor"
+)
+
+
+def article_scores(found: CaseInformation) -> Mapping[int, float]:
+    """Articles by number, best first: fused scores of statutes and of charges by their articles, and precedents' likeness."""
+    scores: dict[int, float] = {}
+    for of_kind in (
+        _best((statute.number, score) for statute, score in _scored(found.statutes, found.statute_scores)),
+        _best((_first_article(charge), score) for charge, score in _scored(found.charges, found.charge_scores)),
+    ):
+        for number, score in of_kind.items():
+            scores[number] = scores.get(number, 0.0) + score
+    scale = max(scores.values(), default=1.0)
+    for number, share in _decided(found, lambda near: near.judgment.relevant_articles).items():
+        scores[number] = scores.get(number, 0.0) + NEIGHBOUR * scale * share
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
+    """Charges by name in the case's language, best first: their own score, their article's, and precedents' likeness."""
+    articles = article_scores(found)
+    scores: dict[str, float] = {}
+    for charge, score in _scored(found.charges, found.charge_scores):
+        scores[charge.called(language)] = articles.get(_first_article(charge), 0.0) + score
+    for statute in found.statutes:
+        for place, name in enumerate(statute.charges):
+            scores.setdefault(name.in_language(language), articles.get(statute.number, 0.0) - 0.001 * (place + 1))
+    scale = max(articles.values(), default=1.0)
+    for called, share in _decided(found, lambda near: near.judgment.charges).items():
+        scores[called] = scores.get(called, 0.0) + NEIGHBOUR * scale * share
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+
+
+def _scored(items: Sequence[T], scores: Sequence[float]) -> list[tuple[T, float]]:
+    """Items with their fused scores; by rank where none are known."""
+    known = len(scores) == len(items) and any(scores)
+    return list(zip(items, scores if known else [1 / (60 + rank) for rank in range(1, len(items) + 1)], strict=True))
+
+
+def _best(pairs: Iterable[tuple[int, float]]) -> dict[int, float]:
+    best: dict[int, float] = {}
+    for number, score in pairs:
+        best[number] = max(best.get(number, 0.0), score)
+    return best
+
+
+def _first_article(charge: Charge) -> int:
+    return int(charge.articles[0].split("-")[0])
+
+
+def _decided(found: CaseInformation, labels: Callable[[Referred], Iterable[K]]) -> dict[K, float]:
+    """The likeness of the near precedents behind each label."""
+    shares: dict[K, float] = {}
+    for near in found.precedents:
+        for label in labels(near) if near.similarity >= NEAR else ():
+            shares[label] = shares.get(label, 0.0) + near.similarity
+    return shares
+
+
+def term_for(facts: str, statute: Statute | None, found: CaseInformation) -> Term:
+    """A term within the band that the facts' gravity points to, drawn towards precedents under the same article."""
+    band = _band(facts, statute)
+    terms = [
+        near.judgment.term_of_imprisonment.imprisonment
+        for near in found.precedents
+        if near.judgment.term_of_imprisonment and statute and statute.number in near.judgment.relevant_articles
+    ]
+    terms = [months for months in terms if months]
+    usual = math.exp(sum(map(math.log, terms)) / len(terms)) if terms else None
+    if band is None:
+        return Term(imprisonment=round(usual or 12))
+    if band.life and band.most == 0:
+        return Term(life_imprisonment=True)
+    within = band.least + 0.35 * (band.most - band.least)
+    months = within if usual is None or not band.least <= usual <= band.most else (within + usual) / 2
+    light = len(set(_LIGHT.findall(facts)))
+    months *= 1 - min(0.4, 0.1 * light)
+    return Term(imprisonment=max(1, round(months)) if band.most else 0)
+
+
+def mitigating(text: str) -> list[str]:
+    """Words in a text that speak for a lighter penalty, in order."""
+    return list(dict.fromkeys(match.group() for match in _LIGHT.finditer(text)))
+
+
+def reduced(term: Term, facts: str, statute: Statute | None) -> Term:
+    """A term lowered by a tenth for mitigating circumstances, not below its band."""
+    if not term.imprisonment or not mitigating(facts):
+        return term
+    band = _band(facts, statute)
+    return Term(imprisonment=max(band.least if band else 0, round(term.imprisonment * 0.9), 1))
+
+
+def judged(facts: str, language: str, found: CaseInformation) -> Judgment:
+    """The best charge with its article, and a term; where nothing was looked up, by a few words of the commonest crimes."""
+    charges, articles = charge_scores(found, language), article_scores(found)
+    if not charges or not articles:
+        number, charge = commonest(facts, language)
+        return Judgment(
+            relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, None, found)
+        )
+    charge = next(iter(charges))
+    under = [_first_article(c) for c in found.charges if c.called(language) == charge]
+    under += [s.number for s in found.statutes if charge in (name.in_language(language) for name in s.charges)]
+    under += [
+        number for n in found.precedents if charge in n.judgment.charges for number in n.judgment.relevant_articles[:1]
+    ]
+    number = under[0] if under else next(iter(articles))
+    statute = next((s for s in found.statutes if s.number == number), None)
+    return Judgment(
+        relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
+    )
+
+
+def _band(facts: str, statute: Statute | None) -> Band | None:
+    if statute is None or not statute.bands:
+        return None
+    gravity = 2 * bool(_GRAVE.search(facts)) + (len(set(_HEAVY.findall(facts))) >= 2)
+    gravity += max(sums_in(facts), default=0.0) >= 500_000
+    return statute.bands[min(gravity, len(statute.bands) - 1) if gravity > 1 else 0]

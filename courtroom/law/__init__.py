@@ -1,1 +1,0 @@
-"""Statutes, charges, judgments and article numbers."""
