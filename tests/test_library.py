@@ -1,8 +1,8 @@
 """The library, on a real database and a real store."""
 
 import json
-import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -138,11 +138,8 @@ def test_a_case_named_like_a_sample_gets_a_number_and_the_sample_itself_is_not_d
 def test_threads_that_add_under_one_id_lose_nothing(library: Library) -> None:
     titles = [f"Kettle {number}" for number in range(8)]
     library.cases()
-    threads = [threading.Thread(target=library.add, args=(package(title=title),)) for title in titles]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda title: library.add(package(title=title)), titles))
     assert sorted(case.title for case in library.cases() if not case.bundled) == titles
     assert sorted(own(library)) == ["kettle", *(f"kettle-{number}" for number in range(2, 9))]
 
