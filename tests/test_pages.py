@@ -143,6 +143,7 @@ def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: C
     for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
         assert title in shown
     run = heard(house, examination="shared")
+    app = page("deliberation", {"run": run, "member": "juror-02"})
     assert "Examined once for the whole panel" in texts(app)
     assert "Clue perception" in texts(app)
 
