@@ -60,6 +60,7 @@ CODE, DECIDE = "procedure.py", "prompts/decide.md.j2"
 STUMBLES = {
     "a task's template is missing": (CODE, 'name = "decide"', 'name = "decied"', "decied.md.j2: the template of Decide is missing. Write it, or mend `name`"),
     "a template without blocks": (DECIDE, "", "Decide{% if careful %} with care{% endif %}.", "decide.md.j2, line 1: it has neither the block `shared` nor the block `own`"),
+    "a missing folder of prompts": (CODE, '/ "prompts"', '/ "promptz"', "promptz: there is no such folder. Make it"),
     "a question outside the blocks": (DECIDE, "{% block own %}", "Who is right?{% block own %}", "decide.md.j2, line 1: what stands outside its blocks `shared` and `own` is never sent. Put all of it between"),
     "a block of another name": (DECIDE, "{% block own %}", "{% block own %}{% endblock %}{% block mine %}", "decide.md.j2, line 1: its block `mine` is never sent"),
     "no template": (DECIDE, "{% endif %}", "", "decide.md.j2, line"),
@@ -111,11 +112,6 @@ def test_a_missing_frame_is_told(make: Make, tmp_path: Path, name: str) -> None:
         procedure = make(CODE, 'case_kind="dispute"', 'case_kind="labelled"')
     with pytest.raises(RegistrationError, match=rf"{name}\.md\.j2: this template is missing\. Write it: it says what"):
         register((procedure,))
-
-
-def test_a_missing_folder_of_prompts_is_told(make: Make) -> None:
-    with pytest.raises(RegistrationError, match=r"promptz: there is no such folder\. Make it"):
-        register((make(CODE, '/ "prompts"', '/ "promptz"'),))
 
 
 def test_all_that_is_shipped_passes_the_same_checks_and_one_task_with_two_offline_answers_is_told() -> None:
