@@ -34,9 +34,9 @@ def page(name: str = "", session: Mapping[str, object] | None = None, /, **query
         app.query_params[key] = value
     for key, value in (session or {}).items():
         app.session_state[key] = value
-    app.run()
     if name:
-        app.switch_page(f"pages/{name}.py").run()
+        app.switch_page(f"pages/{name}.py")
+    app.run()
     assert not app.exception, app.exception
     return app
 

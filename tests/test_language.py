@@ -20,6 +20,7 @@ from courtroom.room.player import read, words
 from pages.parts.runs import TABLE
 from tests.driving import drive
 from tests.interface_texts import ROOT, Source, found
+from tests.pages import page as drawn
 from tests.write_catalogue import missing
 
 UNSEEN = {
@@ -103,16 +104,7 @@ def chinese_test() -> Iterator[None]:
 
 
 def page(name: str = "", session: dict[str, object] | None = None, **query: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    for key, value in {"lang": "zh", **query}.items():
-        app.query_params[key] = value
-    for key, value in (session or {}).items():
-        app.session_state[key] = value
-    app.run()
-    if name:
-        app.switch_page(f"pages/{name}.py").run()
-    assert not app.exception, app.exception
-    return app
+    return drawn(name, session, **{"lang": "zh", **query})
 
 
 def english(app: AppTest) -> list[str]:
