@@ -69,4 +69,4 @@ def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypat
         train(tmp_path, tmp_path / "out")
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
-        train(exported(tmp_path / "data"), tmp_path / "out")
+        train(exported(tmp_path / "more"), tmp_path / "out")
