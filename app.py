@@ -18,9 +18,8 @@ from streamlit.web.server import server_util
 from courtroom.access import Access, acting
 from courtroom.language import _
 from pages.parts.shared.actions import plainly
-from pages.parts.shared.house import ALONE, outside
+from pages.parts.shared.house import ALONE, follow_the_theme, outside, person_view, speak, switch
 from pages.parts.shared.protocol import Headers, guard
-from pages.parts.shared.reader import follow_the_theme, person_view, speak, switch
 
 ICON = Path(__file__).parent / "data" / "icon.svg"
 

@@ -11,7 +11,7 @@ from pydantic import BeforeValidator
 from courtroom.access import Access, Account, Resource, Visibility, acting, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
-from courtroom.sharing.actions import note
+from courtroom.sharing import note
 from courtroom.store.connection import FAILURES, StoredRow, fitting, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -1,13 +1,14 @@
 """The audience's page, made for phones: the case, what was said, and a vote in each round. It leads nowhere else."""
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
 from courtroom.access import Resource
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.questions.audience import LONGEST, Liked, NoSuchAudience, VoteRefused
+from courtroom.questions.audience import LONGEST, NoSuchAudience, VoteRefused
 from courtroom.room.live_audiences import Poll
 from pages.parts.live.audience_view import (
     address,
@@ -19,9 +20,8 @@ from pages.parts.live.audience_view import (
     tally_html,
 )
 from pages.parts.shared.case_view import medium_view
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import heading, opens
+from pages.parts.shared.house import courthouse, heading, opens
+from pages.parts.shared.shown import inert, literal
 
 LOOK_S = 3.0
 BEST, NEWEST = 4, 4
@@ -37,13 +37,10 @@ token = st.query_params.get("audience", "")
 try:
     opens(Resource(kind="run", id=live_audiences().audiences.at(token).run))
     snapshot = live_audiences().snapshot(token)
-except NoSuchAudience as error:
+except CourtroomError as error:
     st.title(_("An audience"))
-    st.error(literal(str(error)))
-    st.stop()
-except CourtroomError:
-    st.title(_("An audience"))
-    st.error(_("The run of this audience is not there any more."))
+    gone = _("The run of this audience is not there any more.")
+    st.error(literal(str(error)) if isinstance(error, NoSuchAudience) else gone)
     st.stop()
 st.html(NARROW)
 phone = phone_id()
@@ -81,7 +78,7 @@ def ballot_view(poll: Poll) -> None:
             width="stretch",
             disabled=not phone,
             on_click=send,
-            args=(lambda name=choice.name: live_audiences().vote(token, phone, poll.path, name, address()),),
+            args=(partial(live_audiences().vote, token, phone, poll.path, choice.name, address()),),
         )
     if mine is None:
         return
@@ -97,33 +94,28 @@ def ballot_view(poll: Poll) -> None:
 
 
 def arguments_view() -> None:
+    """The best and the latest. How many voted for one is not told here: who sees how others vote votes with them."""
     if not snapshot.arguments:
         return
     best, others = snapshot.arguments[:BEST], snapshot.arguments[BEST:]
     latest = sorted(others, key=lambda one: one.argument.number, reverse=True)[:NEWEST]
     liked = live_audiences().audiences.liked_by(run, phone)
     st.markdown(_("**What the audience says**"))
-    for one in (*best, *latest):
-        argument_view(one, liked=one.argument.number in liked)
-
-
-def argument_view(one: Liked, *, liked: bool) -> None:
-    """One argument. How many voted for it is not told here: who sees how others vote votes with them."""
-    argument = one.argument
-    side = choices.get(argument.choice)
-    with st.container(border=True, gap="xsmall"):
-        own = _(", your argument") if argument.phone == phone else ""
-        st.caption(f"{literal(side.mark)} {literal(side.title)}{own}" if side else literal(argument.choice))
-        inert(argument.text)
-        if not own:
-            st.button(
-                _("It convinces me"),
-                key=f"like-{argument.number:d}",
-                icon=":material/thumb_up:",
-                type="primary" if liked else "secondary",
-                on_click=send,
-                args=(lambda: live_audiences().like(token, argument.number, phone, not liked, address()),),
-            )
+    for argument in (one.argument for one in (*best, *latest)):
+        side, number, on = choices.get(argument.choice), argument.number, argument.number in liked
+        with st.container(border=True, gap="xsmall"):
+            own = _(", your argument") if argument.phone == phone else ""
+            st.caption(f"{literal(side.mark)} {literal(side.title)}{own}" if side else literal(argument.choice))
+            inert(argument.text)
+            if not own:
+                st.button(
+                    _("It convinces me"),
+                    key=f"like-{number:d}",
+                    icon=":material/thumb_up:",
+                    type="primary" if on else "secondary",
+                    on_click=send,
+                    args=(partial(live_audiences().like, token, number, phone, not on, address()),),
+                )
 
 
 @st.fragment(run_every=None if closed else LOOK_S)

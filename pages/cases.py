@@ -11,19 +11,15 @@ from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
 from courtroom.errors import CourtroomError
 from courtroom.language import _, language, translated
-from pages.parts.cases.adding import case_form, text_form, upload
 from pages.parts.shared.actions import errors_shown, offered, undo_bar
-from pages.parts.shared.case_view import case_view
+from pages.parts.shared.case_view import case_form, case_view, text_form, upload
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.inert import declared, escaped, literal
-from pages.parts.shared.table import in_columns, many, unreadable_rows
+from pages.parts.shared.shown import declared, escaped, in_columns, literal, many, unreadable_rows
 
 PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 house = courthouse()
-
-
 FIRST = "vacuum-charging"
 """The sample that a newcomer is shown."""
 
@@ -83,16 +79,16 @@ def hear(case: str) -> None:
 def card(case: ListedCase) -> None:
     with st.container(border=True):
         if case.picture and case.picture.sha256:
-            st.image(
-                house.media.image(case.picture.sha256, 480),
-                width="stretch",
-                alt=case.picture.description or case.picture.id,
-            )
+            alt = case.picture.description or case.picture.id
+            st.image(house.media.image(case.picture.sha256, 480), width="stretch", alt=alt)
         st.markdown(f"**{literal(case.title)}**")
         facts = [case.kind_title, LANGUAGES.get(case.language, case.language), *case.brief]
         st.caption(" · ".join(literal(fact) for fact in facts))
-        if case.images or case.videos:
-            st.caption(_what_it_shows(case))
+        pictures, videos = many(case.images, "picture"), many(case.videos, "video")
+        if case.images and case.videos:
+            st.caption(_("{pictures}, {videos}", pictures=pictures, videos=videos))
+        elif case.images or case.videos:
+            st.caption(pictures if case.images else videos)
         if case.real:
             st.caption(literal(case.real))
         with st.container(horizontal=True):
@@ -105,16 +101,20 @@ def card(case: ListedCase) -> None:
                 st.badge(_("Sample"), color="gray")
 
 
-def _what_it_shows(case: ListedCase) -> str:
-    pictures, videos = many(case.images, "picture"), many(case.videos, "video")
-    if case.images and case.videos:
-        return _("{pictures}, {videos}", pictures=pictures, videos=videos)
-    if case.images:
-        return pictures
-    return videos if case.videos else ""
-
-
-def write() -> None:
+@offered(Access.RUN)
+def add() -> None:
+    ways = {"Upload": _("Upload a case"), "Write": _("Write a case")}
+    way = st.segmented_control(
+        _("Add a case"),
+        list(ways),
+        key="adding",
+        format_func=lambda one: literal(ways[one]),
+        label_visibility="collapsed",
+    )
+    if way == "Upload":
+        upload(house)
+    if way != "Write":
+        return
     kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]
     kind = st.segmented_control(
         _("What kind"),
@@ -130,21 +130,6 @@ def write() -> None:
         text_form(house, kind)
 
 
-@offered(Access.RUN)
-def add() -> None:
-    adding = st.segmented_control(
-        _("Add a case"),
-        ["Upload", "Write"],
-        key="adding",
-        format_func=lambda way: _("Upload a case") if way == "Upload" else _("Write a case"),
-        label_visibility="collapsed",
-    )
-    if adding == "Upload":
-        upload(house)
-    elif adding == "Write":
-        write()
-
-
 def library() -> None:
     st.title(_("Courtroom"))
     st.markdown(
@@ -158,30 +143,28 @@ def library() -> None:
     cases = house.library.cases()
     fields = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
     text = fields[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
-    sort = fields[1].selectbox(
-        _("Kind"), ["All kinds", *dict.fromkeys(case.kind_title for case in cases)], format_func=translated
-    )
+    kinds = ["All kinds", *dict.fromkeys(case.kind_title for case in cases)]
+    sort = fields[1].selectbox(_("Kind"), kinds, format_func=translated)
     language = fields[2].selectbox(
         _("Language"),
         ["All", *sorted({case.language for case in cases})],
         format_func=lambda code: LANGUAGES.get(code, translated(code)),
     )
-    kind = fields[3].selectbox(
-        _("Show"), ["All cases", "Samples", "Your own", "With video", "Near ties"], format_func=translated
-    )
     tests: dict[str, Callable[[ListedCase], bool]] = {
+        "All cases": lambda c: True,
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,
         "With video": lambda c: c.videos > 0,
         "Near ties": lambda c: "near tie" in c.real,
     }
+    kind = fields[3].selectbox(_("Show"), list(tests), format_func=translated)
     shown = [
         case
         for case in cases
         if text in f"{case.title} {' '.join(case.brief)} {case.id}".casefold()
         and sort in ("All kinds", case.kind_title)
         and language in ("All", case.language)
-        and (kind == "All cases" or tests[kind](case))
+        and tests[kind](case)
     ]
     if not shown:
         st.info(

@@ -19,8 +19,7 @@ from pages.parts.compare import (
 )
 from pages.parts.shared.differences import differences_view, family_view, setting
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.table import one_of
+from pages.parts.shared.shown import declared, literal, one_of
 
 LIVE_S = 1.5
 

@@ -16,10 +16,8 @@ from pages.parts.live.questions_view import marks_view
 from pages.parts.live.room_view import LIVE_S, end_of_stage, pace, pulse_view, room_view, scene_of, this_session
 from pages.parts.live.tabs_view import NOW, back, tabs_view, verdict_view, votes_worth
 from pages.parts.shared.controls import controls, standing
-from pages.parts.shared.house import courthouse, current_run
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.reader import heading
-from pages.parts.shared.table import count, duration, money
+from pages.parts.shared.house import courthouse, current_run, heading
+from pages.parts.shared.shown import count, declared, duration, literal, money
 
 SHARED_S = 0.2
 """For so long what one session has read serves the looks of all."""

@@ -6,7 +6,7 @@ from courtroom.language import _, translated
 from pages.parts.knowledge.collection_view import collection_view, disputes_base, import_view
 from pages.parts.knowledge.memory_view import lessons_view, memory_view
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.table import one_of
+from pages.parts.shared.shown import one_of
 
 PARTS = {
     "disputes": "Precedents of disputes",

@@ -6,18 +6,15 @@ from courtroom.access import Resource
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _
-from courtroom.sharing.links import GONE, Links, NoSuchLink
-from courtroom.sharing.rules import owned
+from courtroom.sharing import GONE, Links, NoSuchLink, owned
 from pages.parts.experiments.view import experiment_to_read
 from pages.parts.live.room_view import room_view
 from pages.parts.live.tabs_view import verdict_view, votes_view
 from pages.parts.shared.blocks_view import blocks_view
 from pages.parts.shared.case_view import case_body
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.reader import heading, remember
-from pages.parts.shared.table import moment
+from pages.parts.shared.house import courthouse, heading, remember
+from pages.parts.shared.shown import declared, literal, moment
 
 PUBLIC = "public"
 """Names what is public in the address, such as `?public=run:ID`; kept in the session."""
@@ -43,15 +40,6 @@ def run_to_read(house: Courthouse, run: str) -> None:
         blocks_view(view.blocks(record), procedure, key=f"{run}-{view.name}")
 
 
-def to_read(house: Courthouse, opens: Resource) -> None:
-    if opens.kind == "run":
-        run_to_read(house, opens.id)
-    elif opens.kind == "case":
-        case_body(house, house.library.case(opens.id))
-    elif opens.kind == "experiment":
-        experiment_to_read(house, house.experiments.store.experiment(opens.id))
-
-
 def addressed(house: Courthouse, links: Links, token: str) -> Resource:
     public: str = st.query_params.get(PUBLIC) or st.session_state.get(PUBLIC, "")
     if token or not public:
@@ -70,14 +58,16 @@ try:
     opens = addressed(house, links, token)
     if token:
         st.caption(_(":material/lock: To be read only, until {expires}.", expires=moment(links.expires(token))))
-    to_read(house, opens)
-except NoSuchLink as error:
+    if opens.kind == "run":
+        run_to_read(house, opens.id)
+    elif opens.kind == "case":
+        case_body(house, house.library.case(opens.id))
+    elif opens.kind == "experiment":
+        experiment_to_read(house, house.experiments.store.experiment(opens.id))
+except CourtroomError as error:
     st.title(_("A link"))
-    st.error(literal(str(error)))
-    st.stop()
-except CourtroomError:
-    st.title(_("A link"))
-    st.error(_("What this link opened is not there any more."))
+    gone = _("What this link opened is not there any more.")
+    st.error(literal(str(error)) if isinstance(error, NoSuchLink) else gone)
     st.stop()
 pulse = house.store.pulse(opens.id) if opens.kind == "run" else ()
 

@@ -9,18 +9,12 @@ from courtroom.access import Access, acting
 from courtroom.accounts import KnownAccount
 from courtroom.errors import CourtroomError
 from courtroom.language import N_, _, translated
-from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import in_words
+from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
+from pages.parts.shared.house import courthouse, in_words
 from pages.parts.shared.share_view import download
-from pages.parts.shared.table import moment, page_of, table
+from pages.parts.shared.shown import inert, literal, moment, page_of, table
 
 WIDTHS = (3, 2, 2, 2, 1)
-
-house = courthouse()
-
-
 PAGE = 100
 ACTION_WORDS = {
     "sign-in": N_("signed in"),
@@ -44,6 +38,9 @@ ACTION_WORDS = {
     "end-link": N_("ended a link"),
     "download": N_("downloaded"),
 }
+
+
+house = courthouse()
 
 
 def actions_view() -> None:

@@ -11,10 +11,8 @@ from pages.parts.live.questions_view import marks_filter
 from pages.parts.runs import MOST_AT_ONCE, WIDTHS, WITHIN, Lines, pick_all, selected_bar, undo_deletion
 from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.controls import STATUS
-from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.inert import literal
-from pages.parts.shared.reader import whose_filter
-from pages.parts.shared.table import page_of
+from pages.parts.shared.house import courthouse, open_run, whose_filter
+from pages.parts.shared.shown import literal, page_of
 
 LIVE_S = 2.0
 PAGE = 25
@@ -97,13 +95,9 @@ def listing() -> None:
         lines = listed.page(wanted, (page - 1) * PAGE, PAGE, order)
         here = [line.id for line in lines if isinstance(line, RunLine) and line.procedure in house.procedures]
         if here:
+            icon = ":material/check_box:"
             st.button(
-                _("Select this page"),
-                key="select-page",
-                icon=":material/check_box:",
-                type="tertiary",
-                on_click=pick_all,
-                args=(here,),
+                _("Select this page"), key="select-page", icon=icon, type="tertiary", on_click=pick_all, args=(here,)
             )
         if total > PAGE or len(here) < len(lines):
             st.button(

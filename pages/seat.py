@@ -11,9 +11,8 @@ from courtroom.errors import CourtroomError
 from courtroom.language import _
 from courtroom.media.medium import Medium
 from pages.parts.shared.blocks_view import answer_fields
-from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.reader import opens
+from pages.parts.shared.house import courthouse, opens
+from pages.parts.shared.shown import inert, literal
 
 LOOK_S = 1.0
 FORM = "\nAnswer with one JSON object and nothing else"
@@ -22,37 +21,24 @@ FORM = "\nAnswer with one JSON object and nothing else"
 
 def said(house: Courthouse, question: SeatQuestion) -> None:
     """The question as a model would be asked it, without the form of the answer."""
-    for role, parts in question.messages:
-        if role == "system":
+    for part in (part for role, parts in question.messages if role != "system" for part in parts):
+        if isinstance(part, str):
+            inert(part.partition(FORM)[0].strip())
             continue
-        for part in parts:
-            if isinstance(part, str):
-                inert(part.partition(FORM)[0].strip())
-            else:
-                shown(house, Medium.model_validate(part))
-
-
-def shown(house: Courthouse, medium: Medium) -> None:
-    if medium.sha256 and medium.kind == "image":
-        st.image(
-            house.media.image(medium.sha256, 900),
-            caption=literal(medium.description),
-            alt=medium.description or medium.id,
-        )
-    elif medium.sha256:
-        st.video(str(house.media.path(medium.sha256)))
-    else:
-        inert(medium.description, small=True)
+        medium = Medium.model_validate(part)
+        if medium.sha256 and medium.kind == "image":
+            alt = medium.description or medium.id
+            st.image(house.media.image(medium.sha256, 900), caption=literal(medium.description), alt=alt)
+        elif medium.sha256:
+            st.video(str(house.media.path(medium.sha256)))
+        else:
+            inert(medium.description, small=True)
 
 
 def answering(house: Courthouse, seat: Seat, question: SeatQuestion) -> None:
     if question.deadline is not None:
-        st.caption(
-            _(
-                ":material/timer: {deadline} s left when this was drawn.",
-                deadline=max(0, round(question.deadline - time.time())),
-            )
-        )
+        left = max(0, round(question.deadline - time.time()))
+        st.caption(_(":material/timer: {deadline} s left when this was drawn.", deadline=left))
     with st.form(f"answer-{question.key}", border=True):
         st.subheader(_("Your answer"))
         try:

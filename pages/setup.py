@@ -10,30 +10,35 @@ from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from pages.parts.setup.editors import graph_editor, personas_table, prompts_editor, rules_editor
-from pages.parts.setup.estimate_view import estimate_view, month_view, paper_view
-from pages.parts.setup.sources import changes_from, fork_bar, forked_run, link_box, setup_file, take_case_and_procedure
+from pages.parts.setup.sources import (
+    changes_from,
+    estimate_view,
+    fork_bar,
+    forked_run,
+    link_box,
+    month_view,
+    paper_view,
+    setup_file,
+    take_case_and_procedure,
+)
 from pages.parts.shared.actions import errors_shown, runs_here
 from pages.parts.shared.house import courthouse, open_run
-from pages.parts.shared.inert import literal
 from pages.parts.shared.knobs import EDITED, SHARE, SetupDraft, knobs
 from pages.parts.shared.models_form import embedding_choice, embedding_notes, keys_form, models_form, typed_keys
-from pages.parts.shared.table import one_of
+from pages.parts.shared.shown import literal, one_of
 
 house = courthouse()
 
 parent = forked_run(house)
 st.title(_("Setup") if parent is None else _("Fork"))
 linked = take_case_and_procedure(house) if parent is None else ""
-cases = house.library.cases()
-ids = [case.id for case in cases]
-titles = {case.id: case.title for case in cases}
+titles = {case.id: case.title for case in house.library.cases()}
+ids = list(titles)
 chosen = st.session_state.get("case")
 top = st.columns([3, 2, 1], vertical_alignment="bottom")
 if parent is None:
-    case_id = top[0].selectbox(
-        _("Case"), ids, ids.index(chosen) if chosen in ids else 0, format_func=lambda i: titles[i]
-    )
-    st.session_state["case"] = case_id
+    place = ids.index(chosen) if chosen in ids else 0
+    case_id = st.session_state["case"] = top[0].selectbox(_("Case"), ids, place, format_func=titles.__getitem__)
     case = house.library.case(case_id)
     for told in house.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
@@ -60,20 +65,20 @@ seed = int(
 draft.seed = seed
 about = st.container()
 
-preset_names = [preset.title for preset in procedure.presets]
+presets = {preset.title: preset for preset in procedure.presets}
 preset = st.segmented_control(
     _("Preset"),
-    preset_names,
+    list(presets),
     format_func=literal,
     default=draft.preset or None,
     key=draft.key("preset"),
     help=_("A starting point; every setting can be changed afterwards."),
 )
 if preset and draft.preset != preset:
-    draft.start_from(next(p for p in procedure.presets if p.title == preset))
+    draft.start_from(presets[preset])
     st.rerun()
 if draft.preset:
-    st.caption(literal(next(p.help for p in procedure.presets if p.title == draft.preset)))
+    st.caption(literal(presets[draft.preset].help))
 
 start_bar = st.container(border=True)
 

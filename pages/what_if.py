@@ -7,7 +7,7 @@ from courtroom.experiments.store import NoSuchExperiment
 from courtroom.language import _
 from pages.parts.experiments.list import experiment_list
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from pages.parts.what_if import what_if_form, what_if_view
 
 house = courthouse()

@@ -1,6 +1,6 @@
 """All that a procedure asks, rendered as a language model would be sent it; collected from rehearsals."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,6 +56,15 @@ def asked(
         patch.setattr(Prompts, "render", render)
         house.estimate(procedure, case or sample(house, found.case_kind), found.setup.model_validate(values), 0)
     return said
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """All texts within an answer."""
+    if isinstance(value, dict | list | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from leaves(part)
+    elif isinstance(value, str) and value:
+        yield value
 
 
 def media_of(asked: Asked) -> list[Medium]:

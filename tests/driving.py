@@ -1,7 +1,15 @@
-"""Runs, driven until they settle."""
+"""Runs and experiments, driven until they settle."""
 
+import time
+from collections.abc import Callable
+
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
+from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.spec import Experiment
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
@@ -9,3 +17,32 @@ def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     house.runner.go(run, control)
     house.runner.wait(run, 60)
     return run
+
+
+def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
+    """Drive an experiment until it settles; what came of it."""
+    name = house.experiments.begin(experiment)
+    house.experiments.go(name)
+    house.experiments.wait(name, 300)
+    return house.experiments.results(name)
+
+
+def shell(*words: str, code: int = 0) -> str:
+    """Run `courtroom` in this process; its standard output.
+
+    Raises:
+        CourtroomError: the command is refused.
+    """
+    ran = CliRunner().invoke(app, list(words))
+    if ran.exception and not isinstance(ran.exception, SystemExit):
+        raise ran.exception
+    assert ran.exit_code == code, ran.output
+    return ran.stdout
+
+
+def until(found: Callable[[], object], what: str) -> None:
+    """Wait for something to be so."""
+    deadline = time.monotonic() + 300
+    while not found():
+        assert time.monotonic() < deadline, f"waited for {what}"
+        time.sleep(0.01)

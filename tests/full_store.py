@@ -19,7 +19,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
-from courtroom.sharing.links import DAY, Links, share
+from courtroom.sharing import DAY, Links, share
+from tests.driving import drive
 from tests.kept_what_if import kept_what_if
 
 STORE = "courtroom.sqlite"
@@ -43,8 +44,7 @@ def fill(home: Path) -> tuple[str, str]:
     training = house.procedures["verdict"].setup.model_validate({"learning": {"on": True}})
     taught = house.new_run("verdict", house.library.case("criminal-bus-wallet"), training, 0)
     for one in (run, taught):
-        house.runner.go(one)
-        house.runner.wait(one, 60)
+        drive(house, one)
     fork = house.fork(
         run,
         SMALL,

@@ -1,54 +1,37 @@
 """The audience's page and its panel beside the room, drawn by Streamlit's own test harness."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.engine.run import Control
 from courtroom.questions.audience import BEFORE, LONGEST
-from tests.pages import NASTY, page, texts
+from tests.driving import drive
+from tests.pages import NASTY, heard, house, page, texts
 
 ROOT = Path(__file__).parents[1]
 ADA, BEN = "ada-" * 5, "ben-" * 5
 
 
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    monkeypatch.chdir(ROOT)
-    # Each phone reads the store anew: a test does not wait for a second to pass.
+__all__ = ["house"]  # a fixture
+
+
+@pytest.fixture(autouse=True)
+def each_phone_reads_the_store_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test does not wait for a second to pass."""
     monkeypatch.setattr("courtroom.room.live_audiences.FRESH_S", 0.0)
     monkeypatch.setattr("courtroom.room.live_audiences.ARGUMENTS_S", 0.0)
     monkeypatch.setattr("pages.parts.live.audience_view.address", lambda: "203.0.113.7")
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    yield house
-    house.close()
 
 
-def hear(house: Courthouse, *, until: str | None = None) -> str:
-    setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    if until:
-        house.runner.run_to(run, until)
-    else:
-        house.runner.go(run)
-    house.runner.wait(run, 30)
-    return run
+def hear(house: Courthouse, **until: Control) -> str:
+    return heard(house, "phone-battery", **until, jury_size=3, examination="shared", rounds=2, consensus=1.0)
 
 
 def phone(token: str, name: str = ADA) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.session_state["phone"] = name
-    app.query_params["audience"] = token
-    app.run()
-    assert not app.exception, app.exception
-    return app
+    return page("", {"phone": name}, audience=token)
 
 
 def shown(app: AppTest) -> str:
@@ -120,50 +103,28 @@ def test_a_phones_page_leads_nowhere_and_a_wrong_link_says_so(house: Courthouse)
     assert run not in shown(app)
     assert "on record of its outcome" not in shown(app)
     assert "Invented votes" not in shown(app)
+    without = phone(token, "")  # it has not said its id yet
+    assert all(button.disabled for button in without.button if (button.key or "").startswith("vote-"))
     for wrong in ("", token[:-1], f"{token}'--", run, "%"):
         assert "leads to no audience" in shown(phone(wrong))
     house.store.delete(run)
     assert "leads to no audience" in shown(phone(token))
 
 
-def test_a_phone_that_has_not_said_its_id_yet_cannot_vote(house: Courthouse) -> None:
-    run = hear(house)
-    app = phone(house.audiences.open(run).token, "")
-    assert all(button.disabled for button in app.button if (button.key or "").startswith("vote-"))
-
-
 def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) -> None:
-    run = hear(house, until="evidence")
+    run = hear(house, control=Control(stage="evidence"))
     app = page("deliberation", run=run)
     app.button(key="do-invite").click().run()
     token = house.audiences.at(house.audiences.of(run).token).token  # type: ignore[union-attr]
     ada = phone(token)
     assert "Before the first vote" in shown(ada)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    drive(house, run)
     ada.run()
     assert "Round 1" in shown(ada)
     app = page("deliberation", run=run)
     app.button(key="close-audience").click().run()
     assert "The audience is closed" in shown(phone(token))
     assert "verdict" in shown(phone(token))
-
-
-def test_the_presenter_empties_the_audience_and_phones_of_one_address_beyond_the_bound_are_told_why(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(house.settings, "audience_phones", 1)
-    run = hear(house)
-    token = house.audiences.open(run, 0).token
-    phone(token).button(key="vote-0").click().run()
-    ben = phone(token, BEN)
-    ben.button(key="vote-0").click().run()
-    assert "1 phones of your network take part already" in shown(ben)
-    app = page("deliberation", run=run)
-    app.button(key="empty-audience").click().run()
-    assert house.audiences.voters(run) == 0
-    ben.button(key="vote-0").click().run()
-    assert house.audiences.voters(run) == 1
 
 
 def test_where_nobody_votes_no_audience_is_invited(house: Courthouse) -> None:

@@ -1,6 +1,5 @@
 """A backup is taken while runs go on, which go on from it to the same end; killed, it and its restoring leave what is whole."""
 
-import json
 import os
 import shutil
 import signal
@@ -22,6 +21,7 @@ from courtroom.store.sqlite import check
 from courtroom.upkeep import backup
 from courtroom.upkeep.doctor import examine
 from tests import forks
+from tests.driving import drive
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 
@@ -42,9 +42,7 @@ def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypa
         server.known(monkeypatch)
         house = Courthouse(Settings(home=tmp_path / "home"))
         case = house.library.case("oak-table")
-        before = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99)
-        house.runner.go(before)
-        house.runner.wait(before, 60)
+        before = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99))
         runs = [house.new_run("cyberjurors", case, setup, seed) for seed in range(RUNS)]
         for run in runs:
             house.runner.go(run)
@@ -74,13 +72,9 @@ def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypa
         outcomes = [outcome(house, run) for run in runs]
         house.close()
         for run in runs:
-            restored.runner.go(run)
-        for run in runs:
-            restored.runner.wait(run, 60)
+            drive(restored, run)
         assert [outcome(restored, run) for run in runs] == outcomes
         assert sum(server.answered.values()) - asked <= asked - kept, "what is in the backup is not asked again"
-        for run in runs:
-            json.loads(restored.files.export(run)[1])
         restored.close()
         assert {one.state for one in examine(again)} == {"fine"}
 
@@ -160,7 +154,7 @@ def test_a_backup_of_before_that_holds_imports_under_way_is_restored_without_the
 
 def works_in_folders(within: Path) -> None:
     """Makes folders one after the other and uses each; to be forked."""
-    for number in range(300):
+    for number in range(100):
         with backup._folder(within, ".backup-") as folder:
             (folder / "store").write_text(str(number))
             assert (folder / "store").read_text() == str(number)

@@ -1,12 +1,12 @@
 """Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample, samples
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import Referred
 from courtroom.law import Decided, Term
@@ -14,6 +14,7 @@ from courtroom.procedures.jurisagents.procedure import prevailing
 from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive
+from tests.scripted_jury import Jury, courthouse
 
 
 @pytest.fixture(scope="module")
@@ -120,32 +121,7 @@ def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Court
     assert len(alone.calls) == 1
 
 
-def test_a_tie_goes_where_the_setting_says(house: Courthouse) -> None:
-    for tie in ("buyer", "seller"):
-        for case in ("oak-table", "phone-battery", "handbag-authentic", "stroller-wheel"):
-            record = heard(house, "discussion", case, speakers=2, turns=1, order="simultaneous", tie=tie)
-            if record.run.verdict.counts["buyer"] == record.run.verdict.counts["seller"]:
-                assert record.run.verdict.outcome == tie
-
-
 # --- bundled cases as datasets ----------------------------------------------------------------------------------
-
-
-def test_bundled_cases_are_datasets_with_what_is_known_of_them(house: Courthouse) -> None:
-    for sample in samples(house.library):
-        info = add_sample(house.datasets, house.library, sample.name)
-        assert (info.name, info.kind, info.count) == (sample.name, sample.kind, sample.count)
-        assert add_sample(house.datasets, house.library, sample.name) == info, "once"
-        rows = list(house.datasets.rows(sample.name))
-        if sample.kind not in ("document", "trial"):  # the one has a reference summary, of the other nothing is known
-            assert all(row.case.real_outcome() for row in rows)
-    assert {sample.kind for sample in samples(house.library)} == {
-        "dispute",
-        "criminal",
-        "document",
-        "labelled",
-        "trial",
-    }
 
 
 def test_a_question_is_no_matter_for_precedents(house: Courthouse) -> None:
@@ -155,3 +131,14 @@ def test_a_question_is_no_matter_for_precedents(house: Courthouse) -> None:
     setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
     run = drive(house, house.new_run("jurisagents", case, setup, 0))
     assert "Precedents answer no question" in house.record(run).run.reason
+
+
+def test_a_tie_goes_where_the_setting_says(tmp_path: Path) -> None:
+    jury = Jury()
+    jury.votes = lambda request: ("buyer", "seller")[request.task.seat % 2]  # type: ignore[attr-defined]
+    house = courthouse(Settings(home=tmp_path), jury)
+    for tie in ("buyer", "seller"):
+        knobs = {"model": {"id": "scripted", "vision": "no"}, "speakers": 2, "turns": 1, "tie": tie}
+        verdict = heard(house, "discussion", "oak-table", **knobs).run.verdict
+        assert (verdict.counts, verdict.outcome) == ({"buyer": 1, "seller": 1}, tie)
+    house.close()

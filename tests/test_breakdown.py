@@ -9,18 +9,17 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score
 
-from courtroom.cases.dispute import SIDES, Dispute
+from courtroom.cases.dispute import SIDES
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
 from courtroom.experiments.breakdown import FEATURES, breakdown, differing, learning_curve
-from courtroom.experiments.measures import MEASURES, Scored
+from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import CellRow
 from courtroom.figures.experiment import draw_breakdown
-from courtroom.settings import Settings
+from tests.driving import shell
 from tests.pages import texts
-from tests.test_experiment_columns import shell
 from tests.test_experiment_measures import dispute, task, voted
 from tests.test_experiments_page import opened
 
@@ -90,16 +89,6 @@ def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_reco
     ]  # fmt: skip
 
 
-def test_texts_are_differing_by_whether_their_hearings_disagreed() -> None:
-    def row(ambiguous: bool | None) -> Scored:
-        result = {"id": "t", "label": "yes", "ambiguous": ambiguous}
-        return Scored(task("yes"), "", Outcome(counts={"yes": 2, "no": 1}, details={"results": [result]}))
-
-    found = [FEATURES["difficulty"].of(row(ambiguous)) for ambiguous in (False, True, None)]
-    assert found == ["clear text", "ambiguous text", None]
-    assert FEATURES["votes"].of(row(None)) == "2 of 3"
-
-
 def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:
     """So a single model's accuracy on the same ambiguous texts stands beside (Courtroom-LLM, figure 6)."""
 
@@ -147,10 +136,9 @@ def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> N
     assert learning_curve(cells[:2], ["a"], ACCURACY).labels == ("0", "1")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_figure_shows_what_the_table_says(cells: list[CellRow], theme: str) -> None:
+def test_the_figure_shows_what_the_table_says(cells: list[CellRow]) -> None:
     found = breakdown(cells, ["a", "b"], ACCURACY, FEATURES["rounds"])
-    figure = draw_breakdown(found, theme)
+    figure = draw_breakdown(found, "dark")
     drawn = {
         (trace.name, found.labels[x]): (y, y - minus, y + plus)
         for trace in figure.data
@@ -160,9 +148,6 @@ def test_the_figure_shows_what_the_table_says(cells: list[CellRow], theme: str) 
         (row["arm"], row["Rounds"]): pytest.approx((row["Accuracy"], row["from"], row["to"])) for row in found.rows()
     }
     assert list(figure.layout.xaxis.ticktext) == ["1<br>n = 2", "2<br>n = 1", "3<br>n = 1"]
-
-
-def test_names_from_outside_are_inert_in_the_figure(cells: list[CellRow]) -> None:
     hostile = [replace(one, category=f"<b>{one.number}", arm="<i>a") for one in cells]
     figure = draw_breakdown(breakdown(hostile, ["<i>a"], ACCURACY, FEATURES["category"]))
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
@@ -176,27 +161,19 @@ REAL = ((17, 0), (9, 8), (8, 9), (13, 4))
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with an experiment over four disputes, of predictions made elsewhere."""
-    home = tmp_path / "home"
-    monkeypatch.setenv("COURTROOM_HOME", str(home))
-    house = Courthouse(Settings(home=home))
-    cases: list[Dispute] = [
-        dispute(*real).model_copy(update={"id": f"case-{number}"}) for number, real in enumerate(REAL)
-    ]
+def house(house: Courthouse, tmp_path: Path) -> Courthouse:
+    """With an experiment over four disputes, of predictions made elsewhere."""
+    cases = [dispute(*real).model_copy(update={"id": f"case-{number}"}) for number, real in enumerate(REAL)]
     house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
-    house.close()
     file = tmp_path / "given.jsonl"
-    lines = [
-        {"case": case, "model": "m", "prediction": json.dumps({"buyer": buyer, "seller": seller})}
-        for case, (buyer, seller) in ANSWERS.items()
-    ]
+    split = ((case, {"buyer": buyer, "seller": seller}) for case, (buyer, seller) in ANSWERS.items())
+    lines = ({"case": case, "model": "m", "prediction": json.dumps(votes)} for case, votes in split)
     file.write_text("\n".join(map(json.dumps, lines)))
     shell("experiment", "predictions", str(file), "--dataset", "disputes", "--name", "votes")
-    return home
+    return house
 
 
-def test_the_shell_draws_a_figure_and_prints_its_numbers(home: Path, tmp_path: Path) -> None:
+def test_the_shell_draws_a_figure_and_prints_its_numbers(house: Courthouse, tmp_path: Path) -> None:
     told = list(csv.DictReader(shell("experiment", "figure", "votes", "difficulty").splitlines(), delimiter="\t"))
     assert [(line["Difficulty"], line["Accuracy"]) for line in told] == [
         ("large margin", "1.0"), ("clear margin", "1.0"), ("near tie", "0.5"),
@@ -209,17 +186,12 @@ def test_the_shell_draws_a_figure_and_prints_its_numbers(home: Path, tmp_path: P
     assert {line["case"]: line["Accuracy"] for line in matrix} == {
         "case-0": 1.0, "case-1": 0.0, "case-2": 1.0, "case-3": 1.0,
     }  # fmt: skip
-    house = Courthouse(Settings(home=home))
     with pytest.raises(CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, real-votes, share"):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
-    house.close()
 
 
-def test_the_page_shows_a_figure_with_a_table_beside_it(home: Path) -> None:
-    house = Courthouse(Settings(home=home))
-    name = house.experiments.store.experiment("votes").id
-    house.close()
-    app = opened(experiment=name)
+def test_the_page_shows_a_figure_with_a_table_beside_it(house: Courthouse) -> None:
+    app = opened(experiment=house.experiments.store.experiment("votes").id)
     assert "What the results depend on" in texts(app) + " ".join(one.value for one in app.subheader)
     tables = [one.value for one in app.dataframe]
     (shown,) = [one for one in tables if "share of cells" in one.columns]

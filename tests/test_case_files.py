@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from courtroom.cases import archives
 from courtroom.cases import files as case_files
-from courtroom.cases.checks import explain
 from courtroom.cases.dispute import (
     CATEGORIES,
     SIDES,
@@ -107,21 +105,13 @@ def disputes(draw: st.DrawFn) -> Dispute:
     )
 
 
-@given(disputes())
-def test_a_dispute_written_as_json_reads_back_the_same(dispute: Dispute) -> None:
-    (package,) = read_upload("case.json", write_json(dispute).encode())
-    assert package.case == dispute
-
-
 @given(st.lists(disputes(), min_size=1, max_size=3))
-def test_disputes_written_a_line_each_read_back_the_same(several: list[Dispute]) -> None:
+def test_a_dispute_written_as_json_jsonl_or_zip_reads_back_the_same_with_its_media(several: list[Dispute]) -> None:
     lines = "\n".join(dispute.model_dump_json() for dispute in several)
     assert [package.case for package in read_upload("cases.jsonl", lines.encode())] == several
-
-
-@settings(max_examples=30, deadline=None)
-@given(disputes())
-def test_a_dispute_written_as_zip_reads_back_the_same_with_its_media(dispute: Dispute) -> None:
+    (dispute, *_) = several
+    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + write_json(dispute).encode())
+    assert package.case == dispute, "a byte order mark does no harm"
     with tempfile.TemporaryDirectory() as folder:
         store = MediaStore(Path(folder))
         pictures = {medium.file: png((8, 8 + n)) for n, medium in enumerate(dispute.media())}
@@ -152,41 +142,29 @@ def test_a_case_on_disk_finds_its_media_beside_it(tmp_path: Path) -> None:
         assert package.files == {"photos/leak.png": png()}
 
 
-def test_a_byte_order_mark_does_no_harm() -> None:
-    (package,) = read_upload("case.json", b"\xef\xbb\xbf" + as_json(case()))
-    assert package.case.id == "kettle"
-
-
 def test_line_separators_within_a_text_do_not_end_a_line_of_jsonl() -> None:
     lines = "\n".join(json.dumps(case(id=f"c{n}", title="one\u2028two\x85three"), ensure_ascii=False) for n in (1, 2))
     assert [package.case.title for package in read_upload("a.jsonl", lines.encode())] == ["one\u2028two\x85three"] * 2
 
 
 def test_html_and_script_stay_as_they_are_in_every_text() -> None:
-    data = case(
-        title=SCRIPT,
-        source=SCRIPT,
-        subcategory=SCRIPT[:100],
-        transaction={
-            "product": SCRIPT,
-            "description": SCRIPT,
-            "condition": SCRIPT[:99],
-            "price": 1,
-            "order_state": SCRIPT,
-        },
-        chat=[{"speaker": "buyer", "text": SCRIPT}],
-        jury={"buyer": 1, "seller": 0, "opinions": [{"side": "buyer", "text": SCRIPT}]},
-    )
-    data["evidence"][0]["text"] = SCRIPT
-    data["evidence"][0]["media"][0]["description"] = SCRIPT
+    bought = {"product": SCRIPT, "description": SCRIPT, "price": 1, "order_state": SCRIPT}
+    jury = {"buyer": 1, "seller": 0, "opinions": [{"side": "buyer", "text": SCRIPT}]}
+    chat = [{"speaker": "buyer", "text": SCRIPT}]
+    data = case(title=SCRIPT, source=SCRIPT, transaction=bought, chat=chat, jury=jury)
+    data["evidence"][0]["text"] = data["evidence"][0]["media"][0]["description"] = SCRIPT
     (package,) = read_upload("case.json", as_json(data))
-    read = json.loads(write_json(package.case))
-    assert (read["title"], read["source"], read["transaction"]["product"]) == (SCRIPT, SCRIPT, SCRIPT)
-    assert (read["chat"][0]["text"], read["jury"]["opinions"][0]["text"]) == (SCRIPT, SCRIPT)
-    assert (read["evidence"][0]["text"], read["evidence"][0]["media"][0]["description"]) == (SCRIPT, SCRIPT)
+    assert write_json(package.case).count(json.dumps(SCRIPT)) == as_json(data).count(json.dumps(SCRIPT).encode()) == 9
 
 
 # What is wrong, and how it is told
+
+
+DOUBLED = {"id": "buyer-1", "side": "buyer", "text": "x"}
+
+
+def bought(**changes: Any) -> dict[str, Any]:
+    return {"transaction": {"product": "x", "price": 1, **changes}}
 
 
 def wrong(**changes: Any) -> str:
@@ -204,21 +182,13 @@ def wrong(**changes: Any) -> str:
         ({"title": "\ud800"}, "a.json: title: holds half a character. Write it again."),
         ({"evidence": {}}, "a.json: evidence: must be a list. Put it in [ ]."),
         ({"evidence": ["x"]}, "a.json: evidence 1: must be an object with named fields. Put it in { }."),
-        ({"transaction": {"product": "x", "price": "much"}}, "a.json: transaction › price: must be a number."),
-        ({"transaction": {"product": "x", "price": -1}}, "a.json: transaction › price: must be at least 0"),
-        (
-            {"transaction": {"product": "x", "price": float("nan")}},
-            "a.json: transaction › price: must be at most 1,000,000,000.",
-        ),
+        (bought(price="much"), "a.json: transaction › price: must be a number."),
+        (bought(price=-1), "a.json: transaction › price: must be at least 0"),
+        (bought(price=float("nan")), "a.json: transaction › price: must be at most 1,000,000,000."),
         ({"transaction": {"product": "x"}}, "a.json: transaction › price: is missing. Add this field."),
-        (
-            {"transaction": {"product": "x", "price": 1, "currency": "yuan"}},
-            "a.json: transaction › currency: must be three capitals such as `CNY`.",
-        ),
-        (
-            {"transaction": {"product": "x", "price": 1, "ordered_at": "soon"}},
-            "a.json: transaction › ordered_at: must be a date and time such as 2026-03-01T12:00:00.",
-        ),
+        (bought(currency="yuan"), "a.json: transaction › currency: must be three capitals such as `CNY`."),
+        (bought(ordered_at="soon"), "a.json: transaction › ordered_at: must be a date and time such as 2026-03-01T"),
+        ({"evidence": [DOUBLED, DOUBLED]}, "evidence ids must be unique; used more than once: buyer-1. Correct"),
         ({"colour": "red"}, "a.json: colour: is not a known field. Remove it, or check its spelling."),
         ({"category": "Toys"}, "a.json: category: must be one of 'Digital & Appliances', "),
         ({"jury": {"buyer": 1.5, "seller": 0}}, "a.json: jury › buyer: must be a whole number."),
@@ -239,25 +209,10 @@ def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
     )
 
 
-def test_doubled_ids_are_told() -> None:
-    piece = {"id": "buyer-1", "side": "buyer", "text": "x"}
-    assert "evidence ids must be unique; used more than once: buyer-1. Correct the value." in wrong(
-        evidence=[piece, piece]
-    )
-
-
 def test_of_many_wrong_fields_the_first_few_are_told() -> None:
     told = wrong(evidence=[7] * 40)
     assert told.count("must be an object") == 5
     assert told.endswith("And 35 more.")
-
-
-def test_explain_has_a_sentence_for_each_error() -> None:
-    with pytest.raises(ValidationError) as caught:
-        Dispute.model_validate({"kind": "dispute", "id": "a b"})
-    sentences = explain(caught.value)
-    assert len(sentences) == caught.value.error_count() == 4
-    assert sentences[0].startswith("id: must be letters, digits")
 
 
 @pytest.mark.parametrize(

@@ -29,15 +29,8 @@ TEXTS = {
 
 def directives(folder: Path, embedding: HashedNgrams | None = None, few: int = FEW) -> Collection[Directive]:
     settings = Settings(home=folder)
-    base = Collection(
-        Database(settings.database),
-        settings,
-        embedding or HashedNgrams(),
-        "directives",
-        Directive,
-        lambda d: d.text,
-        few,
-    )
+    by, text_of = embedding or HashedNgrams(), lambda directive: directive.text
+    base = Collection(Database(settings.database), settings, by, "directives", Directive, text_of, few)
     base.add(Directive(id=name, text=text, anchor=264) for name, text in TEXTS.items() if base.get(name) is None)
     return base
 
@@ -55,13 +48,8 @@ class Counting(HashedNgrams):
         return await super().embed(texts)
 
 
-def test_fusion_adds_reciprocal_ranks() -> None:
-    fused = fuse((["a", "b"], ["b", "c"]), (1, 1))
-    assert fused == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
-    assert list(fused) == ["b", "a", "c"]
-
-
 def test_weights_let_one_ranking_lead_and_one_of_weight_0_adds_nothing() -> None:
+    assert fuse((["a", "b"], ["b", "c"]), (1, 1)) == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
     dense, by_words = ["a", "b", "c"], ["c", "b", "d"]
     assert list(fuse((dense, by_words), (1, 1))) == ["c", "b", "a", "d"]
     assert list(fuse((dense, by_words), (1, 0.01))) == ["a", "b", "c", "d"]
@@ -96,14 +84,8 @@ async def test_a_changed_record_is_found_by_its_new_text_only(tmp_path: Path) ->
 
 async def test_words_that_a_query_language_would_take_for_its_own_are_just_words(tmp_path: Path) -> None:
     base = directives(tmp_path)
-    for text in (
-        '"',
-        "NOT wallet OR",
-        "wallet* AND (",
-        "NEAR(bus, 3) -pocket",
-        "words:wallet",
-        "'; DROP TABLE knowledge",
-    ):
+    own = ('"', "NOT wallet OR", "wallet* AND (", "NEAR(bus, 3) -pocket", "words:wallet", "'; DROP TABLE knowledge")
+    for text in own:
         await base.search(text, 3, "bm25")
     assert len(base) == len(TEXTS)
 
@@ -137,10 +119,8 @@ def lesson(*ops: Put | Remove | Adjust) -> Lesson:
 
 
 def put(name: str, confidence: float = 0.5) -> Put:
-    return Put(
-        collection="directives",
-        record=Directive(id=name, text=f"Rule {name}.", anchor=264, confidence=confidence).model_dump(mode="json"),
-    )
+    record = Directive(id=name, text=f"Rule {name}.", anchor=264, confidence=confidence)
+    return Put(collection="directives", record=record.model_dump(mode="json"))
 
 
 def taught(folder: Path) -> Knowledge:

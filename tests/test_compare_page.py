@@ -6,36 +6,22 @@ from collections.abc import Iterable
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import DraftBatch
-from courtroom.cases.dispute import PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.procedures.verdict.alignment import first_drafts
-from tests.pages import house, opened_at, page
+from tests.driving import drive
+from tests.pages import heard, house, opened_at, page
+from tests.samples import sample
 
 __all__ = ["house"]  # a fixture
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
-
-
-def driven(house: Courthouse, run: str, control: Control | None = None) -> str:
-    house.runner.go(run, control)
-    house.runner.wait(run, 60)
-    return run
-
-
-def heard(house: Courthouse) -> str:
-    setup = CyberJurorsSetup(jury_size=5)
-    return driven(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
 
 
 def forked(house: Courthouse, run: str, control: Control | None = None) -> str:
     setup = house.record(run).setup
     jury = list(setup.jury)
     jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
-    return driven(house, house.fork(run, setup.model_copy(update={"jury": tuple(jury)})), control)
+    return drive(house, house.fork(run, setup.model_copy(update={"jury": tuple(jury)})), control)
 
 
 def compared(runs: str, tab: str | None = None) -> AppTest:
@@ -71,23 +57,15 @@ def test_every_tab_is_drawn_for_three_runs_while_one_is_under_way(house: Courtho
     assert "no such ballot" in tabs(app)["Votes"]
 
 
-def a_case(house: Courthouse, kind: str) -> Case:
-    """A case of the library, or of what is in the knowledge base or on record."""
-    if kind == "precedents":
-        return PrecedentBatch(id="batch", title="Two", precedents=tuple(house.knowledge.precedents.all()[:2]))
-    if kind == "drafts":
-        setup = house.procedures["verdict"].setup()
-        run = driven(house, house.new_run("verdict", house.library.case("criminal-bus-wallet"), setup, 0))
-        return DraftBatch(id="batch", title="One", drafts=tuple(first_drafts([house.record(run)])))
-    return house.library.case(next(row.id for row in house.library.cases() if row.kind == kind))
+KINDS = {procedure.case_kind: name for name, procedure in PROCEDURES.items()}
 
 
-@pytest.mark.parametrize("procedure", PROCEDURES)
+@pytest.mark.parametrize("procedure", KINDS.values())
 @pytest.mark.slow
-def test_every_tab_is_drawn_for_any_procedure(house: Courthouse, procedure: str) -> None:
-    case = a_case(house, house.procedures[procedure].case_kind)
-    run = driven(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
-    fork = driven(house, house.fork(run, house.record(run).setup, seed=3))
+def test_every_tab_is_drawn_for_a_procedure_of_any_kind(house: Courthouse, procedure: str) -> None:
+    found = house.procedures[procedure]
+    run = drive(house, house.new_run(procedure, sample(house, found.case_kind), found.setup(), 0))
+    fork = drive(house, house.fork(run, house.record(run).setup, seed=3))
     shown = tabs(compared(f"{run},{fork}"), ("What differs", "Votes", "Answers", "Views"))
     assert "Seed" in shown["What differs"]
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
@@ -112,16 +90,10 @@ def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courtho
     app = compared(f"{run},nope")
     assert "There is no run nope here" in texts(app)
     assert "Choose two to four runs" in texts(app)
-    assert "Choose two to four runs" in texts(compared(""))
     fork = forked(house, run)
-    assert "Of 56 answers" in texts(compared(f"{run},nope,{fork}"))
-
-
-def test_runs_are_chosen_on_the_page_and_stand_in_its_address(house: Courthouse) -> None:
-    run = heard(house)
-    fork = forked(house, run)
-    app = compared("")
-    app.multiselect[0].set_value([fork, run]).run()
+    app = compared(f"{run},nope,{fork}")
+    assert "Of 56 answers" in texts(app)
+    app.multiselect[0].set_value([fork, run]).run()  # what is chosen stands in the address
     assert not app.exception
     assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")
     assert "A ·" in texts(app)

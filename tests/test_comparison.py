@@ -6,18 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.__main__ import main
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Graph, Node
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.comparison import Comparison, checked, compare, put_in
+from courtroom.evaluation.comparison import Comparison, compare, put_in
 from courtroom.figures.graph import draw_votes_beside
 from courtroom.models.errors import ModelError
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from tests.driving import drive, shell
 from tests.toy import Bench, Scripted, ToySetup, side_by_member
 
 
@@ -29,9 +28,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
-    house.runner.go(run, control)
-    house.runner.wait(run, 60)
-    return house.record(run)
+    return house.record(drive(house, run, control))
 
 
 @pytest.fixture(scope="module")
@@ -112,16 +109,6 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
     assert compare([jury, new]).parts_at == ""
     assert not any(member.seat for member in found.members)
     assert found.verdict == ()
-
-
-def test_an_answer_that_only_some_have_shows_where_those_differ(house: Courthouse, jury: Record, fork: Record) -> None:
-    new = house.record(house.fork(jury.run.id, jury.setup))
-    found = {answer.path: answer for answer in compare([jury, fork, new]).answers}
-    (field, *_) = found["round-1/juror-03/judge"].fields
-    assert field.values[0] != field.values[1]
-    assert field.values[2] is None
-    assert found["round-1/juror-03/judge"].state == "differs"
-    assert found["round-1/juror-03/judge"].sources[2] is None
 
 
 def test_votes_are_found_by_ballot_and_member(tmp_path: Path) -> None:
@@ -207,10 +194,6 @@ def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courth
     assert found.case[1].values == (kept[0].text, "Nothing.")
 
 
-def graph(**choices: str | None) -> Graph:
-    return Graph(nodes=tuple(Node(name, name, choice, 0.5) for name, choice in choices.items()), edges=())
-
-
 def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Scripted(side_by_member))
     alone = bench.hear(ToySetup(consensus=0.9))
@@ -221,12 +204,6 @@ def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Pat
     assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
     assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
     bench.close()
-
-
-@pytest.mark.parametrize("runs", [["a"], ["a", "a"], ["a", "b", "c", "d", "e"]])
-def test_too_few_or_too_many_runs_are_refused_in_a_sentence(runs: list[str]) -> None:
-    with pytest.raises(CourtroomError, match="Two to four"):
-        checked(runs)
 
 
 def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, jury: Record) -> None:
@@ -249,40 +226,21 @@ def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, j
     assert grandchild not in {one.run.id for one in house.family(second)}
 
 
-def shell(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Courthouse, *words: str
-) -> tuple[int, str, str]:
-    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
-    monkeypatch.setattr("sys.argv", ["courtroom", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    said = capsys.readouterr()
-    return int(ended.value.code or 0), said.out, said.err
-
-
-def test_the_shell_prints_the_comparison_as_json_and_as_lines(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Courthouse, jury: Record, fork: Record
+def test_the_shell_prints_the_comparison_as_json_and_as_lines_or_why_there_is_none(
+    monkeypatch: pytest.MonkeyPatch, house: Courthouse, jury: Record, fork: Record
 ) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     runs = jury.run.id, fork.run.id
-    code, out, _ = shell(monkeypatch, capsys, house, "compare", *runs, "--json")
-    assert code == 0
-    assert Comparison.model_validate_json(out) == Comparison.model_validate_json(
-        compare([jury, fork]).model_dump_json()
-    )
+    out = shell("compare", *runs, "--json")
+    known = Comparison.model_validate_json(compare([jury, fork]).model_dump_json())
+    assert Comparison.model_validate_json(out) == known
     assert json.loads(out)["differences"]["setup"][1]["path"] == "jury.3.traits"
-    code, out, _ = shell(monkeypatch, capsys, house, "compare", *runs)
-    assert code == 0
+    out = shell("compare", *runs)
     assert 'setup jury.3.traits: A ["' in out
     assert "from round-1/juror-03/judge on" in out
     assert f"fork of {jury.run.id}" in out
-
-
-def test_the_shell_refuses_what_cannot_be_compared_in_a_sentence(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], house: Courthouse, jury: Record
-) -> None:
-    code, out, err = shell(monkeypatch, capsys, house, "compare", jury.run.id, "nope")
-    assert (code, out) == (2, "")
-    assert "There is no run “nope” here" in err
-    code, out, err = shell(monkeypatch, capsys, house, "compare", jury.run.id)
-    assert (code, out) == (2, "")
-    assert "Two to four different runs" in err
+    for several in ([jury.run.id], [jury.run.id] * 2, [*runs, *"abc"]):
+        with pytest.raises(CourtroomError, match="Two to four different runs"):
+            shell("compare", *several)
+    with pytest.raises(CourtroomError, match="There is no run “nope” here"):
+        shell("compare", jury.run.id, "nope")

@@ -4,13 +4,11 @@ import os
 import socket
 import subprocess
 import sys
-from itertools import groupby
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import LeftThisMachine
-from tests.workers import BROWSER, group
 
 ROOT = Path(__file__).parents[1]
 ELSEWHERE = ["192.0.2.1", "api.openai.com", "localhost.example"]
@@ -22,17 +20,6 @@ def test_no_socket_reaches_another_machine(host: str, nothing_leaves_this_machin
         socket.create_connection((host, 80))
     assert nothing_leaves_this_machine == [host]
     nothing_leaves_this_machine.clear()
-
-
-def test_each_group_is_in_one_piece_and_the_browsers_comes_first(request: pytest.FixtureRequest) -> None:
-    groups = [group(item.nodeid) for item in request.session.items]
-    assert len(list(groupby(groups))) == len(set(groups))
-    assert BROWSER not in groups[groups.count(BROWSER) :]
-
-
-def test_whatever_drives_a_browser_is_in_its_group(request: pytest.FixtureRequest) -> None:
-    for item in request.session.items:
-        assert (item.get_closest_marker("browser") is not None) == (group(item.nodeid) == BROWSER), item.nodeid
 
 
 def test_a_worker_takes_whole_files(tmp_path: Path) -> None:

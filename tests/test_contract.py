@@ -28,6 +28,7 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.upkeep.moving import move
 from tests import forks
+from tests.asked import leaves
 from tests.kills import kill_again_and_again
 from tests.postgres_server import PostgresServer
 from tests.replayed import replayed
@@ -108,7 +109,7 @@ def procedure(request: pytest.FixtureRequest) -> Procedure:
     return chosen
 
 
-either_database = pytest.mark.parametrize("homes", ["sqlite", "postgres"], indirect=True)
+LEARNING = [one for one in PROCEDURES.values() if one.learns]
 
 
 @dataclass(frozen=True)
@@ -285,7 +286,6 @@ def test_paused_and_gone_on_with_after_a_restart_it_gives_the_same(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
-@either_database
 def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     homes: Homes, heard: Heard, procedure: Procedure
 ) -> None:
@@ -305,12 +305,15 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
-@either_database
-def test_a_fork_with_nothing_changed_asks_nothing(homes: Homes, heard: Heard, procedure: Procedure) -> None:
+@pytest.mark.parametrize("homes", ["postgres"], indirect=True)
+@pytest.mark.parametrize("procedure", LEARNING, indirect=True, scope="module", ids=lambda one: one.name)
+def test_killed_on_postgresql_it_ends_as_an_unbroken_run_does(homes: Homes, heard: Heard, procedure: Procedure) -> None:
+    """With one that has a memory; each of them is killed over a SQLite file."""
+    test_killed_again_and_again_it_ends_as_an_unbroken_run_does(homes, heard, procedure)
+
+
+def test_a_fork_with_nothing_changed_asks_nothing(heard: Heard, procedure: Procedure) -> None:
     house, whole = heard.house, heard.record
-    if homes.stores:
-        house = homes.new()
-        whole = hear(house, procedure)
     before = memory(house, whole.run.id)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
     fork = drive(house, house.fork(whole.run.id, whole.setup))
@@ -334,15 +337,6 @@ def test_another_seed_is_another_run(heard: Heard) -> None:
 # --- what can be taken away ---------------------------------------------------------------------------------
 
 
-def leaves(value: Any) -> Iterator[str]:
-    """All texts within an answer."""
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from leaves(part)
-    elif isinstance(value, str) and value:
-        yield value
-
-
 def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:
     house, record = heard.house, heard.record
     exported = json.loads(report.as_json(record, house.answers))
@@ -360,6 +354,9 @@ def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
             for message in house.answers.request(key)
             for part in message.parts
         ]
+    for export in procedure.exports:  # at any time
+        assert isinstance(export.write(replace(record, events=()), house.answers), str)
+        assert isinstance(export.write(record, house.answers), str)
     for call in record.calls:
         assert json.loads(exported["answers"][call.keys[-1]]["reply"]["text"]) is not None
     assert procedure.setup.model_validate(exported["setup"]) == record.setup
@@ -384,12 +381,3 @@ def test_the_page_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
     marks = {choice.name: f"{choice.mark} {choice.title}" for choice in procedure.about(record.case).choices}
     for vote in (vote for ballot in record.ballots.values() for vote in ballot.values()):
         assert (marks[vote.choice] if vote.choice else "abstained") in page
-
-
-def test_every_export_of_its_own_can_be_written_at_any_time(heard: Heard, procedure: Procedure) -> None:
-    house, record = heard.house, heard.record
-    names = [export.file for export in procedure.exports]
-    assert len(set(names)) == len(names)
-    for export in procedure.exports:
-        assert isinstance(export.write(replace(record, events=()), house.answers), str)
-        assert isinstance(export.write(record, house.answers), str)

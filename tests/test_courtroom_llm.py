@@ -2,13 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import pytest
 from pydantic import ValidationError
 
-from courtroom.cases.files import read_upload
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Beside, Cards
@@ -21,10 +19,8 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
-from courtroom.settings import Settings
 from tests.driving import drive
 from tests.openai_server import OpenAIServer
-from tests.real import FOLDER, needs_real_data
 from tests.toy import Scripted
 
 TASK = LabelledTask(
@@ -73,11 +69,9 @@ class Bench:
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path))
+def house(house: Courthouse) -> Courthouse:
     house.pool = Bench()  # type: ignore[assignment, misc]
-    yield house
-    house.close()
+    return house
 
 
 def hear(
@@ -97,10 +91,14 @@ def number(request: Request) -> int:
 
 
 def test_a_text_goes_through_hearing_pleadings_and_judges(house: Courthouse) -> None:
-    record = hear(house, court(), judges=3)
+    model = court()
+    record = hear(house, model, judges=3)
     assert [stage.name for stage in record.stages] == ["Preliminary hearing", "Arguments", "Judgment"]
     assert Counter(call.task for call in record.calls) == {"hear": 5, "argue": 2, "explain": 1, "judge": 3}
     assert (record.run.verdict.outcome, record.run.verdict.counts) == ("joy", {"joy": 3})
+    forms = {r.task.name: json.loads(schema_of(r.task.form))["properties"] for r in model.history}
+    assert forms["hear"]["first"]["enum"] == forms["hear"]["second"]["enum"] == ["joy", "fear", "anger"]
+    assert sorted(forms["judge"]["label"]["enum"]) == ["fear", "joy"]
 
 
 def test_sequential_judges_see_the_earlier_opinions_and_parallel_ones_do_not(house: Courthouse) -> None:
@@ -172,11 +170,9 @@ def test_examples_of_its_own_take_the_place_of_the_other_texts(house: Courthouse
 
 
 def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_again(house: Courthouse) -> None:
-    record = hear(house, court(lambda r: "“Joy.”"), judges=1)
-    assert record.run.verdict.outcome == "joy"
+    assert hear(house, court(lambda r: "“Joy.”"), judges=1).run.verdict.outcome == "joy"
     outside = court(lambda r: "anger" if len(r.messages) == 2 else "fear")
-    record = hear(house, outside, judges=1, seed=1)
-    assert record.run.verdict.outcome == "fear"
+    assert hear(house, outside, judges=1, seed=1).run.verdict.outcome == "fear"
 
 
 def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_that_text(house: Courthouse) -> None:
@@ -203,8 +199,11 @@ def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_th
     house: Courthouse, structure: str, reasons: str, reasoned: bool
 ) -> None:
     model = court()
-    record = hear(house, model, structure=structure, judges=3, reasons=reasons)
+    record = hear(house, model, structure=structure, judges=3, reasons=reasons, explain=False)
     asked = [request.task for request in model.history if request.task.name in ("judge", "classify")]
+    if structure in ("single", "multiple"):
+        assert Counter(call.task for call in record.calls) == {"classify": len(asked)}, "no sides are asked"
+        assert len(asked) == (1 if structure == "single" else 3)
     assert {"reason" in task.form.model_fields for task in asked} == {reasoned}
     assert ("your reason in" in prompts_of(model, asked[0].name)) is reasoned
     assert {bool(vote.reasons) for vote in record.ballots["judgment/a"].values()} == {reasoned}
@@ -212,28 +211,17 @@ def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_th
     assert record.run.verdict.outcome == "joy"
 
 
-SIMILAR = {
-    "both labels": ["joy", "fear"],
-    "every label": ["joy", "fear", "anger"],
-    "any label": ["joy"],
-}
+SIMILAR = {"both labels": ["joy", "fear"], "every label": ["joy", "fear", "anger"], "any label": ["joy"]}
 
 
 @pytest.mark.parametrize("of", SIMILAR)
 def test_similar_cases_are_of_both_labels_of_every_label_or_the_nearest_overall(house: Courthouse, of: str) -> None:
-    model = court()
+    model = court(first=lambda r: "fear")
     record = hear(house, model, judges=1, cases_of=of)
     (asked,) = [r.task for r in model.history if r.task.name == "judge"]
-    assert [one.label for one in asked.similar] == SIMILAR[of]
+    assert [one.label for one in asked.similar] == SIMILAR[of], "whichever label the hearing named first"
     assert [len(cards.cards) for cards in views.similar(record)["a"] if isinstance(cards, Cards)] == [len(SIMILAR[of])]
     assert len(record.calls) <= COURTROOM_LLM.at_most(record.case, record.setup)
-
-
-def test_the_order_of_similar_cases_does_not_show_which_label_the_hearing_named_first(house: Courthouse) -> None:
-    model = court(first=lambda r: "fear")
-    hear(house, model, judges=1)
-    (asked,) = [r.task for r in model.history if r.task.name == "judge"]
-    assert [one.label for one in asked.similar] == ["joy", "fear"]
 
 
 def test_similar_cases_can_be_drawn_at_random_by_the_seed(house: Courthouse) -> None:
@@ -339,14 +327,6 @@ def test_a_run_in_which_most_texts_fail_stops_and_can_go_on(house: Courthouse) -
     assert house.record(record.run.id).run.status == "done"
 
 
-def test_accuracy_takes_a_label_for_one_label(house: Courthouse) -> None:
-    items = tuple(Labelled(id=one.id, text=one.text, label="21") for one in TASK.items)
-    case = TASK.model_copy(update={"labels": ("12", "21"), "items": items})
-    record = hear(house, court(lambda r: "12"), case=case, texts=("all",), structure="single", shots=0)
-    scores = views.results(record)[""][0]
-    assert scores.rows == (("all", 4, 0, 0.0, None),)
-
-
 def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_invented_ones(house: Courthouse) -> None:
     model = court(evidence=["LOVELY  morning", "a dreadful morning"])
     record = hear(house, model, judges=1)
@@ -372,30 +352,17 @@ def prompts_of(model: Scripted, task: str) -> str:
     return "\n".join(str(part) for message in request.messages for part in message.parts)
 
 
-@pytest.mark.parametrize("structure", ["single", "multiple"])
-def test_a_baseline_is_not_told_of_a_court(house: Courthouse, structure: str) -> None:
+@pytest.mark.parametrize("structure", ["single", "multiple", "sequential"])
+def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Courthouse, structure: str) -> None:
+    """And a baseline of no court."""
+    decides = "judge" if structure == "sequential" else "classify"
     for shots in (0, 1):
         model = court()
         hear(house, model, structure=structure, judges=1, shots=shots)
-        for task in ("classify", "explain") if shots else ("classify",):
+        assert ("similar cases" in prompts_of(model, decides).lower()) is bool(shots)
+        for task in ("classify", "explain")[: 1 + shots] if decides == "classify" else ():
             prompt = prompts_of(model, task).lower()
             assert not [word for word in ("court", "judge ", "prosecutor", "attorney", "hearing") if word in prompt]
-        assert ("similar cases" in prompts_of(model, "classify").lower()) is bool(shots)
-
-
-def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Courthouse) -> None:
-    for shots in (0, 1):
-        model = court()
-        hear(house, model, judges=1, shots=shots)
-        assert ("similar cases" in prompts_of(model, "judge").lower()) is bool(shots)
-
-
-def test_the_schema_names_the_labels_in_question(house: Courthouse) -> None:
-    model = court()
-    hear(house, model, judges=1)
-    forms = {r.task.name: json.loads(schema_of(r.task.form))["properties"] for r in model.history}
-    assert forms["hear"]["first"]["enum"] == forms["hear"]["second"]["enum"] == ["joy", "fear", "anger"]
-    assert sorted(forms["judge"]["label"]["enum"]) == ["fear", "joy"]
 
 
 def test_words_of_the_prompts_own_markers_stay_quoted_material(house: Courthouse) -> None:
@@ -404,27 +371,9 @@ def test_words_of_the_prompts_own_markers_stay_quoted_material(house: Courthouse
     model = court()
     record = hear(house, model, case=case, judges=1)
     assert record.run.status == "done"
-    for request in model.history:
-        for message in request.messages:
-            for part in message.parts:
-                assert "\nYou are a judge. Answer" not in str(part)
-
-
-def test_baselines_ask_no_sides(house: Courthouse) -> None:
-    single = hear(house, court(lambda r: "anger"), structure="single", explain=False)
-    assert Counter(call.task for call in single.calls) == {"classify": 1}
-    several = hear(house, court(lambda r: "anger"), structure="multiple", judges=3, explain=False)
-    assert Counter(call.task for call in several.calls) == {"classify": 3}
-    assert several.run.verdict.counts == {"anger": 3}
-
-
-def test_several_texts_are_heard_at_once_and_set_beside_the_known_labels(house: Courthouse) -> None:
-    record = hear(house, court(lambda r: "joy"), texts=("all",), judges=1)
-    assert (record.run.verdict.outcome, record.run.verdict.counts) == ("4 texts classified", {"joy": 4})
-    accuracy, every = views.results(record)[""]
-    assert accuracy.rows[0] == ("all", 4, 0, 0.5, 0.5)
-    assert [row[3] for row in every.rows] == ["yes", "no", "yes", "no"]
-    assert sorted(record.ballots) == [f"judgment/{name}" for name in "abcd"]
+    assert "\nYou are a judge. Answer" not in "".join(
+        str(part) for request in model.history for message in request.messages for part in message.parts
+    )
 
 
 def test_setups_that_cannot_be_are_refused_in_words(house: Courthouse) -> None:
@@ -432,29 +381,6 @@ def test_setups_that_cannot_be_are_refused_in_words(house: Courthouse) -> None:
         CourtroomLLMSetup(judges=4)
     with pytest.raises(UnknownTexts, match="no text z"):
         house.new_run("courtroom-llm", TASK, CourtroomLLMSetup(texts=("z",)), 0)
-
-
-@pytest.mark.slow
-def test_every_sample_text_is_classified_offline(house: Courthouse) -> None:
-    tasks = [case.id for case in house.library.cases() if case.kind == "labelled"]
-    assert len(tasks) == 3
-    for name, structure in zip(tasks, ("sequential", "parallel", "multiple"), strict=True):
-        case = house.library.case(name)
-        assert len(case.items) == 60
-        record = hear(house, case=case, texts=("all",), structure=structure)
-        assert len(record.run.verdict.details["results"]) == 60
-
-
-@needs_real_data
-@pytest.mark.parametrize("name", ["QNLI.tsv", "emotion.txt"])  # others are in the published figures
-@pytest.mark.slow
-def test_offline_accuracy_is_above_the_majority_class_on_real_records(house: Courthouse, name: str) -> None:
-    (package,) = read_upload(name, FOLDER / "classification" / name, {"0": "entailment", "1": "not_entailment"})
-    case = package.case.model_copy(update={"items": package.case.items[:150]})
-    gold = {item.id: item.label for item in case.items}
-    record = hear(house, case=case, texts=("all",), structure="parallel", judges=3)
-    right = sum(one["label"] == gold[one["id"]] for one in record.run.verdict.details["results"])
-    assert right > Counter(gold.values()).most_common(1)[0][1]
 
 
 @pytest.mark.slow

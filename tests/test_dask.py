@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from courtroom.models.limits import Limits
 from courtroom.models.wire import to_wire
 from courtroom.settings import Settings
 from tests import forks, test_experiment_training
+from tests.driving import done as driven
+from tests.driving import until
 from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -104,16 +106,10 @@ def cluster(variables: dict[str, str]) -> Iterator[LocalCluster]:
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.admin.log-format": "%(name)s %(message)s",
     }
+    two = {"n_workers": 2, "threads_per_worker": AT_ONCE, "env": variables}
     with (
         dask.config.set(started),
-        LocalCluster(
-            n_workers=2,
-            threads_per_worker=AT_ONCE,
-            host="127.0.0.1",
-            dashboard_address=":0",
-            env=variables,
-            silence_logs=50,
-        ) as cluster,
+        LocalCluster(**two, host="127.0.0.1", dashboard_address=":0", silence_logs=50) as cluster,
     ):
         yield cluster
 
@@ -143,13 +139,6 @@ def online(name: str, **given: Any) -> Experiment:
     return spec(name=name, **{"arms": arms, "at_once": 2 * AT_ONCE, **given})
 
 
-def driven(house: Courthouse, experiment: Experiment) -> ExperimentResults:
-    name = house.experiments.begin(experiment)
-    house.experiments.go(name)
-    house.experiments.wait(name, 300)
-    return house.experiments.results(name)
-
-
 def table(found: ExperimentResults) -> list[tuple[object, ...]]:
     assert found.kept.status == "done", found.kept.reason
     return [(row.arm, row.row, row.state, row.reason, row.outcome and row.outcome.details) for row in found.rows]
@@ -162,13 +151,6 @@ def alone(house: Courthouse, tmp_path: Path) -> Iterator[Courthouse]:
     with_texts(alone)
     yield alone
     alone.close()
-
-
-def until(found: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 300
-    while not found():
-        assert time.monotonic() < deadline, f"waited for {what}"
-        time.sleep(0.02)
 
 
 def asked(server: Gated, name: str) -> Counter[str]:
@@ -192,9 +174,12 @@ def pids(house: Courthouse) -> Counter[int]:
 
 
 def test_an_experiment_has_the_same_table_as_without_a_cluster_and_each_question_is_asked_once(
-    house: Courthouse, alone: Courthouse, server: Gated
+    house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
 ) -> None:
     found = driven(house, online("same"))
+    with Client(cluster) as client:  # Dask's profiler can stop a worker for good, with all that it has locked
+        watched = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
+    assert list(watched.values()) == [False, False]
     assert asked(server, "same") == answered(house, "same")
     owners = house.database.connection.execute("SELECT count(*) FROM runs WHERE owner IS NOT NULL").fetchone()[0]
     assert owners == 0
@@ -210,23 +195,6 @@ def test_arms_that_learn_teach_the_same_on_a_cluster(house: Courthouse, alone: C
         return table(driven(house, test_experiment_training.spec()))
 
     assert learned(house) == learned(alone)
-
-
-def test_two_workers_that_have_one_question_at_once_ask_it_once(house: Courthouse, server: Gated) -> None:
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "model": "openai/shared", "set": SINGLE} for name in ("a", "b")
-    ]
-    server.hold_after(0)
-    name = house.experiments.begin(online("shared", arms=arms))
-    house.experiments.go(name)
-    until(lambda: len(pids(house)) == 2, "cells at both workers")
-    until(lambda: bool(server.held), "a question")
-    server.hold_after(math.inf)
-    house.experiments.wait(name, 300)
-    found = house.experiments.results(name)
-    assert [row.reason for row in found.rows if row.state != "done"] == []
-    assert asked(server, "shared") == answered(house, "shared")
-    assert sum(row.outcome.asked for row in found.rows if row.outcome) == len(TEXTS)
 
 
 def test_the_limits_of_a_model_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
@@ -290,10 +258,10 @@ def test_whoever_drives_an_experiment_is_killed_and_another_goes_on_without_a_ch
         until(lambda: bool(server.held) and answered(house, "driver").total() == 20, "calls that are held")
         driver.kill()
     server.hold_after(math.inf)
-    house.experiments.go(name)
-    house.experiments.wait(name, 300)
+    found = driven(house, online("driver", at_once=3))
+    assert found.kept.id == name
     assert asked(server, "driver") == answered(house, "driver")
-    assert table(house.experiments.results(name)) == table(driven(alone, online("driver")))
+    assert table(found) == table(driven(alone, online("driver")))
 
 
 def test_a_pause_stops_the_runs_at_the_workers_and_they_go_on_later(house: Courthouse, server: Gated) -> None:
@@ -387,6 +355,8 @@ def test_a_cluster_that_can_not_be_used_is_refused_in_a_sentence(
     assert refused(alone, cluster.scheduler_address).startswith("A Dask cluster needs a store that its workers share.")
     assert "can't be reached. Start its scheduler" in refused(house, "tcp://127.0.0.1:1")
     assert "can't be reached. Start its scheduler" in refused(house, "nonsense")
+    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0", silence_logs=50) as empty:
+        assert "has no worker. Start one: dask worker" in refused(house, empty.scheduler_address)
     real = distributed.versions._version_cached
     newer = {"courtroom": "9.9"}  # here and for the scheduler, which is in this process
     monkeypatch.setattr("distributed.versions._version_cached", lambda name: newer.get(name) or real(name))
@@ -412,21 +382,6 @@ def test_a_worker_that_does_not_answer_is_told(
         assert "does not answer. Start its workers again" in refused(house, cluster.scheduler_address)
     finally:
         os.kill(one, signal.SIGCONT)
-
-
-def test_no_worker_watches_its_threads(house: Courthouse, cluster: LocalCluster) -> None:
-    """Dask's profiler can stop a worker for good, with all that it has locked."""
-    name = house.experiments.begin(online("watched"))
-    house.experiments.go(name)
-    house.experiments.wait(name, 300)
-    with Client(cluster) as client:
-        watched = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
-    assert list(watched.values()) == [False, False]
-
-
-def test_a_cluster_without_a_worker_is_refused(house: Courthouse) -> None:
-    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0", silence_logs=50) as empty:
-        assert "has no worker. Start one: dask worker" in refused(house, empty.scheduler_address)
 
 
 def test_the_shell_takes_a_cluster_by_its_address(

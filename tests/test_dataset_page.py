@@ -88,11 +88,12 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
 def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) -> None:  # noqa: F811
     text = "The parcel came three weeks late and the seller never answered any of my letters about it"
     cases = [CriminalCase(id=name, title=name, facts=text + more) for name, more in (("a", ""), ("b", ", sadly"))]
-    house.datasets.add("letters", [Row(id=case.id, case=case) for case in cases])
+    house.datasets.add("letters", [Row(id=case.id, case=case, split=case.id) for case in cases])
     app = shown()
     app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
     assert not app.exception, app.exception
     assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
+    assert "Of these, 1 are in two splits" in texts(app)
     (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]
     assert list(pairs["Rows"]) == ["a, b"]
     assert 0.8 <= pairs["Alike"][0] < 1

@@ -6,18 +6,22 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
 from courtroom.errors import CourtroomError
 from courtroom.models.local import LOCAL_SERVERS
+from courtroom.models.providers import PROVIDERS
 from courtroom.panel.personas import sample_panel, write_csv
 from courtroom.settings import Settings, variables
 from courtroom.store.database import Database
@@ -30,34 +34,15 @@ COMMANDS = list(dict.fromkeys(commands()))
 ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS}
 """Each command, without the variables that are set before it, with a place where it stands."""
 NOT_RUN = {
-    "pip",
-    "uv",
-    "docker",
-    "chroma",
-    "dask",
-    "litellm",
-    "ruff",
-    "mypy",
-    "lint-imports",
-    "pytest",
-    "pre-commit",
-    "source",
-    "python3",
+    *("pip", "uv", "docker", "chroma", "dask", "litellm", "ruff"),
+    *("mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"),
 }
 """Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
 TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
 TRIED = {
-    "bench_big_store",
-    "write_big_store",
-    "bench_dask",
-    "measure_judgment",
-    "measure_texts",
-    "bench_claims",
-    "measure_votes",
-    "measure_voices",
-    "write_figures",
-    "write_catalogue",
+    *("bench_big_store", "write_big_store", "bench_dask", "measure_judgment", "measure_texts", "bench_claims"),
+    *("measure_votes", "measure_voices", "write_figures", "write_catalogue"),
 }
 """Programs that other tests run, or what they measure; here they are only looked up."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
@@ -117,17 +102,8 @@ def run(*words: str) -> str:
 
 
 def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:
-    shown = {command.page for command in COMMANDS}
-    assert {
-        "README.md",
-        "docs/install.md",
-        "docs/shell.md",
-        "docs/steering.md",
-        "docs/knowledge.md",
-        "docs/datasets.md",
-        "docs/experiments.md",
-        "docs/reproduce.md",
-    } <= shown
+    pages = ("install", "shell", "steering", "knowledge", "datasets", "experiments", "reproduce")
+    assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= {command.page for command in COMMANDS}
 
 
 @pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
@@ -196,6 +172,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += SMALL
+    if MODEL in words and words[0] == "run":  # such a model takes its time; see tests/test_real_model.py
+        named += ["--until", "round"]
     if words[:2] == ["procedures", "check"]:
         run("new-procedure", "judges-of-the-docs", "--to", str(folder / "out"))
     if words[0] == "import":
@@ -211,18 +189,15 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     if words[:2] == ["experiment", "canary"]:
         with OpenAIServer() as server:
             server.known(monkeypatch)
-            run(
-                "experiment", "run", str(ROOT / "data/experiments/first.toml"), "--sample", "1", "--model", "openai/any"
-            )
+            first = str(ROOT / "data/experiments/first.toml")
+            run("experiment", "run", first, "--sample", "1", "--model", "openai/any")
             run(*named)
     elif words[0] == "doctor":
         run("knowledge", "search", "a quarrel", "--in", "standards")  # what was learned is indexed by a look-up
         told = CliRunner().invoke(app, named).stdout.splitlines()
         wrong = [line for line in told if line.startswith("WRONG")]
         assert told
-        assert not [
-            line for line in wrong if not line.startswith("WRONG\tlibraries")
-        ]  # tests may run without an install
+        assert {line.split("\t")[1] for line in wrong} <= {"libraries"}, "tests may run without an install"
     elif "openai/NAME" not in words:
         run(*named)
     else:
@@ -235,18 +210,15 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
-    if "statutes" in words or "charges" in words:
-        path = folder / "book.jsonl"
-        path.write_text(json.dumps(STATUTE if "statutes" in words else CHARGE) + "\n")
-        return path
-    if "predictions" in words:
-        path = folder / "given.csv"
-        path.write_text("case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n")
-        return path
-    if "--rename" in words:
-        path = folder / "given.csv"
-        path.write_text("Tweet,Feeling\nso good,joy\nso bad,fear\n")
-        return path
+    for word, name, content in (
+        ("statutes", "book.jsonl", json.dumps(STATUTE) + "\n"),
+        ("charges", "book.jsonl", json.dumps(CHARGE) + "\n"),
+        ("predictions", "given.csv", "case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n"),
+        ("--rename", "given.csv", "Tweet,Feeling\nso good,joy\nso bad,fear\n"),
+    ):
+        if word in words:
+            (folder / name).write_text(content)
+            return folder / name
     shutil.copytree(ROOT / "data" / "cases" / "criminal-card-room", folder / "own")
     path = folder / "own.json"
     case = json.loads((folder / "own" / "case.json").read_text())
@@ -267,22 +239,22 @@ def module(name: str, words: list[str], folder: Path, monkeypatch: pytest.Monkey
         main()
 
 
+@pytest.mark.parametrize(
+    ("page", "prints"), [("install", "outcome="), ("datasets", "\nmine "), ("experiments", "\narm\n")]
+)
 def test_a_program_that_the_documentation_shows_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: str,
+    prints: str,
+    desk: Desk,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    (program,) = blocks("docs/install.md", "python")
-    exec(compile(program, "docs/install.md", "exec"), {})
-    assert "outcome=" in capsys.readouterr().out
-    run("datasets", "import", str(ROOT / "data" / "tasks" / "message-feeling.json"), "--name", "mine")
-    (program,) = blocks("docs/datasets.md", "python")
-    exec(compile(program, "docs/datasets.md", "exec"), {})
-    assert capsys.readouterr().out.startswith("mine ")
-    run("datasets", "samples", "sample-question-answered")
-    run("experiment", "run", str(ROOT / "data" / "experiments" / "first.toml"))
-    (program,) = blocks("docs/experiments.md", "python")
-    exec(compile(program, "docs/experiments.md", "exec"), {})
-    assert capsys.readouterr().out.startswith("arm\n")
+    desk.put(tmp_path / "home")
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    (program,) = blocks(f"docs/{page}.md", "python")
+    exec(compile(program, page, "exec"), {})
+    assert prints in f"\n{capsys.readouterr().out}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -299,15 +271,8 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 def test_the_container_is_built_from_files_that_are_there() -> None:
     wanted = {
-        "pyproject.toml",
-        "requirements.lock",
-        "app.py",
-        "courtroom",
-        "pages",
-        "data",
-        ".streamlit",
-        "README.md",
-        "LICENSE",
+        *("pyproject.toml", "requirements.lock", "app.py", "courtroom", "pages", "data"),
+        *(".streamlit", "README.md", "LICENSE"),
     }
     copied: set[str] = set()
     for line in (ROOT / "Dockerfile").read_text().splitlines():
@@ -325,13 +290,15 @@ def test_what_the_page_on_writing_a_procedure_shows_stands_in_the_debate_or_in_m
     files = [path.read_text() for folder in folders for path in (*folder.glob("*.py"), *folder.glob("prompts/*"))]
     shown = blocks("docs/write-a-procedure.md", language)
     assert shown
-    for block in shown:
-        assert any(block in text for text in files), block
+    assert [block for block in shown if not any(block in text for text in files)] == []
+
+
+def documented() -> set[str]:
+    return set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))
 
 
 def test_what_is_kept_is_where_the_documentation_says() -> None:
-    told = set(re.findall(r"`(COURTROOM_\w+)`", (ROOT / "docs" / "install.md").read_text()))
-    assert variables() == told
+    assert variables() == documented()
     assert os.path.basename(Settings.model_fields["home"].default) == ".courtroom"
 
 
@@ -339,3 +306,59 @@ def test_every_command_is_documented() -> None:
     told = {command.text.split()[1] for command in COMMANDS if command.text.startswith("courtroom ")}
     known = {one.name or (one.callback.__name__ if one.callback else "") for one in app.registered_commands}
     assert known | {group.name for group in app.registered_groups} <= told
+
+
+# --- compose.yaml ---
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    return dict(yaml.safe_load((ROOT / "compose.yaml").read_text()))
+
+
+def test_every_variable_of_the_app_is_one_that_it_reads(
+    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = compose["services"]["app"]["environment"]
+    keys = {name for provider in PROVIDERS.values() for name in provider.keys}
+    assert {name for name in given if name.startswith("COURTROOM_")} <= documented()
+    assert {name for name in given if not name.startswith("COURTROOM_")} <= keys
+    for name, value in given.items():
+        if value is not None:
+            monkeypatch.setenv(name, re.sub(r"\$\{POSTGRES_PASSWORD:[^}]*\}", "word", value))
+    settings = Settings()
+    assert (settings.chroma_host, settings.chroma_port, settings.log) == ("chroma", 8000, "json")
+    assert "word" not in repr(settings)
+    assert getattr(settings.database, "get_secret_value")() == "postgresql://courtroom:word@database/courtroom"  # noqa: B009
+
+
+def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume(compose: dict[str, Any]) -> None:
+    services = compose["services"]
+    assert set(services) == {"app", "database", "chroma"}
+    for service in services.values():
+        assert service["healthcheck"]["test"][0] == "CMD"
+        assert [mount.split(":")[0] for mount in service["volumes"]][0] in compose["volumes"]
+    assert {one: wait["condition"] for one, wait in services["app"]["depends_on"].items()} == {
+        "database": "service_healthy",
+        "chroma": "service_healthy",
+    }
+    assert services["app"]["ports"] == ["127.0.0.1:8501:8501"], "there are no accounts"
+    assert all("ports" not in services[one] for one in ("database", "chroma")), "they ask for no person"
+    (locked,) = re.findall(r"^chromadb==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
+    assert services["chroma"]["image"] == f"chromadb/chroma:{locked}"
+    assert services["app"]["environment"]["COURTROOM_HOME"] == services["app"]["volumes"][0].partition(":")[2]
+    assert (
+        f"HEALTHCHECK --start-period=30s --timeout=20s \\\n    CMD {services['app']['healthcheck']['test'][1:]}".replace(
+            "'", '"'
+        )
+        in (ROOT / "Dockerfile").read_text()
+    )
+
+
+def test_docker_takes_the_file() -> None:
+    docker = shutil.which("docker")
+    if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True).returncode:
+        pytest.skip("no `docker compose` here: install Docker with its compose plugin")
+    command = [docker, "compose", "-f", str(ROOT / "compose.yaml"), "config", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "POSTGRES_PASSWORD": "word"})
+    assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""The doctor says what is wrong and mends it; a backup holds everything and opens."""
+"""The doctor says what is wrong and mends it; a backup holds everything and opens; `courtroom health` has its exit code."""
 
 import asyncio
 import io
@@ -8,12 +8,13 @@ import sqlite3
 import stat
 import threading
 import zipfile
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from courtroom.cases.dispute import Precedent
 from courtroom.courthouse import Courthouse
@@ -23,10 +24,11 @@ from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
+from courtroom.shell.commands import app
 from courtroom.store.database import Database
 from courtroom.upkeep import backup, doctor, stored_rows
 from courtroom.upkeep.doctor import examine
-from courtroom.upkeep.health import CheckResult
+from courtroom.upkeep.health import CheckResult, app_health, store_health
 from tests.full_store import STORE, as_before, full_store
 
 
@@ -47,19 +49,9 @@ def change(home: Path, *statements: str) -> None:
             db.execute(statement)
 
 
-def test_a_home_that_is_well_is_told_to_be(home: Path) -> None:
-    found = list(examine(Settings(home=home)))
-    assert {one.state for one in found} == {"fine"}
-    assert {one.about.partition(":")[0] for one in found} >= {
-        "libraries", "settings", "servers", "folder", "disk", "store", "schema", "rows", "leases", "media", "words", "vectors",
-    }  # fmt: skip
-
-
 def damage_a_datasets_row(home: Path) -> None:
-    change(
-        home,
-        "INSERT INTO dataset_rows VALUES (1, 7, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1')",
-    )
+    row = "1, 7, 'r', '', '', '', 0, '', '', 1, 'en', NULL, x'00', '{}', '{\"id\": 1'"
+    change(home, f"INSERT INTO dataset_rows VALUES ({row})")
 
 
 def on_disk(home: Path) -> None:
@@ -92,10 +84,6 @@ def stray_rows(home: Path) -> None:
     change(home, "DELETE FROM runs WHERE id = (SELECT run FROM seats)", "DELETE FROM experiments")
 
 
-def damaged_picture(home: Path) -> None:
-    next((home / "media").iterdir()).write_bytes(b"GIF89a")
-
-
 MENDED: Mapping[Callable[[Path], None], set[str]] = {
     damage_words: {"words: precedents"},
     damage_vectors: {"vectors: precedents"},
@@ -111,13 +99,12 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     told = wrong(home)
     assert set(told) == MENDED[harm]
     assert {one.state for one in told.values()} == {"wrong"}
-    assert set(wrong(home)) == MENDED[harm], "without --mend nothing is changed"
-    assert {one.state for one in wrong(home, mend=True).values()} == {"mended"}
+    assert {one.state for one in wrong(home, mend=True).values()} == {"mended"}, "it was left as it was before"
     assert wrong(home) == {}
 
 
 def test_a_damaged_picture_is_set_aside_and_a_samples_comes_back(home: Path) -> None:
-    damaged_picture(home)
+    next((home / "media").iterdir()).write_bytes(b"GIF89a")
     assert "is damaged" in wrong(home)["media"].sentence
     wrong(home, mend=True)
     assert len(list((home / "media").glob("*.damaged"))) == 1
@@ -129,9 +116,7 @@ def test_a_missing_picture_is_told_with_its_case(home: Path) -> None:
     case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
     change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
     mine = case.model_copy(update={"id": "mine-too", "title": "With a picture"})
-    medium = next(iter(mine.media()))
-    lost = mine.with_media({medium.file: "0" * 64})
-    house.library.restore(lost)
+    house.library.restore(mine.with_media({next(iter(mine.media())).file: "0" * 64}))
     house.close()
     told = wrong(home)["media"].sentence
     assert "With a picture" in told
@@ -167,46 +152,17 @@ def test_a_library_that_is_too_old_or_not_there_is_told(monkeypatch: pytest.Monk
     assert "nor-this-one" not in told.sentence
 
 
-class Models(BaseHTTPRequestHandler):
-    seen: list[tuple[str, str | None]]
-    answer = 200
-
-    def do_GET(self) -> None:
-        type(self).seen.append((self.path, self.headers["Authorization"]))
-        self.send_response(self.answer)
-        if self.answer == 302:
-            self.send_header("Location", "http://127.0.0.1:9/elsewhere")
-        self.end_headers()
-
-    def log_message(self, *args: object) -> None:
-        return None
-
-
-@pytest.fixture
-def server() -> object:
-    Models.seen, Models.answer = [], 200
-    server = HTTPServer(("127.0.0.1", 0), Models)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
 @pytest.mark.parametrize(("answer", "state"), [(200, "fine"), (302, "fine"), (401, "wrong"), (500, "wrong")])
-def test_a_configured_server_is_asked_once_and_no_key_is_told(server: HTTPServer, answer: int, state: str) -> None:
-    Models.answer = answer
-    port = server.server_address[1]
-    environment = {
-        "OPENAI_API_BASE": f"http://me:hidden-word@127.0.0.1:{port}/v1",
-        "OPENAI_API_KEY": "sk-this-is-secret",
-        "GROQ_API_KEY": "gsk-another-secret",
-        "NO_API_BASE": "",
-    }
-    (found,) = doctor.reachable(Settings(), environment)
-    assert found.state == state
-    assert [path for path, _ in Models.seen] == ["/v1/models"]
+def test_a_configured_server_is_asked_once_and_no_key_is_told(answer: int, state: str) -> None:
+    with answering(lambda path: answer) as (address, seen):
+        environment = {
+            "OPENAI_API_BASE": f"http://me:hidden-word@{address}/v1",
+            "OPENAI_API_KEY": "sk-this-is-secret",
+            "GROQ_API_KEY": "gsk-another-secret",
+            "NO_API_BASE": "",
+        }
+        (found,) = doctor.reachable(Settings(), environment)
+    assert (found.state, seen) == (state, ["/v1/models"])
     assert "secret" not in found.sentence + found.about
     assert "hidden-word" not in found.sentence
 
@@ -255,6 +211,30 @@ def test_a_backup_that_needs_more_room_than_there_is_is_refused_before_it_is_unp
     assert list((tmp_path / "again").iterdir()) == []
 
 
+@contextmanager
+def answering(status: Callable[[str], int]) -> Iterator[tuple[str, list[str]]]:
+    """A server that answers each path with a status; its address, and what it was asked."""
+    seen: list[str] = []
+
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            self.send_response(code := status(self.path))
+            if code == 302:
+                self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+            self.end_headers()
+
+        def log_message(self, *args: object) -> None:
+            return None
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"127.0.0.1:{server.server_address[1]}", seen
+        server.shutdown()
+        thread.join()
+
+
 def linked(name: str, to: str) -> bytes:
     out = io.BytesIO(packed({STORE: b"x"}))
     member = zipfile.ZipInfo(name)
@@ -296,7 +276,12 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
 ) -> None:
     monkeypatch.setattr("courtroom.upkeep.stored_rows.STEP", 1)
     seen: dict[str, int] = {}
-    assert {one.state for one in examine(Settings(home=home), progress=seen.__setitem__)} == {"fine"}
+    found = list(examine(Settings(home=home), progress=seen.__setitem__))
+    assert {one.state for one in found} == {"fine"}
+    assert {one.about.partition(":")[0] for one in found} >= {
+        *("libraries", "settings", "servers", "folder", "disk", "store"),
+        *("schema", "rows", "leases", "media", "words", "vectors"),
+    }
     assert seen["rows: events"] > 50
     assert {"store", "rows: answers", "strays: payments"} <= seen.keys()
     house = Courthouse(Settings(home=home))
@@ -314,3 +299,46 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     assert "SCAN events" not in plan, plan
     assert any(step.startswith("SCAN events USING COVERING INDEX") for step in plan), plan
     house.close()
+
+
+# --- health ---
+
+
+def asked(*words: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, ["health", *words])
+    return done.exit_code, done.output
+
+
+def test_a_store_that_answers_is_healthy_and_one_that_is_damaged_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+    assert asked() == (0, "ok\tstore\tThere is no store yet; the first visit makes it.\n")
+    assert not (tmp_path / "home").exists(), "asking makes none"
+    Courthouse(Settings(home=tmp_path / "home")).close()
+    assert asked() == (0, "ok\tstore\tThe store answers.\n")
+    (tmp_path / "home" / "courtroom.sqlite").write_bytes(b"no database" * 1000)
+    code, text = asked()
+    assert code == 1
+    assert text.startswith("WRONG\tstore\t")
+
+
+def test_a_store_that_another_program_holds_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(home=tmp_path)
+    Courthouse(settings).close()
+    with closing(sqlite3.connect(settings.sqlite, isolation_level=None)) as held:
+        held.execute("BEGIN EXCLUSIVE")
+        connect = sqlite3.connect
+        monkeypatch.setattr(sqlite3, "connect", lambda *args, **given: connect(*args, **{**given, "timeout": 0.1}))
+        found = store_health(settings)
+    assert found.state == "wrong"
+    assert "held by another program" in found.sentence
+
+
+def test_the_app_is_asked_under_its_path() -> None:
+    with answering(lambda path: 200 if path.startswith("/court/_stcore") else 503) as (address, seen):
+        assert app_health(f"http://{address}/court/").state == "fine"
+        assert app_health(f"http://{address}").sentence.startswith("The app answers with 503")
+    assert seen == ["/court/_stcore/health", "/_stcore/health"]
+    assert app_health(f"http://{address}").state == "wrong"
+    assert app_health("http://127.0.0.1:no").state == "wrong"

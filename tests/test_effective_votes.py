@@ -15,7 +15,7 @@ from courtroom.evaluation.yardstick import of_runs
 from courtroom.language import speaking, translated
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.commands import app
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from tests.benchmarks.measure_voices import PANELS, held, simulated
 from tests.driving import drive
 from tests.pages import house, page, texts  # noqa: F401

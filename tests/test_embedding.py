@@ -14,10 +14,8 @@ import numpy as np
 import pytest
 from aiohttp import web
 from pydantic import ValidationError
-from sklearn.feature_extraction.text import HashingVectorizer
 
 from courtroom.engine.setup import Setup
-from courtroom.knowledge import embedding
 from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.embedding import (
     DEFAULT,
@@ -111,14 +109,8 @@ async def test_a_transformer_reads_a_text_as_far_as_it_can(monkeypatch: pytest.M
     import transformers
 
     (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "kettle", "ticket"]))
-    config = transformers.BertConfig(
-        vocab_size=7,
-        hidden_size=8,
-        num_hidden_layers=1,
-        num_attention_heads=1,
-        intermediate_size=8,
-        max_position_embeddings=16,
-    )
+    one = {"num_hidden_layers": 1, "num_attention_heads": 1, "max_position_embeddings": 16}
+    config = transformers.BertConfig(vocab_size=7, hidden_size=8, intermediate_size=8, **one)
     transformers.BertModel(config).save_pretrained(tmp_path)
     transformers.BertTokenizerFast(str(tmp_path / "vocab.txt"), model_max_length=16).save_pretrained(tmp_path)
     tiny = Encoder("sentence_transformers", str(tmp_path), "")
@@ -139,36 +131,31 @@ async def test_an_encoder_whose_model_or_library_is_not_there_says_so(
     assert isinstance(embedding_of(name), LocalEncoder)
 
 
-@pytest.mark.parametrize("name", ["", DEFAULT, *LOCAL, *REMOTE])
-def test_an_offered_embedding_can_be_chosen(name: str) -> None:
-    assert Setup(embedding=name).embedding == name
-    assert about_embedding(name or DEFAULT)
+def test_an_offered_embedding_can_be_chosen_and_none_that_says_where_it_is_asked() -> None:
+    for name in ("", DEFAULT, *LOCAL, *REMOTE):
+        assert Setup(embedding=name).embedding == name
+        assert about_embedding(name or DEFAULT)
+    for name in (
+        "http://evil.example/v1",
+        "openai/x?key=1",
+        "local/../../etc",
+        "local/org/model",
+        "offline",
+        "nobody/x",
+    ):
+        with pytest.raises(ValidationError):
+            Setup(embedding=name)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["http://evil.example/v1", "openai/x?key=1", "local/../../etc", "local/org/model", "offline", "person", "nobody/x"],
-)
-def test_an_embedding_that_says_where_it_is_asked_or_is_none_is_refused(name: str) -> None:
-    with pytest.raises(ValidationError):
-        Setup(embedding=name)
-
-
-async def test_a_text_without_a_word_is_never_sent_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_that_fails_or_sends_too_few_is_asked_again_and_never_for_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def answer(call: int, batch: list[str]) -> web.Response:
-        return vectors(batch) if all(text.strip() for text in batch) else web.Response(status=400)
-
-    async with serving(answer, monkeypatch) as asked:
-        assert (await LiteLLMEmbedding("openai/any").embed(["", "a", " "])).shape == (3, 2)
-    assert len(asked) == 1
-
-
-async def test_a_server_that_fails_or_sends_too_few_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(call: int, batch: list[str]) -> web.Response:
+        assert all(text.strip() for text in batch), "a text without a word is never sent empty"
         return {1: web.Response(status=500), 2: vectors(batch, 1)}.get(call) or vectors(batch)
 
     async with serving(answer, monkeypatch) as asked:
-        assert (await LiteLLMEmbedding("openai/any").embed(["a", "b"])).shape == (2, 2)
+        assert (await LiteLLMEmbedding("openai/any").embed(["", "a", " "])).shape == (3, 2)
     assert len(asked) == 3
 
 
@@ -194,16 +181,6 @@ async def test_the_default_embedding_is_the_same_each_time_and_has_no_vector_for
     assert np.linalg.norm(first[0]) == pytest.approx(1)
     assert not first[1].any()
     assert (await HashedNgrams().embed([])).shape == (0, DIMENSIONS)
-
-
-def test_places_are_those_of_the_vectoriser_with_which_earlier_stores_were_indexed() -> None:
-    same: dict[str, Any] = {"n_features": DIMENSIONS, "norm": None, "dtype": np.float32}
-    by_word = HashingVectorizer(analyzer=lambda word: [f"{word}/{n}" for n in range(embedding.SPREAD)], **same)
-    by_spelling = HashingVectorizer(analyzer="char_wb", ngram_range=(3, 4), **same)
-    for word in ["a", "ab", "abc", "aaaaaa", "kettle", "漏水", "1,250", *(f"word{n}" for n in range(300))]:
-        for vectoriser, made in ((by_word, embedding._places(word)), (by_spelling, embedding._runs(word))):
-            hashed = vectoriser.transform([word])
-            assert dict(zip(*made, strict=True)) == dict(zip(hashed.indices, hashed.data, strict=True))
 
 
 def test_chinese_words_are_those_that_jieba_finds() -> None:

@@ -6,6 +6,7 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.procedures import PROCEDURES
 from courtroom.room import scene
+from tests.driving import drive
 from tests.pages import house, page, texts
 
 __all__ = ["house"]  # a fixture
@@ -28,13 +29,8 @@ def test_pages_report_and_room_call_a_summary_a_summary(house: Courthouse) -> No
     case = next(case for case in house.library.cases() if case.kind == "document")
     procedure = house.procedures["juris"]
     setup = procedure.setup.model_validate({"variant": "generator-a", "assess": "none"})
-    run = house.new_run("juris", house.library.case(case.id), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
-    app = page()
-    app.session_state["run"] = run
-    app.switch_page("pages/deliberation.py").run()
-    assert not app.exception, app.exception
+    run = drive(house, house.new_run("juris", house.library.case(case.id), setup, 0))
+    app = page("deliberation", {"run": run})
     captions = [one.value for one in app.caption]
     assert {"Summary", "Text"} <= set(captions)
     assert not {"Verdict", "What is on record of its outcome"} & set(captions)

@@ -1,11 +1,12 @@
-"""The engine, driven by a scripted model."""
+"""The engine, driven by a scripted model; what a procedure sees of the court, and nothing else."""
 
+import ast
 import asyncio
 import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
-from tests.toy import Bench, Scripted, ToySetup, side_by_member, toy
+from tests.toy import Bench, CastVote, Scripted, ToySetup, side_by_member, toy
 
 
 @pytest.fixture
@@ -30,6 +31,13 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path, Scripted(side_by_member))
     yield bench
     bench.close()
+
+
+def gone_on(bench: Bench, run: str) -> str:
+    """What a run has come to, driven on."""
+    bench.runner.go(run, Control())
+    bench.runner.wait(run, 10)
+    return str(bench.store.status(run))
 
 
 def test_a_run_ends_with_a_verdict_and_every_answer_on_record(bench: Bench) -> None:
@@ -49,43 +57,25 @@ def test_a_run_to_a_stage_pauses_after_it_and_goes_on_from_there(bench: Bench) -
     assert record.run.status == "paused"
     assert [stage.name for stage in record.stages] == ["Round 1"]
     assert "Round 2" in record.run.reason
-    bench.runner.go(record.run.id)
-    bench.runner.wait(record.run.id, 10)
-    assert bench.store.run(record.run.id).status == "done"
+    assert gone_on(bench, record.run.id) == "done"
     assert len(bench.model.history) == 6
 
 
-def test_a_paused_run_asks_nothing_and_keeps_what_still_arrives(bench: Bench) -> None:
+@pytest.mark.parametrize("at_once", [False, True], ids=["paused", "stopped"])
+def test_a_run_that_is_halted_asks_nothing_and_keeps_what_still_arrives(bench: Bench, at_once: bool) -> None:
     bench.model.hold = asyncio.Event()
     run = bench.start()
     bench.runner.go(run)
     assert bench.model.asked.wait(10)
-    bench.runner.pause(run)
+    (bench.runner.stop if at_once else bench.runner.pause)(run)
+    assert not (at_once and bench.runner.drives(run))
     assert bench.store.run(run).status == "paused"
     bench.let_go(run)
     record = bench.runner.record(run)
     assert record.run.status == "paused"
-    assert len(record.calls) == len(bench.model.history) < 6
-    bench.runner.go(run)
-    bench.runner.wait(run, 10)
-    assert bench.store.run(run).status == "done"
-    assert len(bench.model.history) == 6
-
-
-def test_a_stopped_run_still_keeps_the_answers_that_were_under_way(bench: Bench) -> None:
-    bench.model.hold = asyncio.Event()
-    run = bench.start()
-    bench.runner.go(run)
-    assert bench.model.asked.wait(10)
-    bench.runner.stop(run)
-    assert not bench.runner.drives(run)
-    assert bench.store.run(run).status == "paused"
-    bench.let_go(run)
-    asked = len(bench.model.history)
-    bench.runner.go(run)
-    bench.runner.wait(run, 10)
-    assert bench.store.run(run).status == "done"
-    assert asked > 0
+    assert 0 < len(bench.model.history) < 6
+    assert at_once or len(record.calls) == len(bench.model.history)
+    assert gone_on(bench, run) == "done"
     assert len(bench.model.history) == 6
 
 
@@ -134,9 +124,7 @@ def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(b
     assert record.run.status == "failed"
     assert "1 of 3 members could vote in Round 1" in record.run.reason
     broken = False
-    bench.runner.go(record.run.id)
-    bench.runner.wait(record.run.id, 10)
-    assert bench.store.run(record.run.id).status == "done"
+    assert gone_on(bench, record.run.id) == "done"
     asked = [request.tag for request in bench.model.history]
     assert asked.count("0/juror-03") == 2
     assert asked.count("0/juror-01") == 3
@@ -194,13 +182,6 @@ def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.Mo
     assert not where[True] & where[False]
 
 
-def test_a_member_that_never_fits_abstains_after_two_re_asks(bench: Bench) -> None:
-    bench.model.reply = lambda request: "I would rather not say."
-    record = bench.hear(ToySetup(rounds=1))
-    assert record.run.status == "failed"
-    assert {len(call.keys) for call in record.calls} == {3}
-
-
 def test_a_fork_sees_what_its_parent_looked_up_although_the_base_has_grown(bench: Bench) -> None:
     parent = bench.hear(ToySetup(look=True))
     bench.shelf.hits = (Hit(id="two", similarity=1.0, record={}),)
@@ -223,9 +204,7 @@ async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
 
 
 def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tmp_path: Path) -> None:
-    bench.procedures = {"toy": replace(toy(tmp_path), deliberate=look_and_learn)}
-    bench.runner.close()
-    bench.runner = bench.new_runner()
+    proceed(bench, tmp_path, look_and_learn)
     seen: list[str] = []
 
     def learn(run: str, path: str, lesson: Lesson) -> None:
@@ -293,3 +272,82 @@ def test_a_run_that_another_live_process_drives_is_left_to_it(bench: Bench) -> N
         assert bench.model.history == []
         other.kill()
     assert bench.runner.interrupted(run)
+
+
+# --- what a procedure sees ---
+
+
+PROCEDURES = Path(__file__).parent.parent / "courtroom" / "procedures"
+SEEN = {
+    *("case", "unsealed", "setup", "seed", "panel", "member", "random"),
+    *("stage", "ask", "try_ask", "all", "retrieve", "learn", "vote", "tally", "enough", "needs", "note"),
+}
+
+
+def proceed(bench: Bench, folder: Path, deliberate: Callable[[Any], Awaitable[Verdict]]) -> None:
+    """Have the toy procedure go on otherwise."""
+    bench.procedures = {"toy": replace(toy(folder), deliberate=deliberate)}
+    bench.runner.close()
+    bench.runner = bench.new_runner()
+
+
+def test_a_procedure_sees_of_the_court_what_it_may_use(bench: Bench, tmp_path: Path) -> None:
+    seen: set[str] = set()
+
+    async def look(court: Court[Case, ToySetup]) -> Verdict:
+        seen.update(name for name in dir(court) if not name.startswith("_"))
+        await court.stage("Round 1", "round")
+        return Verdict(outcome="buyer", counts={})
+
+    proceed(bench, tmp_path, look)
+    assert bench.hear().run.status == "done"
+    assert seen == SEEN
+
+
+def private(text: str) -> set[str]:
+    """Private fields and names of other objects and modules that a module uses."""
+    used = set()
+    for node in ast.walk(ast.parse(text)):
+        whose = getattr(node, "value", None)
+        own = isinstance(whose, ast.Name) and whose.id in ("self", "cls")
+        if isinstance(node, ast.Attribute) and not own:
+            used.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith("courtroom.engine"):
+            used |= {alias.name for alias in node.names}
+    return {name for name in used if name.startswith("_") and not name.startswith("__")}
+
+
+def test_no_procedure_uses_a_private_field_of_the_court() -> None:
+    files = sorted(PROCEDURES.rglob("*.py"))
+    assert any(file.name == "procedure.py" for file in files)
+    assert {str(file): found for file in files if (found := private(file.read_text("utf-8")))} == {}
+    assert private("court._services.ledger.add(event)") == {"_services"}
+
+
+async def ask_and_go_on(court: Court[Case, ToySetup]) -> Verdict:
+    """One vote is enough; who has no answer is passed over."""
+    await court.stage("Round 1", "round")
+    votes = [await court.try_ask(juror, CastVote()) for juror in court.panel("juror")]
+    court.needs(sum(vote is not None for vote in votes), len(votes), "jurors found words")
+    return Verdict(outcome=" ".join(vote.side if vote else "-" for vote in votes), counts={})
+
+
+def only_juror_2(request: Request) -> str | Exception:
+    if request.tag.endswith("juror-02"):
+        return '{"side": "seller"}'
+    return ModelError("It is not there.")
+
+
+@pytest.mark.parametrize(
+    ("quorum", "status", "said"),
+    [(0.3, "done", "- seller -"), (0.5, "failed", "Only 1 of 3 jurors found words, fewer than the quorum asks for.")],
+)
+def test_who_has_no_answer_is_passed_over_until_the_quorum_is_lost(
+    bench: Bench, tmp_path: Path, quorum: float, status: str, said: str
+) -> None:
+    bench.model.reply = only_juror_2
+    proceed(bench, tmp_path, ask_and_go_on)
+    run = bench.hear(ToySetup(quorum=quorum)).run
+    assert run.status == status
+    assert (run.verdict.outcome if run.verdict else run.reason).startswith(said)
+    assert run.verdict or run.reason.endswith("then continue: those who failed are asked again.")

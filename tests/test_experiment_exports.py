@@ -1,7 +1,7 @@
 """Experiments as logs of Inspect: written from runs of a real server, read back by its own library."""
 
 import json
-import shutil
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.results import ExperimentResults
 from courtroom.settings import Settings
+from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
-from tests.test_experiment_columns import shell
 from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
 
 KEY = "sk-very-secret-0123456789"
@@ -24,7 +24,7 @@ ARMS = [
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """A store with an experiment: one arm of a real server, one offline, one whose model is not there, one made elsewhere."""
     from aiohttp import web
 
@@ -41,33 +41,28 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         file = answers(folder / "given.jsonl", {"good": RIGHT})
         arms = [*ARMS, {"name": "good", "model": "good", "predictions": str(file)}]
         dataset = {"name": "feelings", "limit": 2}
-        name = house.experiments.begin(spec(arms=arms, dataset=dataset, measures=("accuracy", "macro_f1")))
-        house.experiments.go(name)
-        house.experiments.wait(name, 60)
+        done(house, spec(arms=arms, dataset=dataset, measures=("accuracy", "macro_f1")))
+        patch.setenv("COURTROOM_HOME", str(house.settings.home))
+        yield house
         house.close()
-    return folder / "home"
 
 
-@pytest.fixture
-def house(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    shutil.copytree(made, tmp_path / "home")
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
-
-
-@pytest.fixture
+@pytest.fixture(scope="module")
 def found(house: Courthouse) -> ExperimentResults:
     return house.experiments.results("feelings")
 
 
-@pytest.fixture
-def logs(house: Courthouse, tmp_path: Path) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("logs") / "logs"
+
+
+@pytest.fixture(scope="module")
+def logs(house: Courthouse, folder: Path) -> dict[str, Any]:
     """By arm, as Inspect reads them from a folder."""
     inspect = pytest.importorskip("inspect_ai.log", reason="the extra `inspect` is not installed")
-    told = shell("experiment", "inspect", "feelings", "--to", str(tmp_path / "logs"))
-    listed = [info.name for info in inspect.list_eval_logs(str(tmp_path / "logs"))]
+    told = shell("experiment", "inspect", "feelings", "--to", str(folder))
+    listed = [info.name for info in inspect.list_eval_logs(str(folder))]
     assert sorted(Path(name).name for name in listed) == sorted(Path(line).name for line in told.splitlines())
     read = [inspect.read_eval_log(name, resolve_attachments=True) for name in listed]
     return {log.eval.metadata["arm"]: log for log in read}
@@ -89,6 +84,8 @@ def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults,
     totals = {one.name: one.metrics["value"].value for one in logs["good"].results.scores}
     assert totals == {name: one.value for name, one in line.values.items()}
     assert totals.keys() == {"accuracy", "macro_f1"}
+    assert logs["gone"].results.completed_samples == 0
+    assert all(one.error.message for one in logs["gone"].samples), "a failed cell is a sample with its reason"
 
 
 def test_what_was_said_is_in_the_log_with_what_it_took(
@@ -111,16 +108,8 @@ def test_what_was_said_is_in_the_log_with_what_it_took(
     assert sample.model_usage["openai/real"].output_tokens == completion
 
 
-def test_a_failed_cell_is_a_sample_with_its_reason(logs: dict[str, Any]) -> None:
-    gone = logs["gone"]
-    assert gone.results.completed_samples == 0
-    assert all(one.error.message for one in gone.samples)
-
-
-def test_no_key_is_in_a_log(logs: dict[str, Any], tmp_path: Path) -> None:
-    import zipfile
-
-    for path in (tmp_path / "logs").iterdir():
+def test_no_key_is_in_a_log(logs: dict[str, Any], folder: Path) -> None:
+    for path in folder.iterdir():
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 content = archive.read(name)

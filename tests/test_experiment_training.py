@@ -2,6 +2,7 @@
 
 import shutil
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from courtroom.experiments.spec import Experiment, adapted, parsed
 from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
+from tests.driving import done, drive
 from tests.forks import Fork
 from tests.killed_experiment import go_on
 from tests.test_experiments import house
@@ -45,9 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [Row(id=name, case=case, split="train" if name in TRAINED else "test") for name, case in cases.items()]
     house.datasets.add("benches", rows)
     taught = VerdictSetup.model_validate({"learning": {"on": True}})
-    run = house.new_run("verdict", house.library.case("criminal-well-poison"), taught, 0)
-    house.runner.go(run)
-    house.runner.wait(run)
+    drive(house, house.new_run("verdict", house.library.case("criminal-well-poison"), taught, 0))
     assert many(memory(house)) == 1
     house.close()
     return home
@@ -63,13 +63,27 @@ def many(kept: Snapshot) -> int:
     return kept.standards + kept.buffer
 
 
+@pytest.fixture(scope="module")
+def learned(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same after the whole experiment."""
+    home = shutil.copytree(home, tmp_path_factory.mktemp("learned") / "home")
+    house = Courthouse(Settings(home=home))
+    run_to_the_end(house, spec())
+    house.close()
+    return home
+
+
+@pytest.fixture
+def after(learned: Path, tmp_path: Path) -> Iterator[Courthouse]:
+    house = Courthouse(Settings(home=shutil.copytree(learned, tmp_path / "after")))
+    yield house
+    house.close()
+
+
 def run_to_the_end(house: Courthouse, experiment: Experiment) -> str:
-    name = house.experiments.begin(experiment)
-    house.experiments.go(name)
-    house.experiments.wait(name, 120)
-    kept = house.experiments.store.experiment(name)
+    kept = done(house, experiment).kept
     assert (kept.status, kept.reason) == ("done", "")
-    return name
+    return kept.id
 
 
 def runs_of(house: Courthouse, name: str) -> dict[str, Record]:
@@ -82,9 +96,11 @@ def seen(record: Record) -> str:
     return next(one.hits[0].id for one in record.retrievals if isinstance(one.query, Frozen))
 
 
-def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(house: Courthouse) -> None:
-    before = memory(house)
-    name = run_to_the_end(house, spec())
+def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(
+    after: Courthouse, house: Courthouse
+) -> None:
+    before, house = memory(house), after
+    (name,) = (one.id for one in house.experiments.store.experiments())
     cells = list(house.experiments.store.cells(name))
     assert [(cell.arm, cell.row) for cell in cells if cell.phase == "train"] == [
         (arm, row) for arm in (0, 1) for row in TRAINED
@@ -117,11 +133,10 @@ def spec_digest(house: Courthouse, name: str) -> str:
     return house.experiments.store.experiment(name).experiment.digest[:8]
 
 
-def test_an_expert_is_taught_from_each_case_once_and_from_none_that_an_experiment_tests(house: Courthouse) -> None:
-    run_to_the_end(house, spec())
-    ((_, source),) = house.teaching
-    assert sorted(draft.case.id for draft in house.read(source)) == sorted((*TRAINED, "criminal-well-poison"))
-    assert house.read(source, teacher="another/model") == ()
+def test_an_expert_is_taught_from_each_case_once_and_from_none_that_an_experiment_tests(after: Courthouse) -> None:
+    ((_, source),) = after.teaching
+    assert sorted(draft.case.id for draft in after.read(source)) == sorted((*TRAINED, "criminal-well-poison"))
+    assert after.read(source, teacher="another/model") == ()
 
 
 def test_an_arm_that_does_not_learn_sees_what_another_has_learned_where_it_names_that(house: Courthouse) -> None:
@@ -205,6 +220,9 @@ def test_what_can_t_be_learned_from_is_refused(house: Courthouse, given: dict[st
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(**given))
     assert house.experiments.store.experiments() == []
+    allowed = {"train": "train", "test_on_trained": True}  # unless that is asked for
+    name = house.experiments.begin(spec(dataset={"name": "benches"}, knowledge=allowed))
+    assert len(house.experiments.rows(name)) == 3 * len(ARMS)
 
 
 def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
@@ -220,8 +238,9 @@ def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
     assert house.experiments.store.experiments() == []
 
 
-def test_a_deleted_experiment_takes_its_memories_along_but_for_those_that_others_use(house: Courthouse) -> None:
-    name = run_to_the_end(house, spec())
+def test_a_deleted_experiment_takes_its_memories_along_but_for_those_that_others_use(after: Courthouse) -> None:
+    house = after
+    (name,) = (one.id for one in house.experiments.store.experiments())
     kept = {one.name for one in house.knowledge.snapshots.all()} - {"empty"}
     digest = spec_digest(house, name)
     assert kept == {f"learning-{digest}-{what}" for what in ("before", "arm-1", "arm-2")}
@@ -234,9 +253,3 @@ def test_a_deleted_experiment_takes_its_memories_along_but_for_those_that_others
     left = {one.name for one in house.knowledge.snapshots.all()} - {"empty"}
     assert left == {f"learning-{digest}-before", f"learning-{digest}-arm-2"}, "a run and an experiment name them"
     assert memory(house).digest == before.digest
-
-
-def test_cases_that_were_trained_on_are_tested_where_that_is_asked_for(house: Courthouse) -> None:
-    allowed = {"train": "train", "test_on_trained": True}
-    name = house.experiments.begin(spec(dataset={"name": "benches"}, knowledge=allowed))
-    assert len(house.experiments.rows(name)) == 3 * len(ARMS)

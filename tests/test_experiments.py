@@ -1,6 +1,7 @@
 """Experiments: planned, estimated, run, paused, failed and tried again, within a budget; and predictions made elsewhere."""
 
 import json
+import operator
 import shutil
 import signal
 from collections.abc import Iterator
@@ -29,6 +30,7 @@ from courtroom.experiments.written import markdown
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
+from tests.driving import done, drive, shell
 from tests.forks import Fork
 from tests.killed_experiment import go_on
 from tests.openai_server import OpenAIServer
@@ -83,13 +85,6 @@ def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
     house = Courthouse(Settings(home=tmp_path / "home"))
     yield house
     house.close()
-
-
-def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:
-    name = house.experiments.begin(experiment)
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    return house.experiments.results(name)
 
 
 # --- the file and the plan --------------------------------------------------------------------------------------
@@ -178,27 +173,13 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
         assert found.table.spent[arm].calls == sum(len(house.record(row.run).calls) for row in mine)
     steady = found.steady["three judges"]
     assert steady.consistency is not None
-    right = {
-        (row.row, row.repeat): row.outcome and row.outcome.outcome == label(row.case)
-        for row in found.rows
-        if row.arm == "three judges"
-    }
-    less, more = (
-        sum(bool(right[row, a]) > bool(right[row, b]) for row, _ in right if _ == 0) for a, b in ((0, 1), (1, 0))
-    )
-    assert steady.repeats.statistic == pytest.approx((less - more) ** 2 / (less + more) if less + more else 0.0), (
-        "as McNemar's"
-    )
+    right = {(row.arm, row.row, row.repeat): row.outcome.outcome == label(row.case) for row in found.rows}
+    once, again = ([right["three judges", f"text-{n}", repeat] for n in range(len(TEXTS))] for repeat in (0, 1))
+    less, more = (sum(map(operator.gt, *pair)) for pair in ((once, again), (again, once)))
+    as_mcnemars = (less - more) ** 2 / (less + more) if less + more else 0.0
+    assert steady.repeats.statistic == pytest.approx(as_mcnemars)
     shares = [
-        [
-            sum(
-                bool(row.outcome and row.outcome.outcome == label(row.case))
-                for row in found.rows
-                if (row.arm, row.repeat) == at
-            )
-            for at in ((arm, 0), (arm, 1))
-        ]
-        for arm in found.arms
+        [sum(v for (name, _, at), v in right.items() if (name, at) == (arm, n)) for n in (0, 1)] for arm in found.arms
     ]
     if steady.before.p not in (0.0, 1.0):  # scipy divides by 0 where all repeats differ by the same
         assert steady.before.statistic == pytest.approx(ttest_rel(shares[1], shares[0]).statistic)
@@ -240,6 +221,10 @@ def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse
     assert listed.page(RunFilter(text="no such case"), 0, 10) == []
     findings = [one for one in examine(house.settings) if one.about.startswith(("rows: experiments", "rows: strays"))]
     assert [one.state for one in findings] == ["fine", "fine"]
+    house.experiments.delete(found.kept.name)
+    assert house.store.runs() == [], "one that is deleted takes its runs along"
+    with pytest.raises(CourtroomError, match="There is no experiment"):
+        house.experiments.results(found.kept.id)
 
 
 def test_a_dataset_that_changes_changes_nothing_of_an_experiment_on_record(house: Courthouse) -> None:
@@ -311,21 +296,9 @@ def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
         assert {row.state for row in found.rows} == {"done"}
         assert not any(body.get("stream") for body in server.bodies)
         setup = CourtroomLLMSetup.model_validate({**SINGLE, "model": {"id": "openai/any"}})
-        run = house.new_run("courtroom-llm", house.datasets.row("feelings", "text-0").case, setup, 7)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        drive(house, house.new_run("courtroom-llm", house.datasets.row("feelings", "text-0").case, setup, 7))
         house.close()
     assert server.bodies[-1].get("stream"), "those of a person's run do"
-
-
-def test_cells_teach_nothing(house: Courthouse) -> None:
-    before = house.database.connection.execute("SELECT count(*) FROM lessons").fetchone()[0]
-    case = house.library.case("criminal-bus-wallet")
-    house.datasets.add("one", [Row(id=case.id, case=case)])
-    arms = [{"name": "bench", "procedure": "verdict"}]
-    found = done(house, spec(name="bench", dataset={"name": "one"}, arms=arms))
-    assert found.rows[0].state == "done"
-    assert house.database.connection.execute("SELECT count(*) FROM lessons").fetchone()[0] == before
 
 
 def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
@@ -372,14 +345,6 @@ def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
     house.close()
 
 
-def test_an_experiment_that_is_deleted_takes_its_runs_along(house: Courthouse) -> None:
-    found = done(house, spec())
-    house.experiments.delete(found.kept.name)
-    assert house.store.runs() == []
-    with pytest.raises(CourtroomError, match="There is no experiment"):
-        house.experiments.results(found.kept.id)
-
-
 # --- predictions made elsewhere ---------------------------------------------------------------------------------
 
 
@@ -419,9 +384,8 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
 
 def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Courthouse, tmp_path: Path) -> None:
     file = answers(tmp_path / "given.jsonl", {"all": [*RIGHT, "sad", "glad"], "some": [*RIGHT[:3], "no idea", ""]})
-    found = done(
-        house, spec(arms=[{"name": name, "model": name, "predictions": str(file)} for name in ("all", "some")])
-    )
+    arms = [{"name": name, "model": name, "predictions": str(file)} for name in ("all", "some")]
+    found = done(house, spec(arms=arms))
     assert [one.model_dump() for one in found.accounts] == [
         {"arm": "all", "cases": 6, "unanswered": 0, "unknown": 2, "unreadable": 0},
         {"arm": "some", "cases": 5, "unanswered": 1, "unknown": 0, "unreadable": 2},
@@ -432,14 +396,7 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
         "The arms are not over the same cases (all 6, some 5); a pair is compared on the cases that both have.",
     )
     assert found.as_data()["accounts"][0]["unknown"] == 2
-    whole = done(
-        house,
-        spec(
-            name="whole",
-            arms=[{"name": "all", "model": "all", "predictions": str(file)}],
-            dataset={"name": "feelings", "limit": 2},
-        ),
-    )
+    whole = done(house, spec(name="whole", arms=arms[:1], dataset={"name": "feelings", "limit": 2}))
     assert [one.unknown for one in whole.accounts] == [2]  # a case that was not chosen is no unknown one
 
 
@@ -447,31 +404,23 @@ THEFT = CriminalCase(id="c-0", title="x", facts="A phone was taken.", gold=Gold(
 
 
 def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthouse, tmp_path: Path) -> None:
-    house.datasets.add(
-        "thefts", [Row(id=f"c-{n}", case=THEFT.model_copy(update={"id": f"c-{n}"}), category="3-3") for n in range(3)]
-    )
+    thefts = [THEFT.model_copy(update={"id": f"c-{n}"}) for n in range(3)]
+    house.datasets.add("thefts", [Row(id=case.id, case=case, category="3-3") for case in thefts])
     file = tmp_path / "given.jsonl"
+    given = {"dataset": {"name": "thefts"}, "arms": [{"name": "m", "predictions": str(file)}]}
 
-    def taken(name: str, *given: str, **more: Any) -> ExperimentResults:
-        file.write_text(
-            "".join(json.dumps({"case": f"c-{n}", "prediction": one}) + "\n" for n, one in enumerate(given))
-        )
-        return done(
-            house, spec(name=name, dataset={"name": "thefts"}, arms=[{"name": "m", "predictions": str(file)}], **more)
-        )
+    def taken(name: str, *answers: str, **more: Any) -> ExperimentResults:
+        lines = ({"case": f"c-{n}", "prediction": one} for n, one in enumerate(answers))
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return done(house, spec(name=name, **given, **more))
 
-    for found in (
-        taken("texts", "罪名:盗窃", "盗窃", "?"),
-        taken("named", "罪名:盗窃", "盗窃", "?", measures=["charge_accuracy"]),
-    ):
+    texts = ("罪名:盗窃", "盗窃", "?")
+    for found in (taken("texts", *texts), taken("named", *texts, measures=["charge_accuracy"])):
         assert not [one.name for one in found.measures if one.name.startswith("charge")]
         assert found.table.lines[0].values["lawbench"].value == pytest.approx(2 / 3)
         assert "m: 1 answers can't be read and count as wrong." in found.notes
         assert any(note.startswith("The answers are plain texts") for note in found.notes)
-    charges = json.dumps(
-        {"charges": ["盗窃"], "relevant_articles": [264], "term_of_imprisonment": {"imprisonment": 5}},
-        ensure_ascii=False,
-    )
+    charges = '{"charges": ["盗窃"], "relevant_articles": [264], "term_of_imprisonment": {"imprisonment": 5}}'
     mixed = taken("mixed", charges, "盗窃", charges)
     assert mixed.table.lines[0].values["charge_accuracy"].value == pytest.approx(2 / 3)
     assert mixed.notes == ("m: 1 answers can't be read and count as wrong.",)
@@ -514,14 +463,6 @@ def test_predictions_that_can_not_be_read_are_refused_with_their_line(
 # --- the shell --------------------------------------------------------------------------------------------------
 
 
-def shell(*words: str, code: int = 0) -> str:
-    found = CliRunner().invoke(app, list(words))
-    if found.exception and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    assert found.exit_code == code, found.output
-    return found.stdout
-
-
 def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -554,6 +495,7 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec()))
+
     takes = json.loads(shell("experiment", "run", str(file), "--estimate", "--json"))
     assert (takes["cells"], takes["money"]) == (12, 0.0)
     found = json.loads(shell("experiment", "run", str(file), "--json"))

@@ -17,6 +17,7 @@ from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot, key_sentence, s
 from courtroom.language import speaking
 from courtroom.room.scene import RoomScene, SpokenPart
 from courtroom.settings import Settings
+from tests.driving import drive
 from tests.test_room import RUNS
 
 
@@ -29,9 +30,7 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RoomS
     found = {}
     for title, (name, case, knobs) in runs.items():
         setup = house.procedures[name].setup.model_validate(knobs)
-        run = house.new_run(name, house.library.case(case), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run(name, house.library.case(case), setup, 0))
         found[title] = scene_to_film(house.record(run), house.procedures[name])
     yield found
     house.close()
@@ -66,27 +65,11 @@ def test_the_change_that_turns_the_verdict_comes_before_other_changes() -> None:
 
     def votes(ballot: str, now: str, before: str | None) -> None:
         for number, choice in enumerate(now):
-            path = f"{ballot}-{number}"
-            said = f"This is what juror {number} thinks in {ballot}."
-            moments.append(
-                {
-                    "kind": "call",
-                    "path": path,
-                    "member": f"juror-{number}",
-                    "parts": [{"label": "Reason", "text": said}],
-                }
-            )
-            was = before[number] if before else None
-            moments.append(
-                {
-                    "kind": "vote",
-                    "ballot": ballot,
-                    "member": f"juror-{number}",
-                    "choice": choice,
-                    "before": was,
-                    "call": path,
-                }
-            )
+            path, member = f"{ballot}-{number}", f"juror-{number}"
+            said = {"label": "Reason", "text": f"This is what juror {number} thinks in {ballot}."}
+            moments.append({"kind": "call", "path": path, "member": member, "parts": [said]})
+            vote = {"choice": choice, "before": before[number] if before else None, "call": path}
+            moments.append({"kind": "vote", "ballot": ballot, "member": member, **vote})
 
     votes("first", "aabbb", None)
     votes("second", "aaabb", "aabbb")

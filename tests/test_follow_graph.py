@@ -1,11 +1,17 @@
 """Panels and follow-graphs."""
 
+import random
+from itertools import permutations
 from typing import get_args
 
+import networkx as nx
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from courtroom.engine.blocks import Edge, Graph, Node
+from courtroom.engine.procedure import Choice
+from courtroom.figures.graph import draw_graph
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import Persona, likeness, pool, sample_panel
 
@@ -48,18 +54,11 @@ def test_seats_that_come_to_given_edges_have_their_own_drawn() -> None:
 
 
 def test_in_a_small_world_those_who_are_followed_follow_each_other() -> None:
-    import networkx as nx
-
     def clustered(kind: GraphKind) -> float:
         graphs = [build(FollowGraph(kind=kind, density=0.1), sample_panel(51, 0), seed) for seed in range(5)]
         return sum(nx.average_clustering(graph.to_undirected()) for graph in graphs) / len(graphs)
 
     assert clustered("small-world") > 1.5 * clustered("random")
-
-
-def test_edges_that_are_given_are_the_graph() -> None:
-    graph = build(FollowGraph(edges=((0, 1), (1, 1), (0, 9))), sample_panel(3, 0), 0)
-    assert set(graph.edges) == {(0, 1)}
 
 
 def test_in_a_scale_free_graph_few_are_followed_by_many() -> None:
@@ -88,8 +87,6 @@ def test_a_panel_is_drawn_without_repeats_and_a_smaller_one_begins_a_larger_one(
 
 
 def test_a_panel_is_more_diverse_than_chance() -> None:
-    import random
-
     def alike(people: object) -> float:
         people = list(people)  # type: ignore[call-overload]
         pairs = [(a, b) for n, a in enumerate(people) for b in people[:n]]
@@ -100,26 +97,42 @@ def test_a_panel_is_more_diverse_than_chance() -> None:
     assert sum(chosen) < sum(drawn)
 
 
-def test_seats_that_do_not_exist_are_left_out_of_given_edges() -> None:
-    graph = build(FollowGraph(edges=((-1, 0), (0, -2), (1, 2), (3, 0))), sample_panel(3, 0), 0)
+def test_edges_that_are_given_are_the_graph_but_for_seats_that_do_not_exist() -> None:
+    graph = build(FollowGraph(edges=((-1, 0), (0, -2), (1, 1), (1, 2), (3, 0))), sample_panel(3, 0), 0)
     assert sorted(graph.nodes) == [0, 1, 2]
     assert set(graph.edges) == {(1, 2)}
 
 
 def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
-    strangers = [
-        Persona(
-            name=f"p{n}",
-            gender=f"g{n}",
-            age=18 + n,
-            status=f"s{n}",
-            background="x",
-            traits=(f"t{n}",),
-            interests=(f"i{n}",),
-        )
-        for n in range(20)
-    ]
+    def stranger(n: int) -> Persona:
+        alike = {"name": f"p{n}", "gender": f"g{n}", "age": 18 + n, "status": f"s{n}", "background": "x"}
+        return Persona(**alike, traits=(f"t{n}",), interests=(f"i{n}",))
+
+    strangers = [stranger(n) for n in range(20)]
     spec = FollowGraph(kind="homophily", density=0.8)
     edges = [edge for seed in range(20) for edge in build(spec, strangers, seed).edges]
     front = sum(k < 10 for k, _ in edges)
     assert front == pytest.approx(len(edges) / 2, rel=0.05)
+
+
+# --- the figure ---
+
+
+CHOICES = (Choice("buyer", "Buyer", 0, "circle", "●"),)
+
+
+def graph(size: int) -> Graph:
+    names = [f"juror-{number:02d}" for number in range(size)]
+    edges = [Edge(source=one, target=other, strong=one == names[0]) for one, other in permutations(names, 2)]
+    return Graph(nodes=tuple(Node(id=name, label=name, choice="buyer", size=0.5) for name in names), edges=tuple(edges))
+
+
+def test_each_edge_has_one_arrow_that_points_along_it() -> None:
+    shown = graph(5)
+    figure = draw_graph(shown, CHOICES)
+    lines = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert {trace.marker.angleref for trace in lines} == {"previous"}
+    assert [sum(size > 0 for size in trace.marker.size) for trace in lines] == [16, 4]
+    for trace in lines:
+        tips = [at for at, size in enumerate(trace.marker.size) if size > 0]
+        assert all(trace.x[at - 1] is not None and trace.x[at + 1] is not None for at in tips), "within its own edge"

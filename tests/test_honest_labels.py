@@ -12,6 +12,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.library import Library
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
+from tests.benchmarks.measure_votes import held_out
 
 ROOT = Path(__file__).parents[1]
 CALLED_REAL = re.compile(r"real (?:jury|juries|jurors?|votes?)\b|真实(?:陪审|投票|票)", re.IGNORECASE)
@@ -66,3 +67,14 @@ def test_no_page_export_or_document_calls_votes_real_but_those_of_people() -> No
     allowed = {"courtroom/cases/case.py", "courtroom/language/locale/zh/LC_MESSAGES/courtroom.po"}
     assert {path for path, _ in said} == allowed, said
     assert len(said) == 3, "the title, and its translation"
+
+
+def test_held_out_disputes_are_in_both_languages_with_invented_votes() -> None:
+    cases = held_out()
+    assert [case.language for case in cases] == ["en"] * 6 + ["zh"] * 6
+    assert all(case.fictional and case.votes_title == "Invented votes" for case in cases)
+
+
+def test_no_held_out_dispute_is_among_the_samples(library: Library) -> None:
+    known = {library.case(listed.id).title for listed in library.cases()}
+    assert not known & {case.title for case in held_out()}

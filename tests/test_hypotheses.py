@@ -1,7 +1,6 @@
 """Hypotheses that are locked before the first answer, and what the results say of each."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,30 +10,27 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import Interval
-from courtroom.experiments.hypotheses import Finding, Hypothesis, Lock, findings
+from courtroom.experiments.hypotheses import Hypothesis, Lock, findings
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
 from courtroom.experiments.table import ALL, Pair
-from courtroom.settings import Settings
 from courtroom.shell.commands import app
+from tests.driving import done
 from tests.test_experiments import spec, texts
 
 BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path / "home"))
+def house(house: Courthouse) -> Courthouse:
     house.datasets.add("feelings", texts())
-    yield house
-    house.close()
+    return house
 
 
-def run(house: Courthouse, experiment: Experiment) -> list[Finding]:
-    name = house.experiments.begin(experiment)
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    return house.experiments.results(name).findings
+def locked(experiment: Experiment) -> Lock:
+    """All its hypotheses."""
+    given = {"at": "2026-01-01T00:00:00Z", "dataset": "", "prompts": "p"}
+    return Lock.model_validate({**given, "hypotheses": experiment.hypotheses, "specification": experiment.digest})
 
 
 def test_a_lock_stands_before_the_first_answer_and_the_report_judges_what_it_holds(house: Courthouse) -> None:
@@ -44,7 +40,7 @@ def test_a_lock_stands_before_the_first_answer_and_the_report_judges_what_it_hol
     kept = house.experiments.store.experiment("feelings")
     assert lock.specification == kept.experiment.digest
     assert lock.dataset == kept.experiment.dataset.version
-    (found,) = run(house, experiment)
+    (found,) = done(house, experiment).findings
     assert found.hypothesis == experiment.hypotheses[0]
     assert found.state in ("held", "not shown", "refuted")
     assert house.experiments.store.experiment("feelings").experiment.lock == lock, "going on keeps the lock"
@@ -57,7 +53,7 @@ def test_what_comes_after_the_lock_is_marked(house: Courthouse, monkeypatch: pyt
     other = {**BETTER, "direction": "lower"}
     with pytest.raises(CourtroomError, match="can't be changed any more"):
         house.experiments.lock(spec(hypotheses=[other]))
-    states = [one.state for one in run(house, spec(hypotheses=[BETTER, other]))]
+    states = [one.state for one in done(house, spec(hypotheses=[BETTER, other])).findings]
     assert states[1] == "changed after the lock"
     monkeypatch.setattr("courtroom.experiments.service.prompts_hash", lambda *given: "other prompts")
     (first, _) = house.experiments.results("feelings").findings
@@ -65,7 +61,7 @@ def test_what_comes_after_the_lock_is_marked(house: Courthouse, monkeypatch: pyt
 
 
 def test_results_cannot_be_locked_afterwards(house: Courthouse) -> None:
-    run(house, spec())
+    done(house, spec())
     with pytest.raises(CourtroomError, match="has results already"):
         house.experiments.lock(spec(hypotheses=[BETTER]))
     with pytest.raises(CourtroomError, match="no hypothesis"):
@@ -102,59 +98,37 @@ def test_a_hypothesis_is_held_not_shown_or_refuted(
 ) -> None:
     one = Hypothesis.model_validate({**BETTER, "cases": 60, **given})
     experiment = spec(hypotheses=[one.model_dump()])
-    lock = {
-        "at": "2026-01-01T00:00:00Z",
-        "hypotheses": [one],
-        "dataset": "",
-        "specification": experiment.digest,
-        "prompts": "p",
-    }
     names, sign = (("one judge", "three judges"), -1) if turned else (("three judges", "one judge"), 1)
     low, high = sorted(sign * end for end in ends)
     pair = Pair(
         measures_of("labelled")["accuracy"], ALL, *names, 0.0, 0.0, Interval(sign * gap, low, high),
         significance.Tested("McNemar", 0.0, p, cases), p, cases, 1,
     )  # fmt: skip
-    (found,) = findings(Lock.model_validate(lock), experiment.hypotheses, [pair], experiment.digest, "p")
+    (found,) = findings(locked(experiment), experiment.hypotheses, [pair], experiment.digest, "p")
     assert found.state == state
 
 
 def test_hypotheses_are_corrected_for_their_number() -> None:
     hypotheses = [{**BETTER, "measure": name, "cases": 1} for name in ("accuracy", "macro_f1")]
     experiment = spec(hypotheses=hypotheses)
-    lock = {
-        "at": "2026-01-01T00:00:00Z", "hypotheses": hypotheses, "dataset": "", "specification": experiment.digest, "prompts": "p"
-    }  # fmt: skip
-    known = measures_of("labelled")
+    tested, gap = significance.Tested("t", 0, 0.04, 60), Interval(0.2, 0.01, 0.4)
     pairs = [
-        Pair(
-            known[name],
-            ALL,
-            "three judges",
-            "one judge",
-            0,
-            0,
-            Interval(0.2, 0.01, 0.4),
-            significance.Tested("t", 0, 0.04, 60),
-            0.04,
-            60,
-            1,
-        )
-        for name in ("accuracy", "macro_f1")
+        Pair(measure, ALL, "three judges", "one judge", 0, 0, gap, tested, 0.04, 60, 1)
+        for name, measure in measures_of("labelled").items()
+        if name in ("accuracy", "macro_f1")
     ]
-    found = findings(Lock.model_validate(lock), experiment.hypotheses, pairs, experiment.digest, "p")
+    found = findings(locked(experiment), experiment.hypotheses, pairs, experiment.digest, "p")
     assert [one.p for one in found if one.p is not None] == [0.04 * len(pairs)] * len(pairs)
 
 
 def test_the_shell_locks_a_file_and_the_report_has_a_line_for_each_hypothesis(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    house: Courthouse, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec(hypotheses=[BETTER])))
     told = json.loads(CliRunner().invoke(app, ["experiment", "lock", str(file), "--json"]).stdout)
     assert len(told["digest"]) == 64
     assert told["hypotheses"][0]["than"] == "one judge"
-    run(house, read_toml(file))
+    done(house, read_toml(file))
     shown = CliRunner().invoke(app, ["experiment", "results", "feelings"]).stdout
     assert "- accuracy: three judges is higher than one judge, with 6 cases: " in shown

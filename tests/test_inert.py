@@ -13,8 +13,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.people import SeatQuestion
 from courtroom.engine.procedure import Choice
-from courtroom.figures.graph import draw_graph
-from courtroom.figures.memory import draw_standards
+from courtroom.figures.graph import draw_graph, draw_standards
 from courtroom.knowledge.memory import Standard
 from courtroom.law import Judgment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

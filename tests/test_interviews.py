@@ -14,6 +14,7 @@ from courtroom.models.offline import NOTICE
 from courtroom.models.spec import PERSON, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.interview import last_call
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.test_audit import house
 
@@ -31,10 +32,7 @@ def server() -> Iterator[OpenAIServer]:
 def hear(house: Courthouse, model: str = "openai/any", **knobs: Any) -> Record:
     given = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
     setup = CyberJurorsSetup(**{"model": ModelSpec(id=model, vision="no"), **given, **knobs})
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
-    return house.record(run)
+    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
 
 
 def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(

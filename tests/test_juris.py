@@ -281,7 +281,7 @@ def test_what_a_writer_makes_up_is_flagged(house: Courthouse) -> None:
 
 
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
-    plain = write(house, panel(), variant="no-editor", assess=False, roles=ASSESSOR)
+    plain = write(house, panel(), variant="no-editor", assess="none", roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
     alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}

@@ -26,7 +26,7 @@ from courtroom.procedures.outside import Outside
 from courtroom.report.page import as_html
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from tests import forks
 from tests.driving import drive
 from tests.pages import page

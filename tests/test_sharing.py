@@ -19,9 +19,20 @@ from courtroom.experiments.store import NoSuchExperiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.settings import DATA, Settings
-from courtroom.sharing.actions import ActionFilter, ActionLog, note
-from courtroom.sharing.links import DAY, HOUR, Links, NoSuchLink, share
-from courtroom.sharing.rules import listed, may_change, may_see, take
+from courtroom.sharing import (
+    DAY,
+    HOUR,
+    ActionFilter,
+    ActionLog,
+    Links,
+    NoSuchLink,
+    listed,
+    may_change,
+    may_see,
+    note,
+    share,
+    take,
+)
 from tests.kept_what_if import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)

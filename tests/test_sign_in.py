@@ -13,9 +13,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import ActionFilter, ActionLog
-from courtroom.sharing.links import DAY, Links, share
-from courtroom.sharing.rules import owned
+from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned, share
 from courtroom.shell.commands import app as shell
 from tests.pages import press, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit

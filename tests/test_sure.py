@@ -16,7 +16,7 @@ from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.significance import Series, State, ends, series
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from tests.docs import ROOT
 from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for

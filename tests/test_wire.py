@@ -10,7 +10,8 @@ from PIL import Image
 
 from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.media.medium import Medium
-from courtroom.media.store import MAX_FRAMES, MediaStore
+from courtroom.media.store import MediaStore
+from courtroom.media.videos import MAX_FRAMES
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire

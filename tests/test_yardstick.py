@@ -19,7 +19,7 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
 from courtroom.settings import Settings
 from courtroom.shell.commands import app
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 from tests.pages import house, page, texts  # noqa: F401
 from tests.real import FOLDER, needs_real_data
 

@@ -16,8 +16,7 @@ from courtroom.errors import CaseError, Unreadable
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
-from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import listed, may_see, mine, take
+from courtroom.sharing import Action, changing, listed, may_see, mine, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly

@@ -19,8 +19,7 @@ from courtroom.datasets.packing import SharedFields, frame_of, parsed
 from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row
 from courtroom.datasets.selection import POOL, Unit, divided, missing, numbers_of, rows_of, splits_of
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import give_up, listed, take
+from courtroom.sharing import changing, give_up, listed, take
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database
 

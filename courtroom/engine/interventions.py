@@ -12,8 +12,7 @@ from courtroom.engine.knobs import path_in_words
 from courtroom.engine.rewinding import Rewinding
 from courtroom.engine.setup import Setup
 from courtroom.errors import CaseError, CourtroomError
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import demand_change, may_see
+from courtroom.sharing import changing, demand_change, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -17,8 +17,7 @@ from courtroom.models.errors import NotInTime
 from courtroom.models.request import LATE, Reply, Request, Watch
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ABSTAIN
-from courtroom.sharing.actions import note
-from courtroom.sharing.rules import demand_change
+from courtroom.sharing import demand_change, note
 from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer

@@ -22,8 +22,7 @@ from courtroom.engine.run import Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
-from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import give_up, listed, may_see, own_run
+from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 

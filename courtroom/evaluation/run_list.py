@@ -11,7 +11,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Status
 from courtroom.errors import Unreadable, shown
 from courtroom.evaluation.comparison import put_in
-from courtroom.sharing.rules import listed, own
+from courtroom.sharing import listed, own
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -15,8 +15,7 @@ from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import Cell, Phase
 from courtroom.experiments.spec import Experiment
-from courtroom.sharing.actions import Action, changing, note
-from courtroom.sharing.rules import follow, give_up, listed, may_see, take
+from courtroom.sharing import Action, changing, follow, give_up, listed, may_see, note, take
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -73,14 +73,14 @@ class HashedNgrams:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
         import numpy as np
 
-        return await asyncio.to_thread(_all_hashed, texts) if texts else np.zeros((0, DIMENSIONS), np.float32)
+        if not texts:
+            return np.zeros((0, DIMENSIONS), np.float32)
+        return await asyncio.to_thread(lambda: np.stack([_hashed(text) for text in texts]))
 
 
 @cache
 def _rarities() -> dict[str, str]:
     """How rare each word is. A number is read when it is needed: there are 270,000, and a query has ten words."""
-    from importlib.util import find_spec
-
     (folder,) = find_spec("jieba").submodule_search_locations  # type: ignore[union-attr,misc]  # its code is not imported
     table = Path(folder, "analyse", "idf.txt").read_text(encoding="utf-8").split()
     return dict(zip(table[::2], table[1::2], strict=True))
@@ -152,12 +152,6 @@ def _added(parts: Sequence[tuple[Any, Any]], *weights: Sequence[float]) -> Vecto
             added *= np.repeat(np.array(weight, np.float32), lengths)
         np.add.at(total, np.concatenate([places for places, _ in parts]), added)
     return total
-
-
-def _all_hashed(texts: Sequence[str]) -> Vectors:
-    import numpy as np
-
-    return np.stack([_hashed(text) for text in texts])
 
 
 def _unit(vector: Any) -> Vectors:

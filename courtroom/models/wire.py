@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from courtroom.media.medium import Medium
-from courtroom.media.store import MediaStore, clock
+from courtroom.media.store import MediaStore
+from courtroom.media.videos import clock
 from courtroom.models.request import Message
 
 

@@ -12,8 +12,7 @@ from courtroom.engine.events import Called
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget, Setup
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import listed, may_see
+from courtroom.sharing import changing, listed, may_see
 from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -12,8 +12,7 @@ from pydantic import Field
 
 from courtroom.access import Access, Resource, needs
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import changing
-from courtroom.sharing.rules import demand_change
+from courtroom.sharing import changing, demand_change
 from courtroom.store.connection import StoreConnection, fitting, read
 from courtroom.store.database import Database
 from courtroom.strict import Strict

@@ -11,8 +11,7 @@ from courtroom.access import Access, Resource, needs, signed
 from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.sharing.actions import note
-from courtroom.sharing.rules import listed, may_see
+from courtroom.sharing import listed, may_see, note
 from courtroom.store.connection import read, read_all
 from courtroom.store.database import Database
 from courtroom.store.database import marks as placeholders

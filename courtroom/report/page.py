@@ -22,7 +22,8 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.media.medium import Medium
-from courtroom.media.store import Frame, MediaStore
+from courtroom.media.store import MediaStore
+from courtroom.media.videos import Frame
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.asides import Interview, Sample

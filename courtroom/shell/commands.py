@@ -6,20 +6,20 @@ import sys
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import APP, from_environment
 from courtroom.shell.datasets import app as datasets
 from courtroom.shell.experiment import app as experiment
 from courtroom.shell.forks import compare, fork, what_if, yardstick
-from courtroom.shell.knowledge import app as knowledge
 from courtroom.shell.libraries import cases_app as cases
+from courtroom.shell.libraries import knowledge_app as knowledge
 from courtroom.shell.libraries import panels_app as panels
 from courtroom.shell.procedures import align, new_procedure, options
 from courtroom.shell.procedures import app as procedures
 from courtroom.shell.procedures import models_app as models
-from courtroom.shell.questions import audit, interview, mark, marks
-from courtroom.shell.runs import export, film, import_run, resume, run, runs, show
+from courtroom.shell.runs import audit, export, film, import_run, interview, mark, marks, resume, run, runs, show
 from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
 from courtroom.shell.upkeep import people_app as people
 from courtroom.store.connection import FAILURES
@@ -30,8 +30,8 @@ PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 def open_app(
     context: typer.Context,
-    port: Annotated[int | None, typer.Option(help="The port on which the app answers; 8501 by default.")] = None,
-    host: Annotated[str | None, typer.Option(help="The address on which it answers, e.g. localhost.")] = None,
+    port: Annotated[int | None, Option(help="The port on which the app answers; 8501 by default.")] = None,
+    host: Annotated[str | None, Option(help="The address on which it answers, e.g. localhost.")] = None,
 ) -> None:
     """Open the app in the browser. All other options go to Streamlit, e.g. --server.headless true."""
     given = {"--server.port": port, "--server.address": host}

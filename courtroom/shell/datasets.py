@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 import sys
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, PrecedentBatch
@@ -20,38 +22,39 @@ from courtroom.knowledge.bases import from_dispute
 from courtroom.shell.options import Json, Model, follow, opened, setup_with
 
 if TYPE_CHECKING:
-    from courtroom.datasets.importing import Imported, Order
+    pass
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Import datasets, look at them, divide them into splits, check them.",
 )
-Version = Annotated[str | None, typer.Option(help="Which version; the newest by default.")]
+Version = Annotated[str | None, Option(help="Which version; the newest by default.")]
 MOST_SHOWN = 20
 """Records that were not taken in, so many are listed."""
 
 
 @app.command("import")
 def import_(
-    source: Annotated[Path, typer.Argument(help="A file, a .zip, or a folder.")],
-    name: Annotated[str | None, typer.Option(help="The dataset's name; by default the file's.")] = None,
-    form: Annotated[str, typer.Option(help="How records are read; by default as the first record looks.")] = "",
+    source: Annotated[Path, Argument(help="A file, a .zip, or a folder.")],
+    name: Annotated[str | None, Option(help="The dataset's name; by default the file's.")] = None,
+    form: Annotated[str, Option(help="How records are read; by default as the first record looks.")] = "",
     labels: Annotated[
-        str, typer.Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
+        str, Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
     ] = "",
-    rename: Annotated[list[str] | None, typer.Option(help="A column under another name: OLD=NEW.")] = None,
-    split: Annotated[str | None, typer.Option(help="The split of all rows; by default as files are named.")] = None,
-    config: Annotated[str, typer.Option(help="Of a folder with several datasets, the one to import.")] = "",
+    rename: Annotated[list[str] | None, Option(help="A column under another name: OLD=NEW.")] = None,
+    split: Annotated[str | None, Option(help="The split of all rows; by default as files are named.")] = None,
+    config: Annotated[str, Option(help="Of a folder with several datasets, the one to import.")] = "",
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
     from courtroom.datasets.importing import Order, columns_from
 
     numbered = "=" in labels
+    stem = source.name if source.is_dir() else source.name.partition(".")[0]
     order = Order(
         source=str(source.resolve()),
-        name=name or _name(source),
+        name=name or re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset",
         form=form,
         names=names_from(labels) if numbered else {},
         labels=() if numbered else tuple(label.strip() for label in labels.split(",") if label.strip()),
@@ -62,10 +65,27 @@ def import_(
     with opened() as house:
         try:
             done = house.dataset_imports.run(order, _progress)
-        except NumberedLabels as error:
-            order = _asked(order, error)
-            done = house.dataset_imports.run(order, _progress)
-        _report(done, json_)
+        except NumberedLabels as error:  # a person at the terminal gives the names; elsewhere the error is reported
+            if not sys.stdin.isatty():
+                raise CourtroomError(f"{error} Use --labels.") from error
+            print(error, file=sys.stderr)
+            asked = {number: typer.prompt(f"The name of {number}") for number in error.values}
+            names = names_from(",".join(f"{number}={name}" for number, name in asked.items()))
+            done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
+    info = done.info
+    if json_:
+        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
+        values |= {"counts": done.counts.model_dump(), "problems": [str(one) for one in done.problems]}
+        print(json.dumps(values, ensure_ascii=False))
+    else:
+        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
+        print("\n".join(done.counts.sentences()))
+    for problem in done.problems[:MOST_SHOWN]:
+        print(f"not taken in: {problem}", file=sys.stderr)
+    if done.refused > MOST_SHOWN:
+        print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
+    for remark, times in done.remarks.items():
+        print(f"{remark} ({times} times)", file=sys.stderr)
 
 
 @app.command("list")
@@ -85,7 +105,7 @@ def list_(json_: Json = False) -> None:
 
 @app.command("samples")
 def samples_(
-    name: Annotated[str | None, typer.Argument(help="The one to add; without a name, all are listed.")] = None,
+    name: Annotated[str | None, Argument(help="The one to add; without a name, all are listed.")] = None,
 ) -> None:
     """Bundled cases as datasets: list them, or add one."""
     from courtroom.datasets.samples import add_sample, samples  # slow to import
@@ -106,12 +126,12 @@ def samples_(
 def show(
     name: str,
     version: Version = None,
-    split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None,
-    category: Annotated[str | None, typer.Option(help="Only rows of this category.")] = None,
-    contains: Annotated[str | None, typer.Option(help="Only rows that hold this text.")] = None,
-    limit: Annotated[int, typer.Option(help="How many rows; 0 shows none.", min=0)] = 3,
-    sample: Annotated[int | None, typer.Option(help="Draw so many rows by chance.", min=1)] = None,
-    seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
+    split: Annotated[str | None, Option(help="Only rows of this split.")] = None,
+    category: Annotated[str | None, Option(help="Only rows of this category.")] = None,
+    contains: Annotated[str | None, Option(help="Only rows that hold this text.")] = None,
+    limit: Annotated[int, Option(help="How many rows; 0 shows none.", min=0)] = 3,
+    sample: Annotated[int | None, Option(help="Draw so many rows by chance.", min=1)] = None,
+    seed: Annotated[int, Option(help="What the draw depends on.")] = 0,
     json_: Json = False,
 ) -> None:
     """A dataset in numbers, the counts of its import, some of its rows, and records that were not taken in."""
@@ -132,11 +152,8 @@ def show(
         info = found.info
         print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\tfrom {info.source}\t{info.made}")
         for line in found.rows():
-            print(
-                "\t".join(
-                    f"{key} {value:,}" if isinstance(value, float | int) else str(value) for key, value in line.items()
-                )
-            )
+            cells = (f"{key} {one:,}" if isinstance(one, float | int) else str(one) for key, one in line.items())
+            print("\t".join(cells))
         for sentence in counts.sentences() if counts else ():
             print(sentence)
         for row in rows:
@@ -149,8 +166,8 @@ def show(
 @app.command("split")
 def split_(
     name: str,
-    parts: Annotated[str, typer.Option(help="Splits with their shares.")] = "train=3,validation=1,test=2",
-    seed: Annotated[int, typer.Option(help="What the draw depends on.")] = 0,
+    parts: Annotated[str, Option(help="Splits with their shares.")] = "train=3,validation=1,test=2",
+    seed: Annotated[int, Option(help="What the draw depends on.")] = 0,
     version: Version = None,
 ) -> None:
     """Divide a dataset into splits, alike in category and outcome; disputes in category and vote margin."""
@@ -189,10 +206,10 @@ def clean(
     name: str,
     version: Version = None,
     duplicates: Annotated[
-        bool, typer.Option("--duplicates", help="Rows that repeat an earlier one; the first with an outcome stays.")
+        bool, Option("--duplicates", help="Rows that repeat an earlier one; the first with an outcome stays.")
     ] = False,
     contradictions: Annotated[
-        bool, typer.Option("--contradictions", help="All rows of a text that has several outcomes.")
+        bool, Option("--contradictions", help="All rows of a text that has several outcomes.")
     ] = False,
     json_: Json = False,
 ) -> None:
@@ -214,7 +231,7 @@ def clean(
 
 
 @app.command()
-def delete(name: str, version: Annotated[str | None, typer.Option(help="Only this version.")] = None) -> None:
+def delete(name: str, version: Annotated[str | None, Option(help="Only this version.")] = None) -> None:
     """Forget a dataset, or one version of it. Runs keep the cases that they have."""
     with opened() as house:
         house.experiments.delete_dataset(name, version)
@@ -223,7 +240,7 @@ def delete(name: str, version: Annotated[str | None, typer.Option(help="Only thi
 
 @app.command()
 def precedents(
-    name: str, split: Annotated[str | None, typer.Option(help="Only rows of this split.")] = None, model: Model = None
+    name: str, split: Annotated[str | None, Option(help="Only rows of this split.")] = None, model: Model = None
 ) -> None:
     """Make precedents of a dataset's cases, which runs look up.
 
@@ -233,8 +250,19 @@ def precedents(
     with opened() as house:
         if house.datasets.info(name).kind == "dispute":
             _distilled(house, name, split, model)
-        else:
-            print(f"{_into_knowledge(house, name, split)} cases of “{name}” are precedents in “cases”.")
+            return
+        from courtroom.datasets.samples import precedent_id
+
+        rows, done = iter(house.datasets.rows(name, split=split)), 0
+        while some := list(islice(rows, 200)):
+            cases = [(row.id, row.case) for row in some if isinstance(row.case, CriminalCase)]
+            if len(cases) < len(some):
+                raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
+            house.knowledge.of("cases").add(
+                case.model_copy(update={"id": precedent_id(name, row)}) for row, case in cases
+            )
+            done += len(cases)
+        print(f"{done} cases of “{name}” are precedents in “cases”.")
 
 
 def _distilled(house: Courthouse, name: str, split: str | None, model: str | None) -> None:
@@ -260,62 +288,10 @@ def _distilled(house: Courthouse, name: str, split: str | None, model: str | Non
     )
 
 
-def _into_knowledge(house: Courthouse, name: str, split: str | None) -> int:
-    from courtroom.datasets.samples import precedent_id
-
-    taken: list[CriminalCase] = []
-    done = 0
-    for row in house.datasets.rows(name, split=split):
-        if not isinstance(row.case, CriminalCase):
-            raise CourtroomError(f"“{name}” holds no criminal cases; only they can be precedents here.")
-        taken.append(row.case.model_copy(update={"id": precedent_id(name, row.id)}))
-        if len(taken) == 200:
-            house.knowledge.of("cases").add(taken)
-            done, taken = done + len(taken), []
-    house.knowledge.of("cases").add(taken)
-    return done + len(taken)
-
-
-def _name(source: Path) -> str:
-    stem = source.name if source.is_dir() else source.name.partition(".")[0]
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", stem).strip("-._")[:80] or "dataset"
-
-
-def _asked(order: Order, error: NumberedLabels) -> Order:
-    """The order with the names that a person at the terminal gives; elsewhere the error is reported."""
-    if not sys.stdin.isatty():
-        raise CourtroomError(f"{error} Use --labels.") from error
-    print(error, file=sys.stderr)
-    names = {number: typer.prompt(f"The name of {number}") for number in error.values}
-    checked = names_from(",".join(f"{number}={name}" for number, name in names.items()))
-    return order.model_copy(update={"names": checked})
-
-
-def _report(done: Imported, as_json: bool) -> None:
-    info = done.info
-    if as_json:
-        values: dict[str, Any] = {**info.model_dump(), "taken": done.taken, "refused": done.refused}
-        values["counts"] = done.counts.model_dump()
-        print(json.dumps({**values, "problems": [str(one) for one in done.problems]}, ensure_ascii=False))
-    else:
-        print(f"{info.name}\t{info.version}\t{info.kind}\t{info.count} rows\t{_splits(info)}")
-        print("\n".join(done.counts.sentences()))
-    for problem in done.problems[:MOST_SHOWN]:
-        print(f"not taken in: {problem}", file=sys.stderr)
-    if done.refused > MOST_SHOWN:
-        print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
-    for remark, times in done.remarks.items():
-        print(f"{remark} ({times} times)", file=sys.stderr)
-
-
 def _splits(info: DatasetInfo) -> str:
     return ", ".join(f"{split} {count}" for split, count in info.splits.items()) or "no splits"
 
 
 def _progress(taken: int, refused: int, share: float) -> None:
-    print(
-        f"\r{taken} rows, {refused} refused, {share:.0%} read",
-        end="" if share < 1 else "\n",
-        file=sys.stderr,
-        flush=True,
-    )
+    told = f"\r{taken} rows, {refused} refused, {share:.0%} read"
+    print(told, end="" if share < 1 else "\n", file=sys.stderr, flush=True)

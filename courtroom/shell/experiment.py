@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from pydantic_core import to_json
+from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -21,29 +22,25 @@ from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
     from courtroom.experiments.estimate import ExperimentEstimate
-    from courtroom.experiments.measures import Measure
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 
 WHOLE = ("values", "frontier", "matrix")
 """Figures that need no classes."""
-FORMS = (".html", ".json", ".csv")
 
 
 def figure(
-    name: Annotated[str, typer.Argument(help="The experiment's id, or its name for the newest of that name.")],
+    name: Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")],
     what: Annotated[
         str,
-        typer.Argument(
+        Argument(
             help="values, frontier, matrix; or by category, difficulty, rounds, real-votes, votes, share; or learning."
         ),
     ],
-    measure: Annotated[str, typer.Option(help="Which measure; by default the table's first.")] = "",
-    group: Annotated[str, typer.Option(help="Only cases of this group of the table.")] = "",
-    to: Annotated[
-        Path | None, typer.Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")
-    ] = None,
-    theme: Annotated[Literal["light", "dark"], typer.Option(help="Colours of the figure.")] = "light",
+    measure: Annotated[str, Option(help="Which measure; by default the table's first.")] = "",
+    group: Annotated[str, Option(help="Only cases of this group of the table.")] = "",
+    to: Annotated[Path | None, Option(help="FILE.html (opens in a browser), .json (Plotly) or .csv (numbers).")] = None,
+    theme: Annotated[Literal["light", "dark"], Option(help="Colours of the figure.")] = "light",
     json_: Json = False,
 ) -> None:
     """Draw one of an experiment's figures into a file. Without --to, print its numbers."""
@@ -52,20 +49,17 @@ def figure(
 
     with opened() as house:
         found = house.experiments.results(name)
-    chosen, among = _measure(found, measure), group or _first(found)
+    by_name = {one.name: one for one in found.measures}
+    if not by_name or (measure and measure not in by_name):
+        raise CourtroomError(f"The table has no measure “{measure}”. It has: {', '.join(by_name) or 'none'}.")
+    valued = [one for one in found.measures if any(one.name in line.values for line in found.table.lines)]
+    chosen = by_name[measure] if measure else (valued or found.measures)[0]
+    if not group and not found.table.groups:
+        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
+    among = group or found.table.groups[0]
     if what in WHOLE:
         groups = [found.groups[arm, among] for arm in found.arms if (arm, among) in found.groups]
-        rows: list[dict[str, str | float]] = [
-            {
-                "arm": line.arm,
-                chosen.title: one.value,
-                "from": one.low if one.known else "",
-                "to": one.high if one.known else "",
-                "cases": line.counts[chosen.name],
-            }  # fmt: skip
-            for line in found.table.lines
-            if line.group == among and (one := line.values.get(chosen.name))
-        ]
+        rows: list[dict[str, str | float]] = []
         if what == "matrix":
             if chosen.each is None:
                 raise CourtroomError(f"{chosen.title} has no value for each case. Choose another with --measure.")
@@ -78,10 +72,17 @@ def figure(
             drawn = draw_matrix(groups, chosen, theme)
         else:
             drawn = (draw_values if what == "values" else draw_frontier)(found.table, among, chosen, theme)
-            spent = found.table.spent
-            for row in rows:
-                took = spent[str(row["arm"])]
-                row |= {"tokens": took.tokens, **({} if took.cost is None else {"US$": took.cost})}
+            for line in found.table.lines:
+                if line.group == among and (one := line.values.get(chosen.name)):
+                    took, ends = found.table.spent[line.arm], (one.low, one.high) if one.known else ("", "")
+                    row: dict[str, str | float] = {
+                        "arm": line.arm,
+                        chosen.title: one.value,
+                        "from": ends[0],
+                        "to": ends[1],
+                    }
+                    row |= {"cases": line.counts[chosen.name], "tokens": took.tokens}
+                    rows.append(row if took.cost is None else {**row, "US$": took.cost})
     else:
         broken = found.breakdown(what, chosen, group or ALL)
         rows, drawn = broken.rows(), draw_breakdown(broken, theme)
@@ -89,30 +90,16 @@ def figure(
         raise CourtroomError(f"{chosen.title} has no value here.")
     if to is None:
         print(json.dumps(rows, ensure_ascii=False) if json_ else _lines(rows, "\t"), end="\n" if json_ else "")
-    elif to.suffix == ".html":
+        return
+    if to.suffix == ".html":
         write(to, drawn.to_html(include_plotlyjs=True))
     elif to.suffix == ".json":
         write(to, drawn.to_json())
     elif to.suffix == ".csv":
         write(to, _lines(rows, ","))
     else:
-        raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
-    if to is not None:
-        print(to)
-
-
-def _measure(results: ExperimentResults, name: str) -> Measure:
-    by_name = {measure.name: measure for measure in results.measures}
-    if not by_name or (name and name not in by_name):
-        raise CourtroomError(f"The table has no measure “{name}”. It has: {', '.join(by_name) or 'none'}.")
-    valued = [one for one in results.measures if any(one.name in line.values for line in results.table.lines)]
-    return by_name[name] if name else next(iter(valued or by_name.values()))
-
-
-def _first(results: ExperimentResults) -> str:
-    if not results.table.groups:
-        raise CourtroomError("No cell is done yet. Start the experiment with `courtroom experiment resume`.")
-    return results.table.groups[0]
+        raise CourtroomError("--to needs a file name that ends in .html, .json, .csv.")
+    print(to)
 
 
 def _lines(rows: list[dict[str, str | float]], between: str) -> str:
@@ -124,30 +111,28 @@ app = typer.Typer(
     rich_markup_mode=None,
     help="Run arms over a dataset, compare them, and write the table.",
 )
-Name = Annotated[str, typer.Argument(help="The experiment's id, or its name for the newest of that name.")]
+Name = Annotated[str, Argument(help="The experiment's id, or its name for the newest of that name.")]
 Dask = Annotated[
     str | None,
-    typer.Option(
-        help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."
-    ),
+    Option(help="The address of a Dask cluster that drives the cells: tcp://HOST:8786. By default COURTROOM_DASK."),
 ]
-Money = Annotated[float | None, typer.Option("--budget", help="US dollars for the whole experiment.")]
+Money = Annotated[float | None, Option("--budget", help="US dollars for the whole experiment.")]
 
 
 @app.command("run")
 def run(
-    file: Annotated[Path, typer.Argument(help="The experiment's file, in TOML.")],
-    estimate: Annotated[bool, typer.Option("--estimate", help="Ask nothing; say what it would take.")] = False,
+    file: Annotated[Path, Argument(help="The experiment's file, in TOML.")],
+    estimate: Annotated[bool, Option("--estimate", help="Ask nothing; say what it would take.")] = False,
     budget: Money = None,
-    dataset: Annotated[str | None, typer.Option(help="Another dataset than the file's.")] = None,
-    split: Annotated[str | None, typer.Option(help="Another split to test on.")] = None,
-    sample: Annotated[int | None, typer.Option(min=1, help="So many cases, drawn by the dataset's seed.")] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="How often each case runs under each arm.")] = None,
+    dataset: Annotated[str | None, Option(help="Another dataset than the file's.")] = None,
+    split: Annotated[str | None, Option(help="Another split to test on.")] = None,
+    sample: Annotated[int | None, Option(min=1, help="So many cases, drawn by the dataset's seed.")] = None,
+    repeats: Annotated[int | None, Option(min=1, help="How often each case runs under each arm.")] = None,
     model: Model = None,
     set_: Set = None,
     controls: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             help="Add matched controls to this arm: samples, no talk, no personas. `all` is every arm with a panel."
         ),
     ] = None,
@@ -161,14 +146,8 @@ def run(
     from courtroom.experiments.spec import adapted, read_toml  # slow to import: not for other commands
 
     with opened(dask) as house:
-        changes: dict[str, Any] = {
-            "dataset": dataset,
-            "split": split,
-            "sample": sample,
-            "repeats": repeats,
-            "model": model,
-        }
-        experiment = adapted(read_toml(file), **changes, values=pairs(set_))
+        changes: dict[str, Any] = {"split": split, "sample": sample, "repeats": repeats, "model": model}
+        experiment = adapted(read_toml(file), dataset=dataset, **changes, values=pairs(set_))
         if controls:
             experiment = house.experiments.with_controls(experiment, controls)
         experiment = _with_budget(experiment, budget)
@@ -183,7 +162,7 @@ def run(
 
 @app.command("lock")
 def lock(
-    file: Annotated[Path, typer.Argument(help="The experiment's file, with a [[hypothesis]] for each.")],
+    file: Annotated[Path, Argument(help="The experiment's file, with a [[hypothesis]] for each.")],
     json_: Json = False,
 ) -> None:
     """Lock hypotheses before anything is asked. Publish the hash: it shows later that nothing was changed."""
@@ -203,7 +182,7 @@ def lock(
 def resume(
     name: Name,
     budget: Money = None,
-    again: Annotated[bool, typer.Option("--again", help="Also try the cells again that failed.")] = False,
+    again: Annotated[bool, Option("--again", help="Also try the cells again that failed.")] = False,
     dask: Dask = None,
     json_: Json = False,
 ) -> None:
@@ -220,11 +199,11 @@ def resume(
 
 @app.command("predictions")
 def predictions(
-    file: Annotated[Path, typer.Argument(help="A file of answers by case, or a folder of such (.jsonl).")],
-    dataset: Annotated[str, typer.Option(help="The dataset whose cases they are of.")],
-    name: Annotated[str | None, typer.Option(help="The experiment's name; by default the file's.")] = None,
-    measure: Annotated[list[str] | None, typer.Option(help="A measure of the table; give it again for more.")] = None,
-    by_category: Annotated[bool, typer.Option("--by-category", help="A table for each category of cases.")] = False,
+    file: Annotated[Path, Argument(help="A file of answers by case, or a folder of such (.jsonl).")],
+    dataset: Annotated[str, Option(help="The dataset whose cases they are of.")],
+    name: Annotated[str | None, Option(help="The experiment's name; by default the file's.")] = None,
+    measure: Annotated[list[str] | None, Option(help="A measure of the table; give it again for more.")] = None,
+    by_category: Annotated[bool, Option("--by-category", help="A table for each category of cases.")] = False,
     json_: Json = False,
 ) -> None:
     """Take in predictions made elsewhere, one arm for each model, and compare them."""
@@ -240,7 +219,7 @@ def predictions(
 
 
 @app.command("status")
-def status(name: Annotated[str | None, typer.Argument(help="One experiment; all without it.")] = None) -> None:
+def status(name: Annotated[str | None, Argument(help="One experiment; all without it.")] = None) -> None:
     """How experiments stand: a line for each, or for each arm of one."""
     with opened() as house:
         store = house.experiments.store
@@ -284,7 +263,7 @@ def results(name: Name, json_: Json = False) -> None:
 @app.command("export")
 def export(
     name: Name,
-    to: Annotated[Path, typer.Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
+    to: Annotated[Path, Option(help="FILE.csv, .parquet or .jsonl (a line a cell); .md or .tex (the table).")],
 ) -> None:
     """Write an experiment's cells, or its table, to a file."""
     from courtroom.experiments.written import latex, markdown, write_frame
@@ -303,7 +282,7 @@ def export(
 @app.command("bundle")
 def bundle(
     name: Name,
-    to: Annotated[Path, typer.Option(help="A new folder, or FILE.zip.")],
+    to: Annotated[Path, Option(help="A new folder, or FILE.zip.")],
 ) -> None:
     """Write what a paper needs: table, figures, methods, a checklist, metadata, and what it takes to run it again."""
     from courtroom.experiments.bundle import write_bundle
@@ -319,7 +298,7 @@ app.command("figure")(figure)
 @app.command("inspect")
 def inspect(
     name: Name,
-    to: Annotated[Path, typer.Option(help="A folder for the logs, one for each arm.")],
+    to: Annotated[Path, Option(help="A folder for the logs, one for each arm.")],
 ) -> None:
     """Write an experiment as logs of Inspect: `inspect view --log-dir FOLDER` opens them. Needs the extra `inspect`."""
     from courtroom.experiments.inspect_log import write_logs
@@ -331,29 +310,26 @@ def inspect(
 
 @app.command("certainty")
 def certainty(
-    run_: Annotated[str, typer.Argument(metavar="RUN", help="A run with a verdict.")],
-    budget: Annotated[float | None, typer.Option(help="US dollars for all its repeats.")] = None,
-    most: Annotated[int, typer.Option(min=1, max=1000, help="Repeats at most.")] = 40,
+    run_: Annotated[str, Argument(metavar="RUN", help="A run with a verdict.")],
+    budget: Annotated[float | None, Option(help="US dollars for all its repeats.")] = None,
+    most: Annotated[int, Option(min=1, max=1000, help="Repeats at most.")] = 40,
     json_: Json = False,
 ) -> None:
     """How sure is a verdict? Repeat its run with other seeds until a sequential test shows or refutes the same outcome with at least 95 %."""
     with opened() as house:
         if budget is not None and budget <= 0:
             raise CourtroomError("--budget needs an amount above 0.")
-        found = house.experiments.repeats.go(
-            run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr)
-        )
-    if json_:
-        print(json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False))
-    else:
-        print(f"{found.sentence} {found.reason}".strip())
+        repeats = house.experiments.repeats
+        found = repeats.go(run_, budget, most, lambda now: print(f"{now.found.of} repeats", file=sys.stderr))
+    told = json.dumps({**found.model_dump(mode="json"), "sentence": found.sentence}, ensure_ascii=False)
+    print(told if json_ else f"{found.sentence} {found.reason}".strip())
 
 
 @app.command("canary")
 def canary(
     name: Name,
-    calls: Annotated[int, typer.Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
-    budget: Annotated[float | None, typer.Option(help="US dollars for this; the experiment's own holds too.")] = None,
+    calls: Annotated[int, Option(min=1, max=1_000, help="Recorded calls that are asked again, each twice.")] = 50,
+    budget: Annotated[float | None, Option(help="US dollars for this; the experiment's own holds too.")] = None,
     json_: Json = False,
 ) -> None:
     """Would it come out today? Ask a sample of the recorded calls again, and compare. The result is kept with the experiment."""

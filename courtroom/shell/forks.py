@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from pydantic import ValidationError
+from typer import Argument, Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import read_values
 from courtroom.engine.interventions import Action, ChangeSetup, read_actions
-from courtroom.engine.rehearsal import Estimate
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
@@ -66,32 +66,39 @@ def _ballot(letters: str, ballot: BallotComparison) -> str:
 
 
 def _values(letters: str, values: tuple[Any, ...] | list[Any]) -> str:
-    return " | ".join(f"{letter} {_short(value)}" for letter, value in zip(letters, values, strict=True))
-
-
-def _short(value: Any) -> str:
-    text = "-" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+    texts = [
+        "-" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        for value in values
+    ]
+    short = (text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..." for text in texts)
+    return " | ".join(f"{letter} {text}" for letter, text in zip(letters, short, strict=True))
 
 
 def fork(
-    run: Annotated[str, typer.Argument(help="The run to fork.")],
+    run: Annotated[str, Argument(help="The run to fork.")],
     set_: Set = None,
     from_: Annotated[
-        str | None, typer.Option("--from", help="Stage from which changes hold; default: from the beginning.")
+        str | None, Option("--from", help="Stage from which changes hold; default: from the beginning.")
     ] = None,
     intervene: Annotated[
-        Path | None, typer.Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
+        Path | None, Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
     ] = None,
-    who: Annotated[str, typer.Option(help="Who intervenes.")] = "somebody",
-    seed: Annotated[int | None, typer.Option(help="Another seed asks all that depends on chance anew.")] = None,
-    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls the fork would take.")] = False,
+    who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
+    seed: Annotated[int | None, Option(help="Another seed asks all that depends on chance anew.")] = None,
+    estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
 ) -> None:
     """Run a case again with something changed; what is not touched by it is served from the record."""
     with opened() as house:
         parent = house.record(run)
-        actions = _actions(intervene)
+        actions: list[Action] = []
+        if intervene is not None:
+            if not intervene.is_file():
+                raise CourtroomError(f"--intervene {intervene}: there is no such file.")
+            try:
+                actions = read_actions(intervene.read_text(encoding="utf-8"))
+            except ValidationError as error:
+                raise CourtroomError(f"--intervene {intervene}: {' '.join(explain(error))}") from error
         setup = parent.setup if from_ else setup_with(parent.setup, set_)
         if from_:
             actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
@@ -100,11 +107,16 @@ def fork(
             drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
         wanted = parent.run.seed if seed is None else seed
         found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run, interventions=planned)
-    _report(found, json_)
+    ask, anew = found.calls - found.on_record, dict(found.anew)
+    if json_:
+        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}))
+        return
+    why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
+    print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
 
 
 def compare(
-    runs_: Annotated[list[str], typer.Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")],
+    runs_: Annotated[list[str], Argument(metavar="RUN RUN [RUN RUN]", help="Two to four runs.")],
     json_: Json = False,
 ) -> None:
     """Put runs beside each other: what was put in, votes, answers, what was looked up."""
@@ -113,47 +125,19 @@ def compare(
     print(compared.model_dump_json() if json_ else "\n".join(lines(compared)))
 
 
-def _report(estimate: Estimate, as_json: bool) -> None:
-    ask = estimate.calls - estimate.on_record
-    if as_json:
-        print(
-            json.dumps({"calls": estimate.calls, "ask": ask, "serve": estimate.on_record, "anew": dict(estimate.anew)})
-        )
-        return
-    why = (
-        f" Anew: {', '.join(f'{title} {number}' for title, number in estimate.anew.items())}." if estimate.anew else ""
-    )
-    print(f"{ask} calls would be asked, {estimate.on_record} are served from the record.{why}")
-
-
-def _actions(path: Path | None) -> list[Action]:
-    if path is None:
-        return []
-    if not path.is_file():
-        raise CourtroomError(f"--intervene {path}: there is no such file.")
-    try:
-        return read_actions(path.read_text(encoding="utf-8"))
-    except ValidationError as error:
-        raise CourtroomError(f"--intervene {path}: {' '.join(explain(error))}") from error
-
-
 def what_if(
-    run: Annotated[str, typer.Argument(help="A finished run, or the id of a what-if to go on with it.")],
-    vary: Annotated[
-        list[str] | None, typer.Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")
-    ] = None,
+    run: Annotated[str, Argument(help="A finished run, or the id of a what-if to go on with it.")],
+    vary: Annotated[list[str] | None, Option(help="KEY=V1,V2,... as in --set; values with commas as JSON.")] = None,
     drop: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."
-        ),
+        Option(help="Leave each of these out in turn: a role in the plural, `evidence`, the key of a list of rules."),
     ] = None,
     propose: Annotated[
-        int | None, typer.Option(help="What would change the verdict? Single changes within this budget of calls.")
+        int | None, Option(help="What would change the verdict? Single changes within this budget of calls.")
     ] = None,
-    cross: Annotated[bool, typer.Option("--grid", help="Every combination, not one change at a time.")] = False,
-    seeds: Annotated[int, typer.Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
-    estimate: Annotated[bool, typer.Option(help="Ask nothing; say how many calls it would take.")] = False,
+    cross: Annotated[bool, Option("--grid", help="Every combination, not one change at a time.")] = False,
+    seeds: Annotated[int, Option(min=1, max=1000, help="How many seeds, from the run's own on.")] = 1,
+    estimate: Annotated[bool, Option(help="Ask nothing; say how many calls it would take.")] = False,
     json_: Json = False,
 ) -> None:
     """Ask what would have changed: many variants of one run; what they share is asked once."""
@@ -228,7 +212,10 @@ def _experiment(
         if not equals or not given:
             raise typer.BadParameter(f"--vary {text}: write KEY=V1,V2,...")
         if path.strip() == "seed":
-            seeds = [_seed(value) for value in read_values(given)]
+            seeds = read_values(given)
+            for value in seeds:
+                if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                    raise typer.BadParameter(f"--vary seed: {value} is no seed; seeds are whole numbers from 0 on.")
         else:
             axes.append(values(procedure.setup, path.strip(), read_values(given)))
     offered = left_out(procedure, base.setup, base.case, base.run.seed) if drop else {}
@@ -241,12 +228,6 @@ def _experiment(
         proposed = what_ifs.propose(run, budget, progress)
         axes.append(tuple(variant for variant, _ in proposed))
     return what_ifs.experiment(run, grid(*axes) if cross else singly(*axes), seeds)
-
-
-def _seed(value: Any) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise typer.BadParameter(f"--vary seed: {value} is no seed; seeds are whole numbers from 0 on.")
-    return value
 
 
 def _print(summary: dict[str, Any]) -> None:
@@ -264,14 +245,10 @@ MOST = 10_000
 
 
 def yardstick(
-    experiment: Annotated[
-        str, typer.Argument(help="The id of an experiment or a what-if, or an experiment's name.")
-    ] = "",
-    arm: Annotated[str, typer.Option(help="Only this arm; by default all arms together.")] = "",
-    procedure: Annotated[
-        str, typer.Option(help="In place of an experiment: all finished runs of this procedure.")
-    ] = "",
-    to: Annotated[Path | None, typer.Option(help="The curve as FILE.html, which opens in a browser.")] = None,
+    experiment: Annotated[str, Argument(help="The id of an experiment or a what-if, or an experiment's name.")] = "",
+    arm: Annotated[str, Option(help="Only this arm; by default all arms together.")] = "",
+    procedure: Annotated[str, Option(help="In place of an experiment: all finished runs of this procedure.")] = "",
+    to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
     """Hold runs in which a jury votes against juries of people: does it move from the first ballot to the verdict as they do? And how many voices has it?"""

@@ -1,16 +1,25 @@
-"""Cases and panels of personas from a shell: `courtroom cases`, `courtroom panels`."""
+"""Cases, panels of personas and the knowledge base from a shell: `courtroom cases`, `panels` and `knowledge`."""
 
+import json
+import sys
+from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_upload
 from courtroom.cases.readers.tables import names_from
+from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.bases import BUNDLED, IMPORTED, IN_BASES, KINDS, kept_as, origins
+from courtroom.knowledge.collection import Collection, Mode
+from courtroom.knowledge.embedding import embedding_problem
+from courtroom.knowledge.indexed_records import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
-from courtroom.shell.options import opened, read_bytes, tell_unreadable, write
+from courtroom.shell.options import Json, opened, read_bytes, tell_unreadable, write
 
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 
@@ -29,7 +38,7 @@ def cases(context: typer.Context) -> None:
 @cases_app.command("check")
 def check_case(
     path: Path,
-    labels: Annotated[str, typer.Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
+    labels: Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
 ) -> None:
     """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
     try:
@@ -64,8 +73,8 @@ def panels(context: typer.Context) -> None:
 
 @panels_app.command("import")
 def take_in(
-    file: Annotated[Path, typer.Argument(help="A CSV or YAML file, a person in each row.")],
-    name: Annotated[str, typer.Option(help="The panel's name; default: the file's.")] = "",
+    file: Annotated[Path, Argument(help="A CSV or YAML file, a person in each row.")],
+    name: Annotated[str, Option(help="The panel's name; default: the file's.")] = "",
 ) -> None:
     """Save the persons of a file as a panel, in place of one that has the name."""
     with opened() as house:
@@ -75,7 +84,7 @@ def take_in(
 
 
 @panels_app.command()
-def export(name: str, to: Annotated[Path, typer.Option(help="FILE.csv or FILE.yaml")]) -> None:
+def export(name: str, to: Annotated[Path, Option(help="FILE.csv or FILE.yaml")]) -> None:
     """Write a panel as CSV or YAML."""
     with opened() as house:
         panel = house.panels.load(name)
@@ -97,3 +106,155 @@ def delete(name: str) -> None:
     """Forget a panel."""
     with opened() as house:
         house.panels.delete(name)
+
+
+knowledge_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Look into the knowledge base, import into it, undo what it learned.",
+)
+
+
+SAID = {"add": "put beside what was there", "replace": "put in place of what was there"}
+DAY = "%Y-%m-%d"
+Base = Annotated[str, Option(help="Which knowledge base of criminal law.")]
+
+
+@knowledge_app.command("import")
+def import_(
+    file: Path,
+    into: Annotated[str, Option(help="`statutes`, `charges` or `cases`.")] = "cases",
+    base: Base = IMPORTED,
+    replace: Annotated[
+        bool, Option("--replace", help="Put the records in place of those of the base, not beside them.")
+    ] = False,
+) -> None:
+    """Import a file, whole or not at all."""
+    if into not in KINDS:
+        raise CourtroomError("--into must be `statutes`, `charges` or `cases`.")
+    if not file.is_file():
+        raise CourtroomError(f"{file} is not there. Check the path.")
+    with opened() as house:
+        checked = house.imports.check(into, file.name, file.read_bytes(), base, "replace" if replace else "add")
+        house.runner.do(house.imports.run(checked, _progress)).result()
+        print(
+            f"{checked.total} records of {file.name} are in “{into}” of the knowledge base “{base}”. Hear cases with it by "
+            f"--set base={base}."
+        )
+
+
+@knowledge_app.command()
+def bases(json_: Json = False) -> None:
+    """The knowledge bases, what each holds, and the files it is made of."""
+    found = []
+    with opened() as house:
+        for base in house.knowledge.bases():
+            held = {kind: len(house.knowledge.of(kind, base)) for kind in IN_BASES}
+            files = [origin for kind in KINDS for origin in origins(house.database, kept_as(kind, base))]
+            found.append({"base": base, "holds": held, "files": [one.model_dump(mode="json") for one in files]})
+            if not json_:
+                print("\t".join([base, *(f"{count} {kind}" for kind, count in held.items())]))
+                for origin in files:
+                    print(f"\t{origin.file}: {origin.records} records, {SAID[origin.how]}")
+    if json_:
+        print(json.dumps(found, ensure_ascii=False))
+
+
+@knowledge_app.command()
+def search(
+    text: str,
+    collection: Annotated[str, Option("--in", help="Which collection.")] = "statutes",
+    k: Annotated[int, Option(help="How many.", min=1)] = 5,
+    mode: Annotated[Mode, Option(help="By which ranking.")] = "hybrid",
+    base: Base = BUNDLED,
+    category: Annotated[str, Option(help="Only records of this category or charge.")] = "",
+    law: Annotated[str, Option(help="Only records under this article, e.g. 264.")] = "",
+    since: Annotated[
+        datetime | None, Option(help="Only records that came on this day or later.", formats=[DAY])
+    ] = None,
+    until: Annotated[
+        datetime | None, Option(help="Only records that came on this day or before.", formats=[DAY])
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """What is closest to a text, with all three scores."""
+    if not text.strip():
+        raise CourtroomError("Give some words to search for.")
+    only = Filter(category=category, law=law, since=since and since.date(), until=until and until.date())
+    with opened() as house:
+        hits = house.runner.do(_collection(house, collection, base).search(text, k, mode, only=only)).result()
+    rows = [{"id": one.record.id, **one.scores.model_dump()} for one in hits]
+    lines = ("\t".join("" if value is None else str(value) for value in row.values()) for row in rows)
+    print(json.dumps(rows) if json_ else "\n".join(lines), end="\n" if json_ or rows else "")
+
+
+@knowledge_app.command()
+def reindex(
+    collection: str,
+    embedding: Annotated[str, Option(help="By which embedding; the server's own where it is not given.")] = "",
+) -> None:
+    """Index a collection, e.g. `statutes` or `statutes.imported`, with an embedding, so that no look-up has to wait for that."""
+    if problem := embedding_problem(embedding):
+        raise CourtroomError(f"{problem[:1].upper()}{problem[1:]}.")
+    with opened() as house:
+        name, _, base = collection.partition(".")
+        known = _collection(house, name, base or BUNDLED, embedding)
+        house.runner.do(known.warm()).result()
+        embedded = house.knowledge.using(embedding).embedding.name
+        print(f"{len(known)} records of “{collection}” are indexed with {embedded}.")
+
+
+@knowledge_app.command()
+def lessons() -> None:
+    """All steps of learning, a line each, the number first."""
+    with opened() as house:
+        for taught in house.knowledge.lessons.all():
+            undone = " (undone)" if taught.undone else ""
+            print(f"{taught.seq}\t{taught.phase}{undone}\t{taught.run}\t{taught.why}")
+
+
+@knowledge_app.command()
+def undo(step: int) -> None:
+    """Undo a step of learning."""
+    with opened() as house:
+        house.knowledge.lessons.undo(step)
+        print(f"Step {step} is undone.")
+
+
+@knowledge_app.command()
+def snapshot(name: str) -> None:
+    """Name the learned memory as it is now; runs name it as their `memory`."""
+    with opened() as house:
+        print(f"{name}\t{house.knowledge.snapshot(name)}")
+
+
+@knowledge_app.command()
+def snapshots(json_: Json = False) -> None:
+    """All snapshots of the learned memory, a line each: name, digest, standards, directives, buffer."""
+    with opened() as house:
+        known = house.knowledge.snapshots.all()
+        for one in [] if json_ else known:
+            print(f"{one.name}\t{one.digest}\t{one.standards}\t{one.directives}\t{one.buffer}")
+        if json_:
+            print(json.dumps([one.model_dump(mode="json") for one in known]))
+
+
+@knowledge_app.command()
+def restore(name: str) -> None:
+    """Bring the learned memory back to a snapshot; `empty` is the one in which nothing was learned."""
+    with opened() as house:
+        house.knowledge.restore(name)
+        print(f"The memory is as in the snapshot “{name}”. This is a step of learning, which `undo` takes back.")
+
+
+def _collection(house: Courthouse, name: str, base: str, embedding: str = "") -> Collection[Any]:
+    known = house.knowledge.collections
+    if name not in known:
+        raise CourtroomError(f"There is no collection “{name}”. Known: {', '.join(known)}.")
+    if base not in house.knowledge.bases():
+        raise CourtroomError(f"There is no knowledge base “{base}”. Known: {', '.join(house.knowledge.bases())}.")
+    return house.knowledge.using(embedding).kept_under(kept_as(name, base))
+
+
+def _progress(what: str, done: int, total: int) -> None:
+    print(f"\r{what} {done} of {total}", end="" if done < total else "\n", file=sys.stderr, flush=True)

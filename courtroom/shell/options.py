@@ -9,15 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import typer
 from pydantic import ValidationError
+from typer import Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, read_value
 from courtroom.engine.payments import Payment
 from courtroom.engine.procedure import ROUND
-from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.settings import from_environment
@@ -65,10 +64,19 @@ def follow(house: Courthouse, run: str) -> None:
 def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = None) -> dict[str, Any]:
     """A run's result as plain data; what `--json` prints. What was billed `before` this command began counts as served from the record."""
     record = house.record(name)
-    new = {
-        path: paid.calls - (before[path].calls if before and path in before else 0)
-        for path, paid in record.paid.items()
-    }
+    billed = {path: paid.calls for path, paid in (before or {}).items()}
+    new = {path: paid.calls - billed.get(path, 0) for path, paid in record.paid.items()}
+    rounds = [path for path in record.tallies if record.stage(path.partition("/")[0]).stage_kind == ROUND]
+    has_rounds = any(kind.name == ROUND for kind in house.procedures[record.run.procedure].stages)
+    votes = [
+        {
+            "ballot": record.ballot_name(path),
+            **({"round": rounds.index(path) + 1} if path in rounds else {}),
+            **tally.counts,
+            "abstained": tally.abstained,
+        }
+        for path, tally in record.tallies.items()
+    ]
     prompt, completion = record.tokens
     run = record.run
     return {
@@ -80,9 +88,9 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "verdict": run.verdict.outcome if run.verdict else None,
         "summary": run.verdict.summary if run.verdict else "",
         "note": run.verdict.note if run.verdict else "",
-        **_rounds(house, record),
+        **({"rounds": len(rounds)} if has_rounds else {}),
         "ballots": len(record.tallies),
-        "votes": list(_votes(record)),
+        "votes": votes,
         "asked": sum(new.values()),
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
         "failed": record.failed,
@@ -94,24 +102,6 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "stages": [stage.name for stage in record.stages],
         **({"warnings": list(warnings)} if (warnings := record.setup.warnings()) else {}),
     }
-
-
-def _rounds(house: Courthouse, record: Record) -> dict[str, int]:
-    if not any(kind.name == ROUND for kind in house.procedures[record.run.procedure].stages):
-        return {}
-    return {"rounds": sum(_is_round(record, path) for path in record.tallies)}
-
-
-def _votes(record: Record) -> Iterator[dict[str, Any]]:
-    number = 0
-    for path, tally in record.tallies.items():
-        number += _is_round(record, path)
-        named = {"round": number} if _is_round(record, path) else {}
-        yield {"ballot": record.ballot_name(path), **named, **tally.counts, "abstained": tally.abstained}
-
-
-def _is_round(record: Record, ballot: str) -> bool:
-    return record.stage(ballot.partition("/")[0]).stage_kind == ROUND
 
 
 def write(path: Path, text: str) -> None:
@@ -146,13 +136,10 @@ def print_result(summary: dict[str, Any], as_json: bool) -> None:
 
 
 S = TypeVar("S", bound=Setup)
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5."),
-]
-Model = Annotated[str | None, typer.Option(help="`offline`, or any LiteLLM model id.")]
-Until = Annotated[str | None, typer.Option(help="Pause after this stage.")]
+Json = Annotated[bool, Option("--json", help="Print the result as JSON.")]
+Set = Annotated[list[str] | None, Option("--set", help="KEY=VALUE, e.g. model.timeout_s=5.")]
+Model = Annotated[str | None, Option(help="`offline`, or any LiteLLM model id.")]
+Until = Annotated[str | None, Option(help="Pause after this stage.")]
 
 
 def pairs(changes: Sequence[str] | None) -> dict[str, Any]:

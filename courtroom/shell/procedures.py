@@ -7,7 +7,7 @@ import json
 import logging
 import re
 import sys
-from collections.abc import AsyncIterator, Awaitable, Collection, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Collection, Iterator
 from dataclasses import replace
 from functools import wraps
 from pathlib import Path
@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
@@ -60,22 +61,30 @@ def list_(json_: Json = False) -> None:
 
 @models_app.command()
 def check(
-    model: Annotated[str, typer.Argument(help="A LiteLLM model id, e.g. openai/gpt-4o-mini.")],
-    connection: Annotated[str, typer.Option(help="The name of a connection that the server's owner lists.")] = "",
-    long: Annotated[int, typer.Option(help="Tokens of the long prompt.", min=100, max=2_000_000)] = 16_000,
+    model: Annotated[str, Argument(help="A LiteLLM model id, e.g. openai/gpt-4o-mini.")],
+    connection: Annotated[str, Option(help="The name of a connection that the server's owner lists.")] = "",
+    long: Annotated[int, Option(help="Tokens of the long prompt.", min=100, max=2_000_000)] = 16_000,
     procedures: Annotated[
-        bool, typer.Option("--procedures", help="Hear a sample case by each procedure instead; print what came of it.")
+        bool, Option("--procedures", help="Hear a sample case by each procedure instead; print what came of it.")
     ] = False,
-    only: Annotated[list[str] | None, typer.Option(help="With --procedures: only this one; may be repeated.")] = None,
-    wait: Annotated[float, typer.Option(help="With --procedures: seconds that one run may take.", min=1)] = 1800,
+    only: Annotated[list[str] | None, Option(help="With --procedures: only this one; may be repeated.")] = None,
+    wait: Annotated[float, Option(help="With --procedures: seconds that one run may take.", min=1)] = 1800,
     json_: Json = False,
 ) -> None:
     """Ask a model a schema, a stream, a picture and a long prompt; say what works, and what it cost."""
     from courtroom.upkeep.model_check import trials
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
-    if procedures:
-        _hear_samples(spec, wait, only or (), json_=json_)
+    if procedures:  # the table of docs/models.md, a row as soon as it is known
+        from courtroom.upkeep.procedure_check import HEAD, tallies
+
+        found = tallies(from_environment(), spec, wait, only or ())
+        if json_:
+            print(json.dumps([one.model_dump() for one in found]))
+            return
+        print(HEAD, flush=True)
+        for one in found:
+            print(one.row(), flush=True)
         return
 
     async def all_of(found: AsyncIterator[ModelTrial]) -> list[ModelTrial]:
@@ -83,7 +92,8 @@ def check(
         async for trial in found:
             done.append(trial)
             if not json_:
-                print(_line(trial), flush=True)
+                used = f"{trial.prompt_tokens:,} + {trial.completion_tokens:,} tokens, {trial.seconds:.1f} s"
+                print(f"{'ok' if trial.works else 'no'}\t{trial.about}\t{trial.sentence} ({used})", flush=True)
         return done
 
     done = asyncio.run(all_of(trials(spec, Connections.read(from_environment().connections), long)))
@@ -95,30 +105,12 @@ def check(
         print("What it cost is not known: LiteLLM has no price for this model.")
 
 
-def _hear_samples(spec: ModelSpec, wait_s: float, only: Sequence[str], *, json_: bool) -> None:
-    """The table of docs/models.md, a row as soon as it is known."""
-    from courtroom.upkeep.procedure_check import HEAD, tallies
-
-    found = tallies(from_environment(), spec, wait_s, only)
-    if json_:
-        print(json.dumps([one.model_dump() for one in found]))
-        return
-    print(HEAD, flush=True)
-    for one in found:
-        print(one.row(), flush=True)
-
-
-def _line(trial: ModelTrial) -> str:
-    used = f"{trial.prompt_tokens:,} + {trial.completion_tokens:,} tokens, {trial.seconds:.1f} s"
-    return f"{'ok' if trial.works else 'no'}\t{trial.about}\t{trial.sentence} ({used})"
-
-
 LAYOUT = Path(__file__).parent / "new_procedure"
 
 
 def options(
     traceback: Annotated[
-        bool, typer.Option("--traceback", help="Show errors in full on stderr, as the log has them.")
+        bool, Option("--traceback", help="Show errors in full on stderr, as the log has them.")
     ] = False,
 ) -> None:
     """Watch and steer deliberations from a shell. Progress is on stderr, the result on stdout."""
@@ -212,8 +204,8 @@ def tried(procedure: Procedure, home: Path) -> Iterator[str]:
 
 
 def new_procedure(
-    name: Annotated[str, typer.Argument(help="Small letters, digits and hyphens, e.g. two-judges.")],
-    to: Annotated[Path | None, typer.Option(help="The folder to make; by default one of that name here.")] = None,
+    name: Annotated[str, Argument(help="Small letters, digits and hyphens, e.g. two-judges.")],
+    to: Annotated[Path | None, Option(help="The folder to make; by default one of that name here.")] = None,
 ) -> None:
     """Lay out a small procedure that works, as a package of its own."""
     folder = to or Path(name)
@@ -239,39 +231,26 @@ def lay_out(name: str, folder: Path, taken: Collection[str] = ()) -> list[Path]:
         raise CourtroomError(f"{folder} holds something already. Name another folder with --to.")
     words = name.split("-")
     module = "_".join(words)
-    values = {
-        "name": name,
-        "module": module,
-        "title": " ".join(words).capitalize(),
-        "kind": "".join(map(str.title, words)),
-    }
-    places = {
-        "pyproject.toml": "pyproject.toml",
-        f"{module}/procedure.py": "procedure.py",
-        f"{module}/prompts/_system.md.j2": "_system.md.j2",
-        f"{module}/prompts/decide.md.j2": "decide.md.j2",
-    }
-    written = [folder / place for place in (*places, f"{module}/__init__.py")]
-    for path in written:
+    title, kind = " ".join(words).capitalize(), "".join(map(str.title, words))
+    files = ("pyproject.toml", "procedure.py", "prompts/_system.md.j2", "prompts/decide.md.j2")
+    written = [folder / file if file == "pyproject.toml" else folder / module / file for file in files]
+    for path, file in zip(written, files, strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
-    (folder / module / "__init__.py").write_text("", encoding="utf-8")
-    for place, source in places.items():
-        text = (LAYOUT / f"{source}.txt").read_text(encoding="utf-8")
-        (folder / place).write_text(Template(text).substitute(values), encoding="utf-8")
-    return written
+        text = Template((LAYOUT / f"{Path(file).name}.txt").read_text(encoding="utf-8"))
+        path.write_text(text.substitute(name=name, module=module, title=title, kind=kind), encoding="utf-8")
+    (written[1].parent / "__init__.py").write_text("", encoding="utf-8")
+    return [*written, written[1].parent / "__init__.py"]
 
 
 def align(
-    to: Annotated[Path, typer.Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
+    to: Annotated[Path, Option(help="A folder for sft.jsonl, dpo.jsonl and adapter.json.")],
     runs_: Annotated[
         list[str] | None,
-        typer.Argument(
-            help="Runs with a known judgment; by default all that are done and are no test of an experiment."
-        ),
+        Argument(help="Runs with a known judgment; by default all that are done and are no test of an experiment."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The model that reflects and corrects.")] = None,
+    model: Annotated[str | None, Option(help="The model that reflects and corrects.")] = None,
     set_: Set = None,
-    teacher: Annotated[str, typer.Option(help="Only drafts of this model are read.")] = "",
+    teacher: Annotated[str, Option(help="Only drafts of this model are read.")] = "",
     json_: Json = False,
 ) -> None:
     """Build training data for an expert from recorded runs with a known judgment."""

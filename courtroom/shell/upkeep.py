@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
+from typer import Argument, Option
 
 from courtroom.access import Access
 from courtroom.errors import CourtroomError, StoreError
 from courtroom.settings import Settings, from_environment
-from courtroom.sharing.actions import ACTIONS, ActionFilter, ActionLog
+from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json, opened
 from courtroom.store.database import Database
 from courtroom.upkeep.backup import restore as put_back
@@ -35,8 +36,8 @@ def people(context: typer.Context) -> None:
 
 @people_app.command()
 def give(
-    who: Annotated[str, typer.Argument(help="An id, or an e-mail address that one person has.")],
-    access: Annotated[str, typer.Argument(help="none, look, run or own")],
+    who: Annotated[str, Argument(help="An id, or an e-mail address that one person has.")],
+    access: Annotated[str, Argument(help="none, look, run or own")],
 ) -> None:
     """Give somebody an access."""
     with opened() as house:
@@ -55,7 +56,7 @@ SIGNS = {"fine": "ok", "mended": "mended", "wrong": "WRONG"}
 
 
 def doctor(
-    mend: Annotated[bool, typer.Option(help="Mend what can be mended; else nothing is written.")] = False,
+    mend: Annotated[bool, Option(help="Mend what can be mended; else nothing is written.")] = False,
     json_: Json = False,
 ) -> None:
     """Look everything over: store, indexes, media, libraries, settings, servers; exit code 1 where something is wrong."""
@@ -78,7 +79,7 @@ def doctor(
 
 
 def health(
-    app: Annotated[str, typer.Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
+    app: Annotated[str, Option(help="The app's address, e.g. http://localhost:8501; asked too.")] = "",
 ) -> None:
     """Whether the store, and the app, answer: exit code 0 or 1, for containers and monitors. Takes a second."""
     found = [store_health(from_environment()), *([app_health(app)] if app else [])]
@@ -88,8 +89,8 @@ def health(
 
 
 def actions(
-    action: Annotated[str, typer.Option(help=f"Only these: {', '.join(ACTIONS)}.")] = "",
-    on: Annotated[str, typer.Option(help="Only what was done to the run, case or experiment of this id.")] = "",
+    action: Annotated[str, Option(help=f"Only these: {', '.join(ACTIONS)}.")] = "",
+    on: Annotated[str, Option(help="Only what was done to the run, case or experiment of this id.")] = "",
 ) -> None:
     """Who did what on a server where people sign in, as CSV, oldest first."""
     database = Database(from_environment().database)
@@ -100,8 +101,8 @@ def actions(
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(help="FILE.zip")],
-    restore: Annotated[bool, typer.Option(help="Put FILE back into a COURTROOM_HOME without a store.")] = False,
+    file: Annotated[Path, Argument(help="FILE.zip")],
+    restore: Annotated[bool, Option(help="Put FILE back into a COURTROOM_HOME without a store.")] = False,
 ) -> None:
     """Copy the store and media into one file, also while runs go on; indexes are made anew."""
     settings = from_environment()
@@ -116,9 +117,7 @@ def backup(
 def migrate(
     to: Annotated[
         str,
-        typer.Option(
-            help="`postgresql://user@host/name`, or `sqlite` for the file in COURTROOM_HOME; it must be empty."
-        ),
+        Option(help="`postgresql://user@host/name`, or `sqlite` for the file in COURTROOM_HOME; it must be empty."),
     ],
 ) -> None:
     """Move the whole store into another database, and compare both. The old one stays as it is."""

@@ -35,8 +35,7 @@ from pages.parts.shared.blocks_view import MOST_SIDE_BY_SIDE, answer_view, block
 from pages.parts.shared.controls import status_badge
 from pages.parts.shared.differences import LETTERS, differences_view, setting, texts_beside
 from pages.parts.shared.house import open_run
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.table import count, duration, many, moment, money, table
+from pages.parts.shared.shown import count, duration, inert, literal, many, moment, money, table
 
 
 def chosen_runs(house: Courthouse) -> list[Record]:

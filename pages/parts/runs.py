@@ -17,18 +17,16 @@ from courtroom.evaluation.comparison import MOST
 from courtroom.evaluation.run_list import CaseLine, ExperimentLine, Line, RunFilter, RunLine, RunList
 from courtroom.language import _, translated
 from courtroom.questions.marks import Short
-from courtroom.sharing.rules import may_change
+from courtroom.sharing import may_change
 from pages.parts.experiments.list import open_experiment
 from pages.parts.live.questions_view import keep_mark
 from pages.parts.shared.actions import do, errors_shown, undo_bar
 from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.controls import report_html, status_badge
-from pages.parts.shared.house import open_run
-from pages.parts.shared.inert import literal
+from pages.parts.shared.house import open_run, your_name
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.reader import your_name
 from pages.parts.shared.share_view import download
-from pages.parts.shared.table import many, moment
+from pages.parts.shared.shown import literal, many, moment
 
 MOST_OFFERED = 100
 """So many are offered at once; a search finds the others."""

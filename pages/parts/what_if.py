@@ -35,9 +35,8 @@ from pages.parts.experiments.view import downloads, every_cell, failures, leave,
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
 from pages.parts.runs import runs_to_choose
 from pages.parts.shared.actions import errors_shown, offered
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob_values, varied
-from pages.parts.shared.table import heads, many, moment, table
+from pages.parts.shared.shown import declared, heads, literal, many, moment, table
 
 WAYS = ("What would change this verdict?", "Choose what to vary")
 

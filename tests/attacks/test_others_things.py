@@ -17,7 +17,7 @@ from courtroom.experiments.hypotheses import Hypothesis
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.audit import AuditPlan
-from courtroom.sharing.links import share
+from courtroom.sharing import share
 from tests.attacks.test_access import guarded, services
 from tests.signing_in import closed_house, person
 

@@ -4,6 +4,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
 from itertools import cycle
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from courtroom.sharing.links import Links, share
+from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
 from tests.attacks.tab import SECRET, Tab, tab
@@ -166,7 +167,7 @@ class Session:
 
 async def test_messages_that_wait_take_no_more_room_than_a_bound_however_large_they_are() -> None:
     answered: list[BackMsg] = []
-    answer = protocol._handle_message(lambda session, message: answered.append(message))
+    answer = partial(protocol._handle_message, lambda session, message: answered.append(message))
     session, large, began = Session(), {"id": "a", "json_value": "x" * 2**22}, time.monotonic()
     for _ in range(100):
         answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [large]}}))  # type: ignore[arg-type]

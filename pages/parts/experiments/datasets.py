@@ -18,14 +18,13 @@ from courtroom.datasets.imports import ImportProgress
 from courtroom.datasets.row import DatasetInfo, ImportCounts
 from courtroom.datasets.statistics import ALL, Statistics, measure
 from courtroom.datasets.store import THREE_ONE_TWO
-from courtroom.figures.dataset import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
+from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.language import _, translated
 from pages.parts.experiments.list import sample_buttons
 from pages.parts.shared.actions import do, errors_shown, offered
 from pages.parts.shared.case_view import MARKS
 from pages.parts.shared.house import courthouse
-from pages.parts.shared.inert import inert, literal
-from pages.parts.shared.table import many, one_of, table
+from pages.parts.shared.shown import inert, literal, many, one_of, table
 
 
 def kept_file(name: str, content: bytes) -> Path:

@@ -23,10 +23,9 @@ from courtroom.models.spec import OFFLINE, PERSON
 from pages.parts.experiments.datasets import kept_file
 from pages.parts.experiments.list import open_experiment, sample_buttons
 from pages.parts.shared.actions import errors_shown
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import keys_form, offer_label, reachable, typed_keys
-from pages.parts.shared.table import count, duration, many, money, table
+from pages.parts.shared.shown import count, declared, duration, literal, many, money, table
 
 AS_WRITTEN = ""
 

@@ -6,18 +6,22 @@ import streamlit as st
 
 from courtroom.access import Access
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import CaseSample, add_sample, samples
+from courtroom.datasets.samples import add_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
 from pages.parts.shared.actions import offered, runs_here
-from pages.parts.shared.inert import declared, literal
-from pages.parts.shared.table import many, moment, page_of, unreadable_rows
+from pages.parts.shared.shown import declared, literal, many, moment, page_of, unreadable_rows
 
 
 @offered(Access.RUN)
 def sample_buttons(house: Courthouse) -> None:
     """A button for each; one that is here already says so."""
     here = {info.name for info in house.datasets.list()}
+
+    def add(name: str) -> None:
+        add_sample(house.datasets, house.library, name)
+        st.session_state["dataset_chosen"] = st.session_state["experiment-dataset"] = name
+
     st.caption(_("Cases that come with Courtroom, as datasets. They are few and made up: good to try things with."))
     with st.container(horizontal=True):
         for one in samples(house.library):
@@ -27,14 +31,9 @@ def sample_buttons(house: Courthouse) -> None:
                 icon=":material/check:" if one.name in here else ":material/add:",
                 disabled=one.name in here,
                 help=_("Add the dataset “{name}”.", name=literal(one.name)),
-                on_click=_add,
-                args=(house, one),
+                on_click=add,
+                args=(one.name,),
             )
-
-
-def _add(house: Courthouse, sample: CaseSample) -> None:
-    add_sample(house.datasets, house.library, sample.name)
-    st.session_state["dataset_chosen"] = st.session_state["experiment-dataset"] = sample.name
 
 
 WITHOUT_PAPER = "To begin with"
@@ -49,51 +48,36 @@ def recipe_list(house: Courthouse) -> None:
             "the measures. You can run it as it stands, or with other cases and models."
         )
     )
+    bundled = {sample.name for sample in samples(house.library)}
     for paper, those in groupby(recipes(), lambda one: one.paper):
         st.subheader(literal(paper) if paper else WITHOUT_PAPER)
         for one in those:
-            _recipe(house, one)
-
-
-def _recipe(house: Courthouse, one: Recipe) -> None:
-    with st.container(border=True):
-        with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-            where = f"**{literal(one.shows[:1].upper() + one.shows[1:])}** · " if one.shows else ""
-            st.markdown(f"{where}{literal(one.experiment.title)}", width="content")
-            with st.container(horizontal=True, vertical_alignment="center", width="content"):
-                st.badge(many(len(one.experiment.arms), "arm"), color="gray")
-                if ready(house, one):
-                    st.badge(_("Its cases are here"), icon=":material/check:", color="green")
-                else:
-                    st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
-                st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
-        st.caption(literal(" ".join(one.remarks)))
-        if not ready(house, one):
-            st.caption(
-                _(
-                    "**{missing}** Or use it with other cases of the same kind.",
-                    missing=literal(one.missing(house.datasets)),
-                ),
-                help=literal(HOW),
-            )
-
-
-def ready(house: Courthouse, one: Recipe) -> bool:
-    """Whether its cases are here, or come with Courtroom."""
-    return not one.missing(house.datasets) or one.experiment.dataset.name in _bundled(house)
+            missing = one.missing(house.datasets)
+            is_ready = not missing or one.experiment.dataset.name in bundled
+            with st.container(border=True):
+                with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+                    where = f"**{literal(one.shows[:1].upper() + one.shows[1:])}** · " if one.shows else ""
+                    st.markdown(f"{where}{literal(one.experiment.title)}", width="content")
+                    with st.container(horizontal=True, vertical_alignment="center", width="content"):
+                        st.badge(many(len(one.experiment.arms), "arm"), color="gray")
+                        if is_ready:
+                            st.badge(_("Its cases are here"), icon=":material/check:", color="green")
+                        else:
+                            st.badge(_("Needs a dataset"), icon=":material/dataset:", color="orange")
+                        st.button(_("Use"), key=f"recipe-{one.name}", on_click=use, args=(house, one))
+                st.caption(literal(" ".join(one.remarks)))
+                if not is_ready:
+                    text = _("**{missing}** Or use it with other cases of the same kind.", missing=literal(missing))
+                    st.caption(text, help=literal(HOW))
 
 
 def use(house: Courthouse, one: Recipe) -> None:
     """Take it to the form; bundled cases that it needs are added."""
     name = one.experiment.dataset.name
-    if one.missing(house.datasets) and name in _bundled(house):
+    if one.missing(house.datasets) and name in {sample.name for sample in samples(house.library)}:
         add_sample(house.datasets, house.library, name)
     st.session_state["experiment-begin"] = one.name
     st.session_state["experiments-part"] = "New"
-
-
-def _bundled(house: Courthouse) -> set[str]:
-    return {sample.name for sample in samples(house.library)}
 
 
 PAGE = 20
@@ -163,8 +147,7 @@ def _welcome(house: Courthouse) -> None:
             ("Datasets", "Bring a dataset", ":material/upload:"),
             ("New", "Choose cases and arms", ":material/tune:"),
         ):
-            st.button(declared(title), key=f"experiment-to-{part}", icon=icon, on_click=_turn_to, args=(part,))
-
-
-def _turn_to(part: str) -> None:
-    st.session_state["experiments-part"] = part
+            to = {"experiments-part": part}
+            st.button(
+                declared(title), key=f"experiment-to-{part}", icon=icon, on_click=st.session_state.update, args=(to,)
+            )

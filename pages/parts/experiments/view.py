@@ -1,7 +1,7 @@
 """One experiment: how far it is, its table, which differences hold, its figures, its cells."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -22,15 +22,14 @@ from courtroom.figures.experiment import draw_breakdown, draw_frontier, draw_mat
 from courtroom.language import N_, _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, Audit, AuditPlan, auditable
+from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, AuditPlan, auditable
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
 from pages.parts.shared.actions import do, errors_shown, offered
 from pages.parts.shared.controls import status_badge
-from pages.parts.shared.inert import literal
+from pages.parts.shared.house import CHOSEN
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.reader import CHOSEN
 from pages.parts.shared.share_view import download, share_popover
-from pages.parts.shared.table import count, duration, in_language, many, money, table
+from pages.parts.shared.shown import count, duration, in_language, literal, many, money, table
 
 LOOK_S = 1.0
 MOST_RUNS = 50
@@ -43,14 +42,36 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
     if not any(house.procedures[name].peers for name in procedures if name in house.procedures):
         return
     with st.expander(_("Why members changed sides"), icon=":material/troubleshoot:"):
-        _audits_table(house, results)
+        found = arm_audits(
+            results.rows, house.asides.audited(), lambda run: house.audits.of(house.runner.latest.of(run))
+        )
+        if found:
+            names = [name for name in MEANINGS if any(name in line.shares for line in found)]
+            shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in found]
+            audited = [(line.arm, line.runs, len(line.audits), *of) for line, of in zip(found, shares, strict=True)]
+            table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
+        else:
+            st.caption(_("No change of sides in these runs was audited yet."))
         st.caption(
             _(
                 "An audit asks each change of sides again: as it was, with the peers' votes alone, with their reasons alone, "
                 "and with neither. The answers are kept beside the runs and change nothing in them."
             )
         )
-        if _under_way(house, first_runs(results.rows, MOST_RUNS)) or not may(Access.RUN):
+        runs, under_way = first_runs(results.rows, MOST_RUNS), house.audits.under_way
+
+        def left() -> int:
+            return sum(run in under_way and not under_way[run].done() for run in runs)
+
+        @st.fragment(run_every=LOOK_S)
+        def look() -> None:
+            if not (now := left()):
+                st.rerun()
+            st.caption(_(":material/hourglass: {left} still being audited.", left=many(now, "run")))
+
+        if going_on := left():
+            look()
+        if going_on or not may(Access.RUN):
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
             each = st.number_input(_("Runs of each arm"), 1, MOST_RUNS, 3, key="audits-runs", width=160)
@@ -61,20 +82,6 @@ def audits_view(house: Courthouse, results: ExperimentResults) -> None:
             st.session_state["audits-planned"] = choice
         if st.session_state.get("audits-planned") == choice:
             _start(house, first_runs(results.rows, each), seeds)
-
-
-def _audits_table(house: Courthouse, results: ExperimentResults) -> None:
-    def audits_of(run: str) -> Sequence[Audit]:
-        return house.audits.of(house.runner.latest.of(run))
-
-    lines = arm_audits(results.rows, house.asides.audited(), audits_of)
-    if not lines:
-        st.caption(_("No change of sides in these runs was audited yet."))
-        return
-    names = [name for name in MEANINGS if any(name in line.shares for line in lines)]
-    shares = [[f"{line.shares.get(name, 0.0):.0%}" for name in names] for line in lines]
-    audited = [(line.arm, line.runs, len(line.audits), *of) for line, of in zip(lines, shares, strict=True)]
-    table(pd.DataFrame(audited, columns=["arm", "runs", "votes audited", *names]))
 
 
 @offered(Access.RUN)
@@ -117,22 +124,6 @@ def _plan(house: Courthouse, run: str, seeds: int) -> AuditPlan:
     return house.audits.plan(record, [one.call.path for one in auditable(procedure, record)], seeds)
 
 
-def _under_way(house: Courthouse, runs: Sequence[str]) -> bool:
-    """Whether audits of these runs go on; the page is drawn anew once they have ended."""
-    if not _open(house, runs):
-        return False
-
-    @st.fragment(run_every=LOOK_S)
-    def look() -> None:
-        left = _open(house, runs)
-        if not left:
-            st.rerun()
-        st.caption(_(":material/hourglass: {left} still being audited.", left=many(left, "run")))
-
-    look()
-    return True
-
-
 def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
     """What came of asking recorded calls again, and a button that asks."""
     with st.expander(_("Would it come out today?"), icon=":material/history:"):
@@ -146,11 +137,6 @@ def canary_view(house: Courthouse, kept: StoredExperiment) -> None:
             calls = int(st.number_input(_("Recorded calls"), 1, MOST, CALLS, key="canary-calls", width=160))
             if st.button(_("Ask these again"), key="canary-ask"):
                 do(lambda: house.experiments.canary(kept.id, calls, keys=typed_keys()))
-
-
-def _open(house: Courthouse, runs: Sequence[str]) -> int:
-    under_way = house.audits.under_way
-    return sum(run in under_way and not under_way[run].done() for run in runs)
 
 
 STATES: tuple[State, State, State] = ("done", "failed", "waiting")
@@ -184,26 +170,23 @@ def progress_view(house: Courthouse, kept: StoredExperiment) -> None:
         took = store.took(kept.id)
         spent = sum(cost or 0.0 for _, _, cost in took.values())
         paid = _(", {cost} so far", cost=literal(money(spent))) if spent else ""
-        left = _left(kept, ended, total)
+        left = ""
+        if kept.status == "running":  # about how long it takes, from how fast cells ended since this session looks
+            seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
+            since, gone = time.monotonic() - seen[0], ended - seen[1]
+            left = _(", about {since} left", since=duration(since / gone * (total - ended))) if gone > 0 else ""
         text = _("{ended} of {total} cells{left}{paid}", ended=f"{ended:,}", total=f"{total:,}", left=left, paid=paid)
         st.progress(ended / total, text)
-        _by_arm(kept, counts, took)
-
-
-def _by_arm(
-    kept: StoredExperiment, counts: Mapping[tuple[int, State], int], took: Mapping[int, tuple[int, int, float | None]]
-) -> None:
-    lines = []
-    for place, arm in enumerate(kept.experiment.arms):
-        done, failed, waiting = (counts.get((place, state), 0) for state in STATES)
-        calls, tokens, cost = took.get(place, (0, 0, 0.0))
-        share = (done + failed) / max(1, done + failed + waiting)
-        lines.append(
-            {"Arm": arm.name, "Progress": share, "Done": done, "Failed": failed, "Calls": count(calls),
-             "Tokens": count(tokens), "Money": money(cost) if calls else "–"}
-        )  # fmt: skip
-    bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
-    table(pd.DataFrame(lines), {"Progress": bar})
+        lines = []
+        for place, arm in enumerate(kept.experiment.arms):
+            done, failed, waiting = (counts.get((place, state), 0) for state in STATES)
+            calls, tokens, cost = took.get(place, (0, 0, 0.0))
+            share = (done + failed) / max(1, done + failed + waiting)
+            paid = money(cost) if calls else "–"
+            lines.append((arm.name, share, done, failed, count(calls), count(tokens), paid))
+        bar = st.column_config.ProgressColumn(_("Progress"), format="percent", min_value=0, max_value=1)
+        heads = ["Arm", "Progress", "Done", "Failed", "Calls", "Tokens", "Money"]
+        table(pd.DataFrame(lines, columns=heads), {"Progress": bar})
 
 
 @offered(Access.RUN)
@@ -222,15 +205,6 @@ def _budget(house: Courthouse, kept: StoredExperiment) -> None:
             budget = now.model_copy(update=limits)
             house.experiments.store.replace(kept.experiment.model_copy(update={"budget": budget}))
             st.rerun()
-
-
-def _left(kept: StoredExperiment, ended: int, total: int) -> str:
-    """About how long it still takes, from how fast cells ended since this session looks."""
-    if kept.status != "running":
-        return ""
-    seen = st.session_state.setdefault(f"experiment-seen-{kept.id}", (time.monotonic(), ended))
-    since, gone = time.monotonic() - seen[0], ended - seen[1]
-    return _(", about {since} left", since=duration(since / gone * (total - ended))) if gone > 0 else ""
 
 
 def leave() -> None:
@@ -270,9 +244,9 @@ def failures(house: Courthouse, results: ExperimentResults) -> None:
         for arm, reason, number in results.failures[:MOST_REASONS]:
             st.caption(f"{literal(arm)}, {many(number, 'cell')}: {literal(reason)}")
         with st.expander(_("Each of them")):
-            addresses = (f"deliberation?run={row.run}" if row.run else None for row in failed)
             lines = [
-                (row.arm, row.row, row.repeat + 1, row.reason, to) for row, to in zip(failed, addresses, strict=True)
+                (row.arm, row.row, row.repeat + 1, row.reason, f"deliberation?run={row.run}" if row.run else None)
+                for row in failed
             ]
             table(pd.DataFrame(lines, columns=["arm", "case", "repeat", "reason", "run"]), run_links())
 
@@ -391,8 +365,7 @@ def experiment_view(house: Courthouse, kept: StoredExperiment) -> None:
     if yardstick_chosen(house, kept):
         yardstick_view(house, kept)
         return
-    if results.table.lines:
-        _shown(house, results)
+    _shown(house, results)
     audits_view(house, results)
     canary_view(house, kept)
     every_cell(results)
@@ -409,17 +382,15 @@ def experiment_to_read(house: Courthouse, kept: StoredExperiment) -> None:
         st.info(_("No cell is done yet."), icon=":material/hourglass_empty:")
         return
     results = _results(house, kept.id, tuple(sorted(counts.items())), kept.experiment.model_dump_json())
-    if results.table.lines:
-        _shown(house, results, to_runs=False)
+    _shown(house, results, to_runs=False)
 
 
 def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = True) -> None:
-    groups = results.table.groups
-    group = (
-        st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
-        if len(groups) > 1
-        else groups[0]
-    )
+    if not results.table.lines:
+        return
+    group, *others = groups = results.table.groups
+    if others:
+        group = st.selectbox(_("Cases"), groups, key="experiment-group", format_func=translated)
     arms = [arm for arm in results.kept.experiment.arms if arm.procedure]
     if any((arm.model or arm.set.get("model.id", OFFLINE)) == OFFLINE for arm in arms):
         st.caption(translated(NOTICE))
@@ -466,10 +437,10 @@ def _shown(house: Courthouse, results: ExperimentResults, *, to_runs: bool = Tru
             for pair in pairs:
                 st.markdown(f"- {literal(sentence(pair))}")
     by_name = {measure.name: measure for measure in results.measures}
-    measure = by_name[
-        st.selectbox(_("Figures of"), list(by_name), format_func=lambda one: by_name[one].title, key="experiment-of")
-    ]
-    theme = st.context.theme.type or "light"
+    named = st.selectbox(
+        _("Figures of"), list(by_name), format_func=lambda one: by_name[one].title, key="experiment-of"
+    )
+    measure, theme = by_name[named], st.context.theme.type or "light"
     st.plotly_chart(draw_values(results.table, group, measure, theme), key="experiment-values")
     if any(spent.calls for spent in results.table.spent.values()):
         st.subheader(

@@ -11,9 +11,8 @@ from courtroom.evaluation.yardstick import Line, Yardstick, applies, of_runs
 from courtroom.experiments.store import StoredExperiment
 from courtroom.figures.experiment import draw_yardstick
 from courtroom.language import _, translated
-from pages.parts.shared.inert import literal
 from pages.parts.shared.share_view import download
-from pages.parts.shared.table import one_of, table
+from pages.parts.shared.shown import literal, one_of, table
 
 PARTS = ("Results", "Beside people")
 ALL_ARMS = "All arms"

@@ -20,9 +20,8 @@ from courtroom.law import Charge, Statute
 from courtroom.models.spec import OFFLINE
 from pages.parts.shared.actions import errors_shown, offered, undo_bar
 from pages.parts.shared.case_view import MARKS
-from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.models_form import embedding_choice, start_with_models
-from pages.parts.shared.table import count, page_of, table, unreadable_rows
+from pages.parts.shared.shown import count, inert, literal, page_of, table, unreadable_rows
 
 LIVE_S = 0.5
 SHOWN = "imported-into"

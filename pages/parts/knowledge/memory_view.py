@@ -8,7 +8,7 @@ import streamlit as st
 from courtroom.access import Access, may
 from courtroom.courthouse import Courthouse
 from courtroom.engine.procedure import Procedure, Source
-from courtroom.figures.memory import draw_confidence, draw_standards
+from courtroom.figures.graph import draw_confidence, draw_standards
 from courtroom.knowledge.lessons import RecordChange, Taught
 from courtroom.knowledge.memory import Directive, Recall, Standard
 from courtroom.language import _, translated
@@ -16,9 +16,8 @@ from courtroom.models.spec import OFFLINE
 from courtroom.text.words import changes
 from pages.parts.shared.actions import do, errors_shown
 from pages.parts.shared.blocks_view import diff_html
-from pages.parts.shared.inert import inert, literal
 from pages.parts.shared.models_form import start_with_models
-from pages.parts.shared.table import moment, page_of, table, unreadable_rows
+from pages.parts.shared.shown import inert, literal, moment, page_of, table, unreadable_rows
 
 TOLD = {
     "standards": "Verified trajectories whose judgment was the real one. Two are linked where their labels are identical and "

@@ -15,15 +15,15 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
 from courtroom.language import N_, _, listed, translated
 from courtroom.media.medium import Medium
-from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.interview import last_call
 from courtroom.room.player import part, style
 from pages.parts.live.questions_view import audit_view, interview_view, marks_view
 from pages.parts.shared.blocks_view import answer_view, choice_html, choice_words
 from pages.parts.shared.case_view import medium_view
-from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import duration, money, table
+from pages.parts.shared.shown import duration, escaped, inert, literal, money, table
+
+SOURCES = {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}
 
 
 def calls_table(house: Courthouse, record: Record) -> None:
@@ -42,17 +42,16 @@ def calls_table(house: Courthouse, record: Record) -> None:
         _("Stage"), ["All", *dict.fromkeys(call.stage for call in record.calls)], format_func=translated
     )
     member = top[1].selectbox(_("Member"), ["All", *names], format_func=lambda i: names.get(i, i))
-    state = top[2].selectbox(_("Show"), ["All", "Asked", "On record", "Failed", "Asked again"], format_func=translated)
     tests: dict[str, Callable[[Called], bool]] = {
+        "All": lambda c: True,
         "Asked": lambda c: c.source == "asked",
         "On record": lambda c: c.source == "recorded",
         "Failed": lambda c: c.value is None,
         "Asked again": lambda c: len(c.keys) > 1,
     }
+    fits = tests[top[2].selectbox(_("Show"), list(tests), format_func=translated)]
     calls = [
-        call
-        for call in record.calls
-        if stage in ("All", call.stage) and member in ("All", call.member) and (state == "All" or tests[state](call))
+        call for call in record.calls if stage in ("All", call.stage) and member in ("All", call.member) and fits(call)
     ]
     shown_calls = pd.DataFrame(
         {
@@ -61,7 +60,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
             N_("member"): [names.get(call.member, call.member) for call in calls],
             N_("question"): [call.title for call in calls],
             N_("model"): [call.model for call in calls],
-            N_("source"): [_source(call) for call in calls],
+            N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
             N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
             N_("money"): [money(call.cost) for call in calls],
             N_("latency"): [duration(call.latency_s) for call in calls],
@@ -74,19 +73,6 @@ def calls_table(house: Courthouse, record: Record) -> None:
         st.caption(_("{calls} calls. Select a row to read the prompt and the answer.", calls=len(calls)))
         return
     _whole(house, record, calls[rows[0]])
-
-
-def _source(call: Called) -> str:
-    if call.value is None:
-        return N_("failed")
-    return {"asked": N_("asked"), "recorded": N_("on record"), "person": N_("a person")}[call.source]
-
-
-def _teller(reply: Reply) -> str:
-    by = _("Answered by {model}", model=literal(reply.model or _("a model that was not named")))
-    system = f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
-    connection = _(" through {connection}", connection=literal(reply.connection)) if reply.connection else ""
-    return by + system + connection + (_(" at {address}", address=literal(reply.address)) if reply.address else "")
 
 
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
@@ -117,12 +103,15 @@ def _whole(house: Courthouse, record: Record, call: Called) -> None:
         if call.value:
             answer_view(call.value)
         for key in call.keys:
-            reply = house.answers.of(record.run).reply(key)
-            if reply:
+            if reply := house.answers.of(record.run).reply(key):
                 with st.expander(_("As it came")):
                     st.code(reply.text, language=None, wrap_lines=True)
                 if reply.model or reply.address:
-                    st.caption(_teller(reply))
+                    told = _("Answered by {model}", model=literal(reply.model or _("a model that was not named")))
+                    told += f" ({literal(reply.fingerprint)})" if reply.fingerprint else ""
+                    if reply.connection:
+                        told += _(" through {connection}", connection=literal(reply.connection))
+                    st.caption(told + (_(" at {address}", address=literal(reply.address)) if reply.address else ""))
                 st.caption(
                     _(
                         "{prompt} + {completion} tokens ({cached} cached) · {cost} · {latency_s} · {attempts} attempt(s)",
@@ -185,24 +174,17 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
             st.warning(_("No answer: {error}", error=literal(call.error)))
         if call.value:
             answer_view(call.value)
-        media = _media(house, record, call)
+        messages = house.answers.of(record.run).request(call.keys[0]) if call.keys else ()
+        media = [part for message in messages for part in message.parts if isinstance(part, Medium)]
         if media:
             with st.expander(_("Looked at {media} pictures or videos", media=len(media)), icon=":material/image:"):
                 for column, medium in zip(st.columns(max(2, len(media))), media, strict=False):
                     with column:
                         medium_view(house, medium, key=call.path)
         if call.described:
-            st.caption(
-                _("By description only, as this model can't see: {media}", media=literal(", ".join(call.described)))
-            )
+            named = literal(", ".join(call.described))
+            st.caption(_("By description only, as this model can't see: {media}", media=named))
         st.caption(literal(call.path))
-
-
-def _media(house: Courthouse, record: Record, call: Called) -> list[Medium]:
-    if not call.keys:
-        return []
-    messages: Any = house.answers.of(record.run).request(call.keys[0])
-    return [part for message in messages for part in message.parts if isinstance(part, Medium)]
 
 
 member_cards = st.components.v2.component(
@@ -250,7 +232,13 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
         key="member_filter",
     )
     by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
-    members = [member for member in voters if _fits(shown, choices, last.get(member.id))]
+
+    def fits(vote: Voted | None) -> bool:
+        if shown is None or vote is None:
+            return shown is None
+        return vote.changed if shown == "Changed sides" else vote.choice == choices.get(shown)  # None is an abstention
+
+    members = [member for member in voters if fits(last.get(member.id))]
     if not members:
         st.caption(_("No member fits this filter."))
     votes = ((member, last.get(member.id)) for member in members)
@@ -261,14 +249,6 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
     key = f"members-{record.run.id}"
     member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
-
-
-def _fits(shown: str | None, choices: dict[str, str], vote: Voted | None) -> bool:
-    if shown is None or vote is None:
-        return shown is None
-    if shown == "Changed sides":
-        return vote.changed
-    return vote.choice == choices.get(shown)  # None is an abstention
 
 
 def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import segno
 import streamlit as st
 
-from courtroom.access import Access
+from courtroom.access import Access, may
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
@@ -22,12 +22,11 @@ from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.models.spec import OFFLINE
 from courtroom.questions.audience import BEFORE, Liked, is_phone
-from courtroom.room.live_audiences import AudienceSnapshot, LiveAudiences, Poll
+from courtroom.room.live_audiences import LiveAudiences, Poll
 from courtroom.room.scene import Moment
 from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.house import courthouse, server_address
-from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import many, money
+from pages.parts.shared.shown import escaped, inert, literal, many, money
 
 # The id is made and kept in the browser: a page that is loaded again is the same phone, and no cookie is needed.
 _ID = """
@@ -47,14 +46,10 @@ _phone = st.components.v2.component("courtroom_phone", js=_ID)
 
 def phone_id() -> str:
     """The random id of this browser; empty until it has said it, which takes a moment."""
-    phone = str(st.session_state.get("phone", ""))
-    if phone:
-        return phone
-    said = str(_phone(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id or "")
-    if is_phone(said):
-        st.session_state["phone"] = said
-        return said
-    return ""
+    if not st.session_state.get("phone"):
+        said = str(_phone(key="phone-id", default={"id": ""}, on_id_change=lambda: None, height=1).id or "")
+        st.session_state["phone"] = said if is_phone(said) else ""
+    return str(st.session_state["phone"])
 
 
 @st.cache_resource(show_spinner=False)
@@ -246,19 +241,18 @@ def invite_button(house: Courthouse, procedure: Procedure, record: Record) -> No
     if audience and audience.closed is None:
         st.markdown(f":material/qr_code: [{_('The audience')}](#{PANEL})", width="content")
         return
+
+    def invite() -> None:
+        house.audiences.open(record.run.id, 0 if record.run.status == "done" else None)
+        st.session_state["invited"] = record.run.id
+
     st.button(
         _("Invite an audience"),
         key="do-invite",
         icon=":material/groups:",
         help=_("People follow on their phones and vote alongside the members. Nothing of it changes the run."),
-        on_click=_invite,
-        args=(house, record),
+        on_click=invite,
     )
-
-
-def _invite(house: Courthouse, record: Record) -> None:
-    house.audiences.open(record.run.id, 0 if record.run.status == "done" else None)
-    st.session_state["invited"] = record.run.id
 
 
 def can_have_one(procedure: Procedure) -> bool:
@@ -286,62 +280,47 @@ def audience_view(house: Courthouse, record: Record) -> None:
 
 
 def _live(token: str) -> None:
-    snapshot = live_audiences().snapshot(token)
+    all_live = live_audiences()
+    snapshot, store = all_live.snapshot(token), all_live.audiences
     audience = snapshot.audience
-    voted = live_audiences().audiences.voters(audience.run)
-    closed = audience.closed is not None
+    voted, closed = store.voters(audience.run), audience.closed is not None
+
+    def show(shown: int) -> None:
+        store.show(audience.run, shown)
+        all_live.snapshot(token, now=True)
+
     with st.container(horizontal=True, vertical_alignment="center"):
         if closed:
             st.badge(_("Closed"), icon=":material/lock:", color="gray")
         else:
-            st.badge(
-                _("{people} here", people=many(live_audiences().people(token), "phone")),
-                icon=":material/smartphone:",
-                color="blue",
-            )
+            people = _("{people} here", people=many(all_live.people(token), "phone"))
+            st.badge(people, icon=":material/smartphone:", color="blue")
         st.badge(_("{voted} have voted", voted=f"{voted:d}"), icon=":material/how_to_vote:", color="green")
-        if not closed:
-            _rounds(snapshot)
-            if st.button(_("Close the audience"), icon=":material/lock:", key="close-audience"):
-                live_audiences().audiences.close(audience.run)
-                live_audiences().snapshot(token, now=True)
-                st.rerun()
+        # Where the run is over, the presenter opens one round after another; else the run itself does.
+        if not closed and audience.shown is not None and snapshot.to_come and may(Access.RUN):
+            icon, args = ":material/skip_next:", (audience.shown + 1,)
+            st.button(_("Open the next round"), icon=icon, type="primary", key="next-round", on_click=show, args=args)
+        if not closed and st.button(_("Close the audience"), icon=":material/lock:", key="close-audience"):
+            store.close(audience.run)
+            all_live.snapshot(token, now=True)
+            st.rerun()
         if voted:
             with st.popover(_("Empty the audience"), icon=":material/delete_sweep:"):
                 st.markdown(_("All votes and arguments of this audience are deleted. This can't be undone."))
                 if st.button(_("Delete them"), key="empty-audience", type="primary"):
-                    live_audiences().empty(token)
+                    all_live.empty(token)
                     st.rerun()
     if not closed:
         waits = _(" · The next round opens when the members have voted: go on with Step or Run above.")
         by_itself = audience.shown is None and snapshot.record.run.status != "done"
         st.caption(_("Open now: {name}", name=literal(snapshot.polls[-1].name)) + (waits if by_itself else ""))
     st.html(tally_html(snapshot.polls[::-1], snapshot.procedure.choices, "Members"))  # plain: HTML by `tally_html`
-    if st.session_state.get(f"arguments-{audience.run}") != _standing(
-        live_audiences().audiences.arguments(audience.run)
-    ):
+    if st.session_state.get(f"arguments-{audience.run}") != _standing(store.arguments(audience.run)):
         st.rerun()
 
 
 def _standing(arguments: Sequence[Liked]) -> list[tuple[int, int]]:
     return [(one.argument.number, one.likes) for one in arguments]
-
-
-@offered(Access.RUN)
-def _rounds(snapshot: AudienceSnapshot) -> None:
-    """Where the run is over, the presenter opens one round after another; else the run itself does."""
-    audience = snapshot.audience
-    if audience.shown is None or not snapshot.to_come:
-        return
-    st.button(
-        _("Open the next round"), icon=":material/skip_next:", type="primary", key="next-round",
-        on_click=_show, args=(audience.token, audience.run, audience.shown + 1),
-    )  # fmt: skip
-
-
-def _show(token: str, run: str, shown: int) -> None:
-    live_audiences().audiences.show(run, shown)
-    live_audiences().snapshot(token, now=True)
 
 
 def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], token: str) -> None:
@@ -362,8 +341,8 @@ def _arguments(house: Courthouse, record: Record, arguments: Sequence[Liked], to
 
 
 def _argument(record: Record, one: Liked, token: str) -> None:
-    argument = one.argument
-    side = next((c for c in live_audiences().snapshot(token).procedure.choices if c.name == argument.choice), None)
+    argument, choices = one.argument, live_audiences().snapshot(token).procedure.choices
+    side = next((choice for choice in choices if choice.name == argument.choice), None)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"{one.likes:d}", icon=":material/thumb_up:", color="blue")
         if side:
@@ -433,12 +412,11 @@ def _fork(house: Courthouse, record: Record, acts: Sequence[Intervention]) -> No
 def _compared(house: Courthouse, run: str) -> None:
     """Lead to the comparison with the fork that was made; where the page is drawn again meanwhile, the next drawing does it."""
     fork = st.session_state.get(f"fork-of-{run}")
-    if fork is None:
-        return
-    with st.spinner(_("The fork is under way ...")), suppress(TookLong):  # the comparison shows it as it goes on
-        house.runner.wait(fork, WAIT_S)
-    del st.session_state[f"fork-of-{run}"]
-    st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
+    if fork is not None:
+        with st.spinner(_("The fork is under way ...")), suppress(TookLong):  # the comparison shows it as it goes on
+            house.runner.wait(fork, WAIT_S)
+        del st.session_state[f"fork-of-{run}"]
+        st.switch_page("pages/compare.py", query_params={"runs": f"{run},{fork}"})
 
 
 def _first_after(record: Record, poll: str) -> str:

@@ -23,15 +23,13 @@ from courtroom.language import _, translated
 from courtroom.models.apart import why_no_template
 from courtroom.models.prompts import templates
 from courtroom.models.schema import schema_of
-from courtroom.sharing.rules import may_change
+from courtroom.sharing import may_change
 from pages.parts.live.audience_view import HERE_ONLY
 from pages.parts.shared.actions import do, errors_shown, offered
 from pages.parts.shared.blocks_view import answer_fields
-from pages.parts.shared.house import server_address
-from pages.parts.shared.inert import literal
+from pages.parts.shared.house import server_address, your_name
 from pages.parts.shared.knobs import knob, plain_fields
-from pages.parts.shared.reader import your_name
-from pages.parts.shared.table import moment
+from pages.parts.shared.shown import literal, moment
 
 Do = Callable[[Action], None]
 
@@ -169,7 +167,8 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
 
         def do(action: Action) -> None:
             with errors_shown():
-                house.interventions.intervene(run, action, who, seen_before, name=_once(run))
+                once = str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))  # a double click's too
+                house.interventions.intervene(run, action, who, seen_before, name=once)
                 st.session_state.pop(f"token-{run}", None)
                 st.rerun()
 
@@ -185,20 +184,13 @@ def interventions_view(house: Courthouse, procedure: Procedure, record: Record) 
             ways[way]()
 
 
-def _once(run: str) -> str:
-    """One name for each action, so that a double click does it once."""
-    return str(st.session_state.setdefault(f"token-{run}", secrets.token_hex(6)))
-
-
 def _line(house: Courthouse, record: Record, one: Intervention) -> None:
-    last = one is record.interventions[-1]
+    idle = record.run.status in ("paused", "failed")
     with st.container(horizontal=True, vertical_alignment="center"):
-        pending = not any(stage.index >= one.index for stage in record.stages) or _overtakes(record, one)
-        mark = (
-            _(":material/schedule: takes effect when the run goes on")
-            if pending and record.run.status != "done"
-            else ""
-        )
+        call = record.call(one.action.path) if isinstance(one.action, Overrule) else None
+        overtakes = call is not None and call.value != one.after
+        pending = overtakes or not any(stage.index >= one.index for stage in record.stages)
+        waits = pending and record.run.status != "done"
         st.markdown(
             _(
                 ":material/pan_tool: **{who}** {told} · from {stage} · {at} {mark}",
@@ -206,15 +198,15 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
                 told=literal(one.described(type(record.setup))),
                 stage=literal(one.stage),
                 at=moment(one.at),
-                mark=mark,
+                mark=_(":material/schedule: takes effect when the run goes on") if waits else "",
             )
         )
         with st.popover(_("Before and after"), type="tertiary"):
-            st.caption(_("Before"))
-            st.code(_plain(one.before), language=None, wrap_lines=True)
-            st.caption(_("After"))
-            st.code(_plain(one.after), language=None, wrap_lines=True)
-        if last and not record.run.imported and record.run.status in ("paused", "failed"):
+            for title, value in ((_("Before"), one.before), (_("After"), one.after)):
+                st.caption(literal(title))
+                text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
+                st.code(text, language=None, wrap_lines=True)
+        if one is record.interventions[-1] and not record.run.imported and idle:
             why = why_not_undo(record, one)
             if st.button(
                 _("Undo"),
@@ -225,15 +217,6 @@ def _line(house: Courthouse, record: Record, one: Intervention) -> None:
                 help=literal(why or "") or None,
             ):
                 do(lambda: house.interventions.undo(record.run.id, one.id))
-
-
-def _overtakes(record: Record, one: Intervention) -> bool:
-    call = record.call(one.action.path) if isinstance(one.action, Overrule) else None
-    return call is not None and call.value != one.after
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=1)
 
 
 def _overrule(procedure: Procedure, record: Record, do: Do) -> None:
@@ -276,23 +259,21 @@ def _note(run: str, do: Do) -> None:
 
 
 def _members(house: Courthouse, procedure: Procedure, record: Record, do: Do) -> None:
-    setup = house.interventions.next_setup(record)
+    run, setup = record.run.id, house.interventions.next_setup(record)
     without = procedure.without_one(setup)
     if not without:
         st.caption(
             _("{title} has a fixed bench: nobody can leave or join while it sits.", title=literal(procedure.title))
         )
         return
-    names = {member.id: member.name for member in record.everybody}
-    leaves = st.selectbox(
-        _("Who leaves"), list(without), format_func=lambda i: names.get(i, i), key=f"leave-{record.run.id}"
-    )
+    names = dict.fromkeys(without) | {member.id: member.name for member in record.everybody}
+    leaves = st.selectbox(_("Who leaves"), list(without), format_func=lambda i: names[i] or i, key=f"leave-{run}")
     left, right = st.columns(2)
-    if left.button(_("Have them leave"), key=f"do-leave-{record.run.id}"):
+    if left.button(_("Have them leave"), key=f"do-leave-{run}"):
         for key, value in without[leaves].items():
             do(ChangeSetup(key=key, value=list(value) if isinstance(value, tuple) else value))
     size = fields_drawn(type(setup)).get(Widget.SEATS)
-    if size and right.button(_("Seat one more"), key=f"do-join-{record.run.id}", help=_("The seed draws who it is.")):
+    if size and right.button(_("Seat one more"), key=f"do-join-{run}", help=_("The seed draws who it is.")):
         do(ChangeSetup(key=size, value=value_at(setup, size) + 1))
 
 
@@ -325,13 +306,13 @@ def seats(house: Courthouse, record: Record) -> None:
     with st.container(border=True):
         for member in persons:
             question = waiting.get(member.id)
-            text, left = _("is not asked for anything now"), ""
+            text = _("is not asked for anything now")
             if question:
                 text = _("is asked for: {title}", title=literal(question.title))
             if question and question.deadline:
-                left = _(", {deadline} s left", deadline=max(0, round(question.deadline - time.time())))
+                text += _(", {deadline} s left", deadline=max(0, round(question.deadline - time.time())))
             token = house.people.seat(record.run.id, member.id).token
-            st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {text}{left}")
+            st.markdown(f":material/person: **{literal(member.name)}** ({literal(member.id)}) {text}")
             st.code(f"{server_address()}/?seat={token}", language=None, wrap_lines=True)
         st.caption(
             _(

@@ -14,7 +14,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
@@ -34,10 +33,9 @@ from courtroom.questions.audit import (
 from courtroom.questions.interview import LONGEST
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.actions import errors_shown, offered
-from pages.parts.shared.inert import inert, literal
+from pages.parts.shared.house import your_name
 from pages.parts.shared.models_form import typed_keys
-from pages.parts.shared.reader import your_name
-from pages.parts.shared.table import count, many, moment, money, table
+from pages.parts.shared.shown import count, inert, literal, many, moment, money, table
 
 
 class ByMarks(TypedDict):
@@ -59,41 +57,27 @@ def marks_view(house: Courthouse, run: str, target: str) -> None:
         key=f"marks-{run}-{target}",
     ):
         for mark in marks:
-            _shown(mark)
-        _form(house, run, target)
-
-
-def _shown(mark: Mark) -> None:
-    star = ":material/star: " if mark.star else ""
-    score = (
-        _(" · {score} of {highest}", score=f"{mark.score:d}", highest=f"{HIGHEST:d}") if mark.score is not None else ""
-    )
-    tags = " · " + literal(", ".join(mark.tags)) if mark.tags else ""
-    st.caption(f"{star}{literal(mark.reviewer)}, {moment(mark.at)}{score}{tags}")
-    if mark.comment:
-        inert(mark.comment, small=True)
-
-
-def _form(house: Courthouse, run: str, target: str) -> None:
-    key = f"{run}-{target}"
-    who = your_name(f"reviewer-{key}")
-    mine = house.marks.one(run, target, who) or Mark(target=target, reviewer=who or "?")
-    with st.form(f"mark-{key}-{who}", border=False):
-        star = st.toggle(_("Star"), mine.star)
-        scores = [None, *range(LOWEST, HIGHEST + 1)]
-        score = st.selectbox(_("Score"), scores, scores.index(mine.score), format_func=lambda one: str(one or "none"))
-        tags = st.multiselect(
-            _("Tags"),
-            sorted({*house.marks.tags(), *mine.tags}),
-            list(mine.tags),
-            accept_new_options=True,
-            format_func=translated,
-        )
-        comment = st.text_area(_("Comment"), mine.comment, max_chars=5_000)
-        if not st.form_submit_button(_("Keep this mark")):
-            return
-    new = {"reviewer": who, "star": star, "score": score, "tags": tuple(tags), "comment": comment.strip()}
-    keep_mark(who, lambda: house.marks.put(run, mine.with_(new)))
+            told = f"{':material/star: ' if mark.star else ''}{literal(mark.reviewer)}, {moment(mark.at)}"
+            if mark.score is not None:
+                told += _(" · {score} of {highest}", score=f"{mark.score:d}", highest=f"{HIGHEST:d}")
+            st.caption(told + (" · " + literal(", ".join(mark.tags)) if mark.tags else ""))
+            if mark.comment:
+                inert(mark.comment, small=True)
+        key = f"{run}-{target}"
+        who = your_name(f"reviewer-{key}")
+        mine = house.marks.one(run, target, who) or Mark(target=target, reviewer=who or "?")
+        with st.form(f"mark-{key}-{who}", border=False):
+            star = st.toggle(_("Star"), mine.star)
+            scores = [None, *range(LOWEST, HIGHEST + 1)]
+            place = scores.index(mine.score)
+            score = st.selectbox(_("Score"), scores, place, format_func=lambda one: str(one or "none"))
+            known = sorted({*house.marks.tags(), *mine.tags})
+            tags = st.multiselect(_("Tags"), known, list(mine.tags), accept_new_options=True, format_func=translated)
+            comment = st.text_area(_("Comment"), mine.comment, max_chars=5_000)
+            if not st.form_submit_button(_("Keep this mark")):
+                return
+        new = {"reviewer": who, "star": star, "score": score, "tags": tuple(tags), "comment": comment.strip()}
+        keep_mark(who, lambda: house.marks.put(run, mine.with_(new)))
 
 
 def keep_mark(who: str, keep: Callable[[], object]) -> None:
@@ -123,11 +107,9 @@ def marks_filter(house: Courthouse) -> ByMarks:
     starred = row[2].toggle(_("With a star"))
     agreed = agreement(house.marks.all()) if len(reviewers) > 1 else None
     if agreed and agreed.marked:
-        alpha = (
-            _("Krippendorff's alpha {scores}.", scores=f"{agreed.scores:.2f}")
-            if agreed.scores is not None
-            else literal(agreed.note)
-        )
+        alpha = literal(agreed.note)
+        if agreed.scores is not None:
+            alpha = _("Krippendorff's alpha {scores}.", scores=f"{agreed.scores:.2f}")
         row[3].caption(
             _(
                 "{reviewers} reviewers have given scores, {marked} times two or more to the same. {alpha}",
@@ -151,18 +133,13 @@ def waits(key: str, text: str) -> bool:
         _look(key, text)
         return True
     del st.session_state[key]
-    try:
+    with errors_shown():
         outcome = asked.result()
-    except CourtroomError as error:
-        st.error(literal(str(error)))
-        return False
-    if outcome.stopped:
-        st.warning(literal(outcome.stopped))
-    failed = [call.error for call in outcome.calls if call is not None and call.error]
-    if failed:
-        st.warning(
-            _("{failed} questions have no answer. {failed_2}", failed=f"{len(failed):d}", failed_2=literal(failed[0]))
-        )
+        if outcome.stopped:
+            st.warning(literal(outcome.stopped))
+        if failed := [call.error for call in outcome.calls if call is not None and call.error]:
+            number, first = f"{len(failed):d}", literal(failed[0])
+            st.warning(_("{failed} questions have no answer. {failed_2}", failed=number, failed_2=first))
     return False
 
 
@@ -185,9 +162,15 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
         return
     if before is not None:
         with st.expander(_("What was new against {path}", path=literal(before.path)), icon=":material/difference:"):
-            _news(house, record, before, call)
-    vote = next((votes[call.member] for votes in record.ballots.values() if call.member in votes
-                 and votes[call.member].stage == call.stage), None)  # fmt: skip
+            lines = new_in(house.answers.of(record.run), before, call)
+            told = _("Lines with + are new, lines with - were there before.")
+            st.caption(told if lines else _("Nothing: the member was shown the same."))
+            if lines:
+                st.code(
+                    "\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content"
+                )
+    votes = (votes[call.member] for votes in record.ballots.values() if call.member in votes)
+    vote = next((vote for vote in votes if vote.stage == call.stage), None)
     if this is None and not (vote and vote.changed):
         return
     with st.expander(
@@ -197,15 +180,6 @@ def audit_view(house: Courthouse, record: Record, call: Called) -> None:
             st.caption(literal(why_none(procedure, whole, call.member)))
             return
         _audit(house, whole, this, can)
-
-
-def _news(house: Courthouse, record: Record, before: Called, call: Called) -> None:
-    lines = new_in(house.answers.of(record.run), before, call)
-    if not lines:
-        st.caption(_("Nothing: the member was shown the same."))
-        return
-    st.caption(_("Lines with + are new, lines with - were there before."))
-    st.code("\n".join(lines), language="diff", wrap_lines=True, height=320 if len(lines) > 14 else "content")
 
 
 def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audited]) -> None:

@@ -18,8 +18,7 @@ from pages.parts.live.answers_view import calls_table, member_grid
 from pages.parts.shared.actions import plainly
 from pages.parts.shared.blocks_view import blocks_view, choice_html
 from pages.parts.shared.differences import family_view
-from pages.parts.shared.inert import declared, escaped, inert, literal
-from pages.parts.shared.table import one_of, table
+from pages.parts.shared.shown import declared, escaped, inert, literal, one_of, table
 
 vote_bars = st.components.v2.component("courtroom_votes", css=style("votes"), js=part("votes"), isolate_styles=False)
 
@@ -174,7 +173,8 @@ def tabs_view(house: Courthouse, procedure: Procedure, run: str, drawing: int, *
                         with st.container(key=f"pane-{number}"):
                             _tab(house, procedure, run, tab)
             if at_rest and not all_drawn:
-                idle(key=f"idle-{drawing}", height=1, on_idle_change=lambda: _has_time(drawing))
+                has_time = {IDLE: drawing}
+                idle(key=f"idle-{drawing}", height=1, on_idle_change=lambda: st.session_state.update(has_time))
 
 
 def _only_the_open_one(tabs: int) -> str:
@@ -219,10 +219,6 @@ def _record(house: Courthouse, run: str) -> Record:
         return house.runner.latest.of(run)
     except NoSuchRun:
         st.rerun()  # the page says so
-
-
-def _has_time(drawing: int) -> None:
-    st.session_state[IDLE] = drawing
 
 
 def _as_it_stood(record: Record) -> None:

@@ -20,9 +20,8 @@ from courtroom.models.prompts import templates
 from courtroom.panel.follow_graph import FollowGraph, influence
 from courtroom.panel.personas import Persona, checked, read_panel, write_csv, write_yaml
 from pages.parts.shared.actions import do, offered, undo_bar
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.table import heads, many
+from pages.parts.shared.shown import declared, heads, literal, many
 
 DELETED = "deleted_panel"
 

@@ -14,7 +14,7 @@ from courtroom.language import _
 from courtroom.settings import from_environment
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import explained
-from pages.parts.shared.inert import literal
+from pages.parts.shared.shown import literal
 
 
 @contextmanager

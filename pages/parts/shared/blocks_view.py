@@ -14,8 +14,7 @@ from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.report.page import label
 from courtroom.text.words import changes
-from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import one_of, table
+from pages.parts.shared.shown import escaped, inert, literal, one_of, table
 
 
 def choice_html(procedure: Procedure, name: str | None, size: str = "1rem") -> str:

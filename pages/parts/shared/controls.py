@@ -21,14 +21,14 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Variant
 from courtroom.experiments.what_if import applied, proposals
 from courtroom.language import _, translated
-from courtroom.sharing.rules import may_change
+from courtroom.sharing import may_change
 from pages.parts.live.audience_view import invite_button
-from pages.parts.live.film_view import film_button
+from pages.parts.live.room_view import film_button
 from pages.parts.shared.actions import do, offered
 from pages.parts.shared.house import open_run
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.models_form import typed_keys
 from pages.parts.shared.share_view import download, share_view
+from pages.parts.shared.shown import declared, literal
 
 STATUS: dict[str, tuple[str, str, Literal["blue", "orange", "green", "red"]]] = {
     "running": (":material/play_circle:", "Running", "blue"),

@@ -14,8 +14,7 @@ from courtroom.language import _, translated
 from courtroom.text.words import changes
 from pages.parts.shared.blocks_view import diff_html
 from pages.parts.shared.house import open_run
-from pages.parts.shared.inert import escaped, inert, literal
-from pages.parts.shared.table import moment
+from pages.parts.shared.shown import escaped, inert, literal, moment
 
 LETTERS = "ABCD"
 """What runs are called where they stand next to each other."""

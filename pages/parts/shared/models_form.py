@@ -32,9 +32,8 @@ from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.house import open_run
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.knobs import SetupDraft, knob
-from pages.parts.shared.table import heads
+from pages.parts.shared.shown import declared, heads, literal
 
 FRESH_S = 60
 ALWAYS = {

@@ -67,12 +67,18 @@ _lookup = ThreadPoolExecutor(2, "account")
 
 def guard() -> None:
     """Put our conditions before Streamlit's methods, where that has not been done yet."""
-    for owner, name, guarded in PLACES:
-        method = getattr(owner, name)
-        if not hasattr(method, "guarded"):
-            replaced = wraps(method)(guarded(method))
-            replaced.guarded = True  # type: ignore[attr-defined]
-            setattr(owner, name, replaced)
+    for owner, name, condition in PLACES:
+        if not hasattr(method := getattr(owner, name), "guarded"):
+            setattr(owner, name, _guarded(method, condition))
+
+
+def _guarded(method: Callable[..., Any], condition: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def guarded(*given: Any, **named: Any) -> Any:
+        return condition(method, *given, **named)
+
+    guarded.guarded = True  # type: ignore[attr-defined]
+    return guarded
 
 
 def still(before: Account | None) -> bool:
@@ -130,37 +136,39 @@ class Pace:
 _paces: WeakKeyDictionary[AppSession, Pace] = WeakKeyDictionary()
 
 
-def _handle_message(handle: Callable[[AppSession, BackMsg], None]) -> Callable[[AppSession, BackMsg], None]:
-    def answer(session: AppSession, message: BackMsg) -> None:
-        kind = message.WhichOneof("type")
-        if kind == "app_heartbeat" or (kind in ANSWERED and (pace := _paces.setdefault(session, Pace())).free()):
-            now(session, message)
-        elif kind in ANSWERED and pace.has_room(message):
-            pace.waiting.append(message)
-            if len(pace.waiting) == 1:
-                asyncio.get_running_loop().call_later(1 / A_SECOND, later, session, pace)
+Handle = Callable[[AppSession, BackMsg], None]
 
-    def later(session: AppSession, pace: Pace) -> None:
-        if runtime.get_instance().get_client(session.id) is None:
-            pace.waiting.clear()
+
+def _handle_message(handle: Handle, session: AppSession, message: BackMsg) -> None:
+    kind = message.WhichOneof("type")
+    if kind == "app_heartbeat" or (kind in ANSWERED and (pace := _paces.setdefault(session, Pace())).free()):
+        _answer(handle, session, message)
+    elif kind in ANSWERED and pace.has_room(message):
+        pace.waiting.append(message)
+        if len(pace.waiting) == 1:
+            asyncio.get_running_loop().call_later(1 / A_SECOND, _answer_next, handle, session, pace)
+
+
+def _answer_next(handle: Handle, session: AppSession, pace: Pace) -> None:
+    if runtime.get_instance().get_client(session.id) is None:
+        pace.waiting.clear()
+        return
+    _answer(handle, session, pace.waiting.popleft())
+    if pace.waiting:
+        asyncio.get_running_loop().call_later(1 / A_SECOND, _answer_next, handle, session, pace)
+
+
+def _answer(handle: Handle, session: AppSession, message: BackMsg) -> None:
+    kind = message.WhichOneof("type")
+    if kind == "backend_operation_request":
+        request = message.backend_operation_request
+        if len(request.request_id) > LONGEST_ID:
             return
-        now(session, pace.waiting.popleft())
-        if pace.waiting:
-            asyncio.get_running_loop().call_later(1 / A_SECOND, later, session, pace)
-
-    def now(session: AppSession, message: BackMsg) -> None:
-        kind = message.WhichOneof("type")
-        if kind == "backend_operation_request":
-            request = message.backend_operation_request
-            if len(request.request_id) > LONGEST_ID:
-                return
-            if not _offered(session, request):
-                request.ClearField(request.WhichOneof("payload") or "deferred_file")  # Streamlit answers that it can't
-        if kind == "file_urls_request" and not _may_upload(session, len(message.file_urls_request.file_names)):
-            return
-        handle(session, message)
-
-    return answer
+        if not _offered(session, request):
+            request.ClearField(request.WhichOneof("payload") or "deferred_file")  # Streamlit answers that it can't
+    if kind == "file_urls_request" and not _may_upload(session, len(message.file_urls_request.file_names)):
+        return
+    handle(session, message)
 
 
 @dataclass(frozen=True)
@@ -183,29 +191,25 @@ def _offered(session: AppSession, request: BackendOperationRequest) -> bool:
     return _now(session, offer["callable"].allowed)
 
 
-def _value(read: Callable[[WStates, str], Any]) -> Callable[[WStates, str], Any]:
+def _value(read: Callable[[WStates, str], Any], states: WStates, widget: str) -> Any:
     """A widget's value that the page could not have sent is as if the widget had not been touched."""
-
-    def value_of(states: WStates, widget: str) -> Any:
-        about, state = states.widget_metadata.get(widget), states.states.get(widget)
-        if about is None or state is None or isinstance(state, Value):
-            return read(states, widget)
-        sent = state.value.WhichOneof("value")
-        try:
-            if sent != about.value_type and {sent, about.value_type} != NUMBERS:
-                raise ValueError(sent, about.value_type)  # sent, and what the widget has
-            if sent in COMPONENT:
-                COMPONENT[sent].validate_json(getattr(state.value, sent))
-            value = read(states, widget)
-            states.get_serialized(widget)  # a choice that was not offered can be read, and not sent back
-            return value
-        except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
-            log.warning("a widget was sent a value that does not fit: %.300s", error)
-            untouched = about.deserializer(None)
-            states.states[widget] = Value(untouched)
-            return untouched
-
-    return value_of
+    about, state = states.widget_metadata.get(widget), states.states.get(widget)
+    if about is None or state is None or isinstance(state, Value):
+        return read(states, widget)
+    sent = state.value.WhichOneof("value")
+    try:
+        if sent != about.value_type and {sent, about.value_type} != NUMBERS:
+            raise ValueError(sent, about.value_type)  # sent, and what the widget has
+        if sent in COMPONENT:
+            COMPONENT[sent].validate_json(getattr(state.value, sent))
+        value = read(states, widget)
+        states.get_serialized(widget)  # a choice that was not offered can be read, and not sent back
+        return value
+    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError, RecursionError) as error:
+        log.warning("a widget was sent a value that does not fit: %.300s", error)
+        untouched = about.deserializer(None)
+        states.states[widget] = Value(untouched)
+        return untouched
 
 
 # --- uploads ------------------------------------------------------------------------------------------------
@@ -220,34 +224,25 @@ def _may_upload(session: AppSession, files: int = 1) -> bool:
     return has_uploader and files <= MOST_FILES and _now(session, lambda: may(Access.LOOK))
 
 
-def _is_active(is_active: Callable[[Runtime, str], bool]) -> Callable[[Runtime, str], bool]:
+def _is_active(is_active: Callable[[Runtime, str], bool], own: Runtime, name: str) -> bool:
     """Streamlit asks this before it reads the first byte of an upload."""
-
-    def active(own: Runtime, name: str) -> bool:
-        session = own.get_app_session(name)
-        return is_active(own, name) and session is not None and _may_upload(session)
-
-    return active
+    session = own.get_app_session(name)
+    return is_active(own, name) and session is not None and _may_upload(session)
 
 
-def _add_file(add: Callable[..., None]) -> Callable[..., None]:
-    def added(manager: MemoryUploadedFileManager, session_id: str, file: Any) -> None:
-        settings = from_environment()
-        kept = {
-            name: [len(one.data) for one in list(files.values())] for name, files in list(manager.file_storage.items())
-        }
-        own = kept.get(session_id, [])
-        everything = sum(map(sum, kept.values())) + len(file.data)
-        if len(own) >= MOST_FILES or sum(own) + len(file.data) > settings.upload_session_mb * 2**20:
-            raise HTTPException(413, "This page keeps no more files. Remove some, or load the page again.")
-        if everything > settings.upload_server_mb * 2**20:
-            raise HTTPException(413, "The server keeps no more files at this time. Try again in some minutes.")
-        add(manager, session_id, file)
-        if not any(kept.values()):
-            with suppress(RuntimeError):  # in a test of a page nothing runs that could sweep
-                asyncio.get_running_loop().call_later(SWEEP_S, _sweep, manager, {})
-
-    return added
+def _add_file(add: Callable[..., None], manager: MemoryUploadedFileManager, session_id: str, file: Any) -> None:
+    settings = from_environment()
+    kept = {name: [len(one.data) for one in list(files.values())] for name, files in list(manager.file_storage.items())}
+    own = kept.get(session_id, [])
+    everything = sum(map(sum, kept.values())) + len(file.data)
+    if len(own) >= MOST_FILES or sum(own) + len(file.data) > settings.upload_session_mb * 2**20:
+        raise HTTPException(413, "This page keeps no more files. Remove some, or load the page again.")
+    if everything > settings.upload_server_mb * 2**20:
+        raise HTTPException(413, "The server keeps no more files at this time. Try again in some minutes.")
+    add(manager, session_id, file)
+    if not any(kept.values()):
+        with suppress(RuntimeError):  # in a test of a page nothing runs that could sweep
+            asyncio.get_running_loop().call_later(SWEEP_S, _sweep, manager, {})
 
 
 def _sweep(manager: MemoryUploadedFileManager, left: dict[str, float]) -> None:
@@ -265,36 +260,27 @@ def _sweep(manager: MemoryUploadedFileManager, left: dict[str, float]) -> None:
 # --- files that pages show and give -------------------------------------------------------------------------
 
 
-def _load(load: Callable[..., str]) -> Callable[..., str]:
-    def loaded(storage: MemoryMediaFileStorage, *given: Any, **named: Any) -> str:
-        file, context = load(storage, *given, **named), get_script_run_ctx(suppress_warning=True)
-        session = runtime.get_instance().get_app_session(context.session_id) if context and runtime.exists() else None
-        if session is not None:
-            _shown.setdefault(file, WeakKeyDictionary())[session] = acting()
-        return file
-
-    return loaded
+def _load(load: Callable[..., str], storage: MemoryMediaFileStorage, *given: Any, **named: Any) -> str:
+    file, context = load(storage, *given, **named), get_script_run_ctx(suppress_warning=True)
+    session = runtime.get_instance().get_app_session(context.session_id) if context and runtime.exists() else None
+    if session is not None:
+        _shown.setdefault(file, WeakKeyDictionary())[session] = acting()
+    return file
 
 
-def _get_file(get: Callable[..., Any]) -> Callable[..., Any]:
-    def given(storage: MemoryMediaFileStorage, filename: str) -> Any:
-        shown = _shown.get(filename.partition(".")[0])
-        fetched = get_script_run_ctx(suppress_warning=True) is None  # else a page asks for the address
-        if fetched and shown is not None:
-            sessions = [(session, partial(still, account)) for session, account in list(shown.items())]
-            if not any(_now(session, may_fetch) for session, may_fetch in sessions):
-                raise MediaFileStorageError("nobody who is here may see this file")
-        return get(storage, filename)
-
-    return given
+def _get_file(get: Callable[..., Any], storage: MemoryMediaFileStorage, filename: str) -> Any:
+    shown = _shown.get(filename.partition(".")[0])
+    fetched = get_script_run_ctx(suppress_warning=True) is None  # else a page asks for the address
+    if fetched and shown is not None:
+        sessions = [(session, partial(still, account)) for session, account in list(shown.items())]
+        if not any(_now(session, may_fetch) for session, may_fetch in sessions):
+            raise MediaFileStorageError("nobody who is here may see this file")
+    return get(storage, filename)
 
 
-def _delete_file(delete: Callable[..., None]) -> Callable[..., None]:
-    def deleted(storage: MemoryMediaFileStorage, file_id: str) -> None:
-        _shown.pop(file_id, None)
-        delete(storage, file_id)
-
-    return deleted
+def _delete_file(delete: Callable[..., None], storage: MemoryMediaFileStorage, file_id: str) -> None:
+    _shown.pop(file_id, None)
+    delete(storage, file_id)
 
 
 SAFE = {"X-Content-Type-Options": "nosniff"}

@@ -11,14 +11,11 @@ from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ct
 from courtroom.access import Resource, Visibility, acting
 from courtroom.courthouse import Courthouse
 from courtroom.language import _
-from courtroom.sharing.actions import note
-from courtroom.sharing.links import DAY, HOUR, LASTING, Links, share
-from courtroom.sharing.rules import may_change, may_see, owned
+from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.house import server_address
-from pages.parts.shared.inert import declared, literal
 from pages.parts.shared.protocol import Download, still
-from pages.parts.shared.table import moment
+from pages.parts.shared.shown import declared, literal, moment
 
 Content = str | bytes
 ANY = "application/octet-stream"

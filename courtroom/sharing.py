@@ -1,0 +1,403 @@
+"""Whose each thing is, who sees and changes it, who did what, and links that open it for a time.
+
+Something has a row here from when a person who signed in made it. What has none was made without sign-in, and is seen as what is
+shared. No line on who did what holds a prompt, an answer or a key; of a link only a hash of what stands in its address is kept.
+"""
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Literal, get_args
+
+from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting, demand
+from courtroom.errors import CourtroomError
+from courtroom.store.database import Database
+from courtroom.strict import Strict
+from courtroom.text.files import write_csv
+
+NOBODYS = ""
+"""The account of what was made without sign-in."""
+
+
+@dataclass(frozen=True)
+class Owned:
+    """Whose something is, and who sees it."""
+
+    account: str
+    """Empty is nobody's."""
+    visibility: Visibility
+
+
+def owned(database: Database, resource: Resource) -> Owned:
+    row = database.row(
+        "SELECT account, visibility FROM ownership WHERE kind = ? AND id = ?", (resource.kind, resource.id)
+    )
+    return Owned(row["account"], row["visibility"]) if row else Owned(NOBODYS, "shared")
+
+
+def may_see(database: Database, resource: Resource) -> bool:
+    """Whether the person who acts may see this. An owner of the server sees all; everybody sees what is public or was opened by a
+    link; who may look sees what is shared and what is the person's own. The id of a run that was deleted is shared with nobody."""
+    person = acting()
+    if person is None or person.access >= Access.OWN or resource in person.opened:
+        return True
+    owner = owned(database, resource)
+    if owner.visibility == "public" or _opened_with_its_experiment(database, person, resource):
+        return True
+    if person.access < Access.LOOK:
+        return False
+    if owner.account == NOBODYS and _is_deleted_run(database, resource):
+        return False
+    return owner.visibility == "shared" or owner.account == person.id
+
+
+def may_change(database: Database, resource: Resource) -> bool:
+    """Whether the person who acts may change this: an owner of the server may, and whose it is, who may run something."""
+    person = acting()
+    if person is None or person.access >= Access.OWN:
+        return True
+    return person.access >= Access.RUN and owned(database, resource).account == person.id
+
+
+def demand_change(database: Database, resource: Resource) -> None:
+    """Refuse to change what is somebody else's; called after it was found that the person sees it."""
+    if not may_change(database, resource):
+        raise Forbidden("This belongs to somebody else, so you can only read it. Fork or copy it, and change that.")
+
+
+def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
+    """SQL, with its values, for what of a kind the person who acts sees in lists: what is public has to be addressed. `column`: what has the ids, such as `runs.id`."""
+    person = acting()
+    if person is None or person.access >= Access.OWN:
+        return "1 = 1", {}
+    opened = sorted(one.id for one in person.opened if one.kind == kind)
+    values: dict[str, object] = {f"opened{number}": one for number, one in enumerate(opened)}
+    there = [f"{column} IN ({', '.join(f':{name}' for name in values)})"] if opened else []
+    if person.access >= Access.LOOK:
+        values["me"] = person.id
+        there.append(
+            f"NOT EXISTS (SELECT 1 FROM ownership WHERE ownership.kind = '{kind}' AND ownership.id = {column}"
+            " AND ownership.visibility = 'private' AND ownership.account <> :me)"
+        )
+    return f"({' OR '.join(there) or '1 = 0'})", values
+
+
+def own(kind: str, column: str) -> str:
+    """SQL for what of a kind belongs to the account `:me`."""
+    return f"EXISTS (SELECT 1 FROM ownership WHERE ownership.kind = '{kind}' AND ownership.id = {column} AND ownership.account = :me)"
+
+
+def mine(database: Database, kind: str) -> frozenset[str]:
+    """The ids of what of a kind belongs to the person who acts."""
+    person = acting()
+    if person is None:
+        return frozenset()
+    rows = database.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
+    return frozenset(row["id"] for row in rows)
+
+
+def seen(database: Database, kind: str, names: Iterable[str]) -> list[str]:
+    """Those of the ids that the person who acts may see, in their order."""
+    return [name for name in names if may_see(database, Resource(kind=kind, id=name))]
+
+
+# --- whose it becomes ---------------------------------------------------------------------------------------
+
+
+def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
+    """What was just made belongs to the person who acts; within the transaction in which it was made."""
+    person = acting()
+    if person is None:
+        return
+    taken = "UPDATE SET account = excluded.account, visibility = excluded.visibility" if anew else "NOTHING"
+    database.execute(
+        f"INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT (kind, id) DO {taken}",
+        (resource.kind, resource.id, person.id, person.makes),
+    )
+
+
+def follow(database: Database, resource: Resource, leader: Resource, account: str | None = None) -> None:
+    """What was just made is seen by who sees something else, and belongs to whom that belongs to, or to this account."""
+    owner = owned(database, leader)
+    if owner.account == NOBODYS and owner.visibility == "shared" and not account:
+        return
+    database.execute(
+        "INSERT INTO ownership (kind, id, account, visibility) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        (resource.kind, resource.id, account or owner.account, owner.visibility),
+    )
+
+
+def own_run(database: Database, run: str, parent: str | None) -> None:
+    """Say whose a new run is: an experiment's follows that, every other one is its maker's."""
+    db = database.connection
+    cell = db.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (run,)).fetchone()
+    resource = Resource(kind="run", id=run)
+    if cell:
+        follow(database, resource, Resource(kind="experiment", id=cell["experiment"]))
+    elif acting() is not None:
+        take(database, resource)
+    elif parent is not None:  # by the shell: what is private stays so
+        follow(database, resource, Resource(kind="run", id=parent))
+
+
+def give_up(database: Database, resource: Resource) -> None:
+    """What was deleted is nobody's any more, and its links open nothing."""
+    for table in ("ownership", "links"):
+        database.execute(f"DELETE FROM {table} WHERE kind = ? AND id = ?", (resource.kind, resource.id))
+
+
+def _is_deleted_run(database: Database, resource: Resource) -> bool:
+    if resource.kind != "run":
+        return False
+    return database.row("SELECT 1 FROM runs WHERE id = ?", (resource.id,)) is None
+
+
+def _opened_with_its_experiment(database: Database, person: Account, resource: Resource) -> bool:
+    if resource.kind != "run" or not any(one.kind == "experiment" for one in person.opened):
+        return False
+    rows = database.execute("SELECT experiment FROM experiment_cells WHERE run = ?", (resource.id,))
+    return any(Resource(kind="experiment", id=row["experiment"]) in person.opened for row in rows)
+
+
+Action = Literal[
+    "sign-in", "give-access", "make", "import", "fork", "start", "pause", "stop", "intervene", "undo", "change", "mark",
+    "ask", "invite", "delete", "restore", "share", "link", "end-link", "download",
+]  # fmt: skip
+"""What can be done, in one word or two, the same in the store, in files and on pages."""
+ACTIONS: tuple[Action, ...] = get_args(Action)
+LONGEST = 200
+
+
+class DoneAction(Strict):
+    """One line."""
+
+    number: int
+    at: float
+    account: str
+    name: str
+    """What the person was called then."""
+    action: str
+    kind: str
+    """Of what it was done to; empty where it was done to nothing."""
+    id: str
+    detail: str
+
+
+class ActionFilter(Strict):
+    """Which lines are wanted; an empty field lets all through."""
+
+    account: str = ""
+    action: str = ""
+    kind: str = ""
+    id: str = ""
+    since: float = 0.0
+    until: float = 0.0
+
+
+def note(database: Database, action: Action, resource: Resource | None = None, detail: str = "") -> None:
+    """Write a line on what the person who acts does; within the transaction that does it, or right after. Nothing without sign-in."""
+    person = acting()
+    if person is None:
+        return
+    database.execute(
+        "INSERT INTO actions (at, account, name, action, kind, id, detail) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            *(time.time(), person.id, person.name or person.email, action),
+            *((resource.kind, resource.id) if resource else ("", "")),
+            detail[:LONGEST],
+        ),
+    )
+
+
+def note_sign_in(database: Database, at: float) -> None:
+    """Write down that the person who acts has signed in, once for each time."""
+    person = acting()
+    if person is None:
+        return
+    with database.transaction() as db:
+        there = db.execute(
+            "SELECT 1 FROM actions WHERE account = ? AND action = 'sign-in' AND at >= ?", (person.id, at)
+        ).fetchone()
+        if not there:
+            note(database, "sign-in")
+
+
+def changing(database: Database, action: Action, resource: Resource, detail: str = "") -> None:
+    """The person who acts is about to change this: refused where it is not the person's own, else written down."""
+    demand_change(database, resource)
+    note(database, action, resource, detail)
+
+
+class ActionLog:
+    """Reads the lines. Methods may be called from any thread, for an owner of the server."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def count(self, wanted: ActionFilter) -> int:
+        demand(Access.OWN)
+        fits, values = _fits(wanted)
+        row = self._database.row(f"SELECT count(*) FROM actions WHERE {fits}", values)
+        return int(row[0])
+
+    def page(self, wanted: ActionFilter, start: int = 0, count: int = 100) -> list[DoneAction]:
+        demand(Access.OWN)
+        fits, values = _fits(wanted)
+        rows = self._database.execute(
+            f"SELECT * FROM actions WHERE {fits} ORDER BY number DESC LIMIT :count OFFSET :start",
+            {**values, "count": count, "start": start},
+        )
+        return [DoneAction.model_validate(dict(row)) for row in rows]
+
+    def people(self) -> dict[str, str]:
+        """Who has done anything: accounts with what each was called last."""
+        demand(Access.OWN)
+        rows = self._database.execute(
+            "SELECT account, name FROM actions WHERE number IN (SELECT max(number) FROM actions GROUP BY account) ORDER BY name"
+        )
+        return {row["account"]: row["name"] or row["account"] for row in rows}
+
+    def csv(self, wanted: ActionFilter) -> str:
+        """All lines that fit, oldest first, with times in UTC; no cell is a formula to a spreadsheet."""
+        demand(Access.OWN)
+        fits, values = _fits(wanted)
+        names = ("account", "name", "action", "kind", "id", "detail")
+        rows = self._database.execute(f"SELECT * FROM actions WHERE {fits} ORDER BY number", values)
+        return write_csv(("time", *names), ((_utc(row["at"]), *(row[name] for name in names)) for row in rows))
+
+
+def _utc(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+
+
+def _fits(wanted: ActionFilter) -> tuple[str, dict[str, object]]:
+    tests = [f"{name} = :{name}" for name in ("account", "action", "kind", "id") if getattr(wanted, name)]
+    tests += ["at >= :since"] if wanted.since else []
+    tests += ["at < :until"] if wanted.until else []
+    return " AND ".join(tests) or "1 = 1", wanted.model_dump()
+
+
+FOLLOWING = {
+    "experiment": (
+        "SELECT DISTINCT 'run' AS kind, runs.id AS id FROM experiment_cells JOIN runs ON runs.id = experiment_cells.run"
+        " WHERE experiment = :id",
+    ),
+    "run": (
+        "SELECT 'experiment' AS kind, id FROM experiments WHERE parent = :id",
+        "SELECT DISTINCT 'run' AS kind, runs.id AS id FROM experiments JOIN experiment_cells"
+        " ON experiment_cells.experiment = experiments.id JOIN runs ON runs.id = experiment_cells.run"
+        " WHERE experiments.parent = :id",
+    ),
+}
+"""What is seen by who sees something of a kind: the runs of an experiment, what-ifs on a run with their runs."""
+
+
+def share(database: Database, resource: Resource, visibility: Visibility) -> None:
+    """Say who may see this besides whose it is, and with it what follows it."""
+    demand_change(database, resource)
+    with database.transaction() as db:
+        account = owned(database, resource).account or NOBODYS
+        values = {"kind": resource.kind, "id": resource.id, "account": account, "visibility": visibility}
+        put = "ON CONFLICT (kind, id) DO UPDATE SET visibility = excluded.visibility"
+        db.execute(
+            "INSERT INTO ownership (kind, id, account, visibility) VALUES (:kind, :id, :account, :visibility) " + put,
+            values,
+        )
+        for found in FOLLOWING.get(resource.kind, ()):
+            db.execute(
+                "INSERT INTO ownership (kind, id, account, visibility)"
+                f" SELECT kind, id, :account, :visibility FROM ({found}) AS followers WHERE 1 = 1 {put}",
+                values,
+            )
+        note(database, "share", resource, visibility)
+
+
+HOUR = 3600.0
+DAY = 24 * HOUR
+LASTING: tuple[float, ...] = (HOUR, DAY, 7 * DAY, 30 * DAY)
+"""Seconds for which a link may open something."""
+GONE = "This link leads to nothing any more. Ask whoever sent it for a new one."
+
+
+class NoSuchLink(CourtroomError):
+    """A link that has expired, was ended, or never was."""
+
+
+class Link(Strict):
+    """A link as it is listed; what stands in its address is known only to who was given it."""
+
+    name: str
+    """Its hash, by which it is ended."""
+    opens: Resource
+    account: str
+    made: float
+    expires: float
+
+
+class Links:
+    """Makes, lists and ends links. Methods may be called from any thread. `clock`: says what time it is, in seconds since 1970."""
+
+    def __init__(self, database: Database, clock: Callable[[], float] = time.time) -> None:
+        self._database, self._clock = database, clock
+
+    def make(self, opens: Resource, lasts: float) -> str:
+        """A new link that lasts so many seconds, one of `LASTING`: what stands in its address, which is nowhere kept."""
+        if lasts not in LASTING:
+            raise CourtroomError("A link lasts an hour, a day, a week or 30 days. Choose one of these.")
+        demand_change(self._database, opens)
+        token, now, person = secrets.token_urlsafe(24), self._clock(), acting()
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT INTO links (token, kind, id, account, made, expires) VALUES (?, ?, ?, ?, ?, ?)",
+                (_hashed(token), opens.kind, opens.id, person.id if person else "", now, now + lasts),
+            )
+            note(self._database, "link", opens, f"{lasts / HOUR:.0f}h")
+        return token
+
+    def opened(self, token: str) -> Resource:
+        row = self._database.row(
+            "SELECT kind, id FROM links WHERE token = ? AND ended IS NULL AND expires > ?",
+            (_hashed(token), self._clock()),
+        )
+        if row is None:
+            raise NoSuchLink(GONE)
+        return Resource(kind=row["kind"], id=row["id"])
+
+    def expires(self, token: str) -> float:
+        """Until when a link opens what it does; 0 where it opens nothing."""
+        row = self._database.row(
+            "SELECT expires FROM links WHERE token = ? AND ended IS NULL AND expires > ?",
+            (_hashed(token), self._clock()),
+        )
+        return float(row["expires"]) if row else 0.0
+
+    def of(self, opens: Resource) -> list[Link]:
+        """The links that open something now, newest first; none for who may not see it."""
+        if not may_see(self._database, opens):
+            return []
+        rows = self._database.execute(
+            "SELECT * FROM links WHERE kind = ? AND id = ? AND ended IS NULL AND expires > ? ORDER BY made DESC, token",
+            (opens.kind, opens.id, self._clock()),
+        )
+        return [
+            Link(name=row["token"], opens=opens, account=row["account"], made=row["made"], expires=row["expires"])
+            for row in rows
+        ]
+
+    def end(self, link: Link) -> None:
+        """Have a link open nothing any more, also where it is open just now."""
+        demand_change(self._database, link.opens)
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE links SET ended = ? WHERE token = ? AND kind = ? AND id = ? AND ended IS NULL",
+                (self._clock(), link.name, link.opens.kind, link.opens.id),
+            )
+            note(self._database, "end-link", link.opens)
+
+
+def _hashed(token: str) -> str:
+    """A token has 192 random bits, so that its hash needs no salt."""
+    return hashlib.sha256(token.encode(errors="surrogatepass")).hexdigest()
