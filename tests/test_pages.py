@@ -352,10 +352,7 @@ def test_a_case_that_is_not_here_is_told_in_a_sentence(case: str, house: Courtho
 
 
 def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:  # noqa: F811
-    app = page()
-    app.session_state["setup_section"] = "Save and share"
-    app.session_state["case"] = "camera-fungus"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
     assert "camera-fungus" in "".join(code.value for code in app.code)
     next(one for one in app.text_input if one.label == "Name").set_value("plain")
     press(app, "Save")

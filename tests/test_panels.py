@@ -101,9 +101,7 @@ def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else() -> None:
 
 def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:  # noqa: F811
     house.panels.save("three", sample_panel(3, 5))
-    app = page()
-    app.session_state["setup_section"] = "Jury"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Jury"})
     press(app, "Seat this panel")
     assert "3 jurors" in texts(app)
     next(one for one in app.text_input if one.label == "Name of the panel").set_value("again")

@@ -159,9 +159,7 @@ def test_the_setup_page_refuses_such_a_prompt_and_tells_what_can_not_be_used(
     monkeypatch.chdir(ROOT)
     broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
     monkeypatch.setattr(procedures, "OUTSIDE", Outside(PROCEDURES, broken=broken))
-    app = page()
-    app.session_state["setup_section"] = "Prompts"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Prompts"})
     told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
     assert [warning.value for warning in app.warning] == [literal(told)]
     next(box for box in app.selectbox if box.label == "Prompt").set_value("judge").run()
@@ -378,16 +376,13 @@ def test_a_new_procedure_passes_its_check_and_a_broken_one_is_named_with_file_an
     assert f"{code}, line " in asked.stderr
 
 
-def test_who_asks_for_a_procedure_that_is_not_there_is_told_why() -> None:
+def test_a_procedure_that_is_not_there_and_a_line_that_is_no_case_are_told(tmp_path: Path) -> None:
     procedures = Procedures(PROCEDURES, {"late": "The procedure “late” of late 1.0 can't be used: it is late."})
     with pytest.raises(CourtroomError, match="^The procedure “late” of late 1.0 can't be used: it is late.$"):
         procedures["late"]
     with pytest.raises(CourtroomError, match="There is no procedure “lat”. Known: .*debate.* it is late.$"):
         procedures["lat"]
     assert procedures.get("late") is None
-
-
-def test_a_line_of_the_list_of_cases_is_no_case(tmp_path: Path) -> None:
     house = Courthouse(Settings(home=tmp_path), alone=True)
     try:
         with pytest.raises(CourtroomError, match=r"A run takes a case: `library\.case\(ID\)`"):

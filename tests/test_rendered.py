@@ -222,7 +222,7 @@ def forms(request: pytest.FixtureRequest, house: Courthouse) -> list[type[BaseMo
     return list(found.values())
 
 
-def test_a_schema_keeps_the_order_of_the_fields_and_fits_the_strict_subset(
+def test_a_schema_keeps_the_order_of_the_fields_what_is_thought_first_and_fits_the_strict_subset(
     forms: list[type[BaseModel]],
 ) -> None:
     for form in forms:
@@ -236,9 +236,6 @@ def test_a_schema_keeps_the_order_of_the_fields_and_fits_the_strict_subset(
                 assert part["required"] == list(part["properties"])
             if part.get("type") in ("integer", "number"):
                 assert {"minimum", "maximum"} <= part.keys(), form
-
-
-def test_what_is_thought_stands_before_what_is_decided(forms: list[type[BaseModel]]) -> None:
     for form in forms:
         for kind in answers_in(form):
             if getattr(kind, "published_order", ""):

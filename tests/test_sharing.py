@@ -70,6 +70,12 @@ def what_if_of(house: Courthouse, base: str, person: Account | None) -> str:
         return kept_what_if(house, base, (2,), person.id if person else "what-if")
 
 
+def shown(house: Courthouse, person: Account, kind: str, name: str, visibility: Visibility) -> None:
+    """Have somebody say who sees a thing."""
+    with acts(person):
+        share(house.database, Resource(kind=kind, id=name), visibility)
+
+
 @pytest.fixture
 def house(tmp_path: Path, either_database: str) -> Iterator[Courthouse]:
     made = Courthouse(Settings(home=tmp_path / "home"))
@@ -130,24 +136,12 @@ def test_the_rules_as_a_table(house: Courthouse, kind: str) -> None:
         assert lists == in_lists, (maker, visibility)
 
 
-def test_without_sign_in_everything_is_allowed_and_nothing_is_written(at_home: Courthouse) -> None:
+def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(at_home: Courthouse) -> None:
     run = run_of(at_home, None)
     assert at_home.store.run(run).id == run
     at_home.store.delete(run)
     for table in ("ownership", "actions", "links"):
         assert not at_home.database.connection.execute(f"SELECT 1 FROM {table}").fetchall()
-
-
-def test_the_id_of_a_deleted_run_is_seen_by_nobody_who_signed_in_to_look(at_home: Courthouse) -> None:
-    run = Resource(kind="run", id=run_of(at_home, None))
-    with acts(LOOKS):
-        assert may_see(at_home.database, run)
-    at_home.store.delete(run.id)
-    with acts(LOOKS):
-        assert not may_see(at_home.database, run)
-
-
-def test_what_is_made_is_private_unless_the_server_says_otherwise(at_home: Courthouse) -> None:
     private, shared = run_of(at_home, ADA), run_of(at_home, ADA.model_copy(update={"makes": "shared"}))
     with acts(BO):
         assert [row.id for row in at_home.store.runs()] == [shared]
@@ -155,7 +149,13 @@ def test_what_is_made_is_private_unless_the_server_says_otherwise(at_home: Court
             at_home.store.run(private)
 
 
-def test_who_has_lost_all_access_sees_own_things_no_more(at_home: Courthouse) -> None:
+def test_nobody_sees_a_deleted_run_nor_own_things_without_access(at_home: Courthouse) -> None:
+    run = Resource(kind="run", id=run_of(at_home, None))
+    with acts(LOOKS):
+        assert may_see(at_home.database, run)
+    at_home.store.delete(run.id)
+    with acts(LOOKS):
+        assert not may_see(at_home.database, run)
     run = run_of(at_home, ADA)
     with acts(ADA.model_copy(update={"access": Access.NONE})):
         assert not may_see(at_home.database, Resource(kind="run", id=run))
@@ -219,8 +219,7 @@ def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
 
 def test_others_read_a_shared_run_and_fork_it(at_home: Courthouse) -> None:
     run = run_of(at_home)
-    with acts(ADA):
-        share(at_home.database, Resource(kind="run", id=run), "shared")
+    shown(at_home, ADA, "run", run, "shared")
     with acts(BO):
         assert at_home.record(run).run.id == run
         assert RunList(at_home.database).count(RunFilter(whose="others")) == 1
@@ -308,8 +307,7 @@ def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:
                 change(name)
         with pytest.raises(Forbidden):
             house.runner.go(cell.run)
-    with acts(ADA):
-        share(house.database, Resource(kind="experiment", id=name), "private")
+    shown(house, ADA, "experiment", name, "private")
     with acts(BO), pytest.raises(NoSuchRun):
         house.record(cell.run)
 
@@ -321,8 +319,7 @@ def test_an_experiment_from_before_sign_in_is_made_private_with_its_runs(at_home
     with acts(BO):
         assert at_home.store.run(cell.run)
         assert [one.id for one in at_home.experiments.store.experiments()] == [name]
-    with acts(OWNER):
-        share(at_home.database, Resource(kind="experiment", id=name), "private")
+    shown(at_home, OWNER, "experiment", name, "private")
     with acts(BO), pytest.raises(NoSuchRun):
         at_home.store.run(cell.run)
 
@@ -340,8 +337,7 @@ def test_the_very_same_experiment_of_another_person_is_not_given_away(at_home: C
 
 def test_a_what_if_on_a_run_follows_it_and_is_its_makers(house: Courthouse) -> None:
     base = run_of(house)
-    with acts(ADA):
-        share(house.database, Resource(kind="run", id=base), "shared")
+    shown(house, ADA, "run", base, "shared")
     what_if = what_if_of(house, base, BO)
     of_ada = what_if_of(house, base, ADA)
     assert what_if != of_ada, "nobody can go on with another's"
@@ -381,8 +377,7 @@ def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
         same = house.library.add(package())
         assert same.id == "mine-2", "the very same case of another person is not given away"
         assert house.library.case("mine-2").title == "My table"
-    with acts(ADA):
-        share(house.database, Resource(kind="case", id="mine"), "shared")
+    shown(house, ADA, "case", "mine", "shared")
     with acts(BO):
         assert house.library.case("mine")
         for change in (house.library.replace, lambda case: house.library.delete(case.id)):
