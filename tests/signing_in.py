@@ -84,6 +84,7 @@ def visit(name: str = "", page: str = "", **query: str) -> AppTest:
     app.user = claims(name) if name else {}
     for key, value in query.items():
         app.query_params[key] = value
+    app.run()
     if page:
-        app.switch_page(f"pages/{page}.py")
-    return app.run()
+        app.switch_page(f"pages/{page}.py").run()
+    return app
