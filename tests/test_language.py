@@ -104,7 +104,12 @@ def chinese_test() -> Iterator[None]:
 
 
 def page(name: str = "", session: dict[str, object] | None = None, **query: str) -> AppTest:
-    return drawn(name, session, **{"lang": "zh", **query})
+    """A page, opened from the first one, on which the language of the address is taken up."""
+    app = drawn("", session, **{"lang": "zh", **query})
+    if name:
+        app.switch_page(f"pages/{name}.py").run()
+    assert not app.exception, app.exception
+    return app
 
 
 def english(app: AppTest) -> list[str]:
