@@ -1,6 +1,7 @@
 """Prompts as a model is sent them, kept as files that a reviewer reads."""
 
 import json
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -50,7 +51,7 @@ def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> No
     for prompt in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").split("\n########## "):
         *_, closing, schema = prompt.strip().splitlines()
         assert closing == "Answer with one JSON object and nothing else, its fields in the order of this JSON schema:"
-        assert schema.startswith('{"type": "object"')
+        assert schema.startswith('{"properties": {')
 
 
 @pytest.mark.parametrize(
@@ -335,3 +336,34 @@ def decoded(schema: str, draw: random.Random) -> str:
         matcher.consume_token(token)
         assert len(out) < 20_000, "the schema has no end"
     return out.decode()
+
+
+CHARACTERS_A_TOKEN = 4
+
+
+@pytest.mark.parametrize("name", list(PROCEDURES))
+def test_bounds_halve_the_tokens_of_a_run_whose_every_field_is_filled(house: Courthouse, name: str) -> None:
+    """Without a bound a text goes on to the longest answer. A run of this is printed by `pytest -s`."""
+    bounded = free = 0.0
+    questions = asked(house, name)
+    for one in questions:
+        longest = PROCEDURES[name].setup().model.max_tokens
+        bounded += min(longest, characters(json.loads(schema_of(one.task.form, lengths=True))) / CHARACTERS_A_TOKEN)
+        free += min(longest, characters(json.loads(schema_of(one.task.form))) / CHARACTERS_A_TOKEN)
+    print(
+        f"{name}: {len(questions)} calls, at most {bounded:,.0f} tokens of answers for {free:,.0f}: {bounded / free:.0%}"
+    )
+    assert bounded <= free / 2
+
+
+def characters(part: dict[str, Any]) -> float:
+    """How many an answer has whose every field is filled."""
+    if "enum" in part:
+        return max(len(json.dumps(choice, ensure_ascii=False)) for choice in part["enum"])
+    if "anyOf" in part:
+        return max(map(characters, part["anyOf"]))
+    if "properties" in part:
+        return 2 + sum(len(name) + 6 + characters(field) for name, field in part["properties"].items())
+    if "items" in part:
+        return 2 + part["maxItems"] * (characters(part["items"]) + 2) if "maxItems" in part else math.inf
+    return part.get("maxLength", math.inf) + 2 if part["type"] == "string" else 6

@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.cases.labelled import Document
 from courtroom.engine.knobs import Group, Widget, declared, knob
@@ -59,6 +59,11 @@ def _same(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Itera
 
 Variant = Literal["juris", "no-editor", "generator-a", "generator-b", "summit", "qa-prompt"]
 Ways = Literal["both", "fine-grained", "holistic", "none"]
+
+
+def _ways(value: Any) -> Any:
+    """Earlier versions had one holistic assessment, or none."""
+    return {True: "holistic", False: "none"}[value] if isinstance(value, bool) else value
 
 
 class JurisSetup(Setup):
@@ -135,7 +140,7 @@ class JurisSetup(Setup):
         "in the paper, and what goes beyond is marked.",
         Group.TALK,
     )
-    assess: Ways = knob(
+    assess: Annotated[Ways, BeforeValidator(_ways)] = knob(
         "both",
         "Assessment",
         "An assessor with a model of its own scores the final text for faithfulness, completeness and conciseness: "
