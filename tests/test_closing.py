@@ -10,24 +10,23 @@ from pathlib import Path
 import pytest
 
 from courtroom import report
-from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.search import Search
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from tests.driving import done, drive, until
+from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
 from tests.test_imports import records
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 
-def heard(house: Courthouse, seed: int = 0, case: Case | None = None, **knobs: object) -> str:
+def heard(house: Courthouse, seed: int = 0, **knobs: object) -> str:
     small = {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1}
     setup = CyberJurorsSetup.model_validate({**small, **knobs})
-    run = drive(house, house.new_run("cyberjurors", case or house.library.case("oak-table"), setup, seed))
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed))
     assert house.store.status(run) == "done", house.store.run(run).reason
     return run
 
@@ -121,10 +120,16 @@ def test_a_case_with_500_pieces_of_evidence_a_what_if_and_a_report_let_the_loop_
         for n in range(1, 501)
     )
     pauses = Pauses(house)
-    run = heard(house, case=case.model_copy(update={"id": "much", "evidence": pieces}), jury_size=5)
+    setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
+    run = drive(
+        house, house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
+    )
+    assert house.store.status(run) == "done", house.store.run(run).reason
     record = house.record(run)
     assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
-    rounds = singly(values(CyberJurorsSetup, "rounds", [2]))
-    done(house, house.experiments.what_ifs.experiment(run, rounds, (0,)))
+    lab = house.experiments
+    lab.wait(
+        lab.go(lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))), 300
+    )
     pauses.short(1 / 4)
     house.close()
