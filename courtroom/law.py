@@ -23,19 +23,13 @@ _FIGURES = re.compile(r"\d+")
 
 
 def article_number(text: str | int) -> int:
-    """The number of the one article that is named; a suffix (“bis”, 之一, -1) is left out.
-
-    Raises:
-        ValueError: none, or more than one, is named, or the law has no such article.
-    """
+    """The number of the one article that is named; a suffix (“bis”, 之一, -1) is left out. Raises `ValueError`: none, or more than one, is
+    named, or the law has no such article."""
     if isinstance(text, int):
         return _existing(text)
     written = [_value(match) for match in _WRITTEN.findall(text)]
-    figures = [
-        int(match)
-        for match in _FIGURES.findall(re.sub(r"(?<=\d)\s*[-_.之]\s*\d+|(第\s*\d+\s*[款项])|\(.*?\)", "", text))
-    ]
-    named = list(dict.fromkeys([*written, *figures]))
+    figures = _FIGURES.findall(re.sub(r"(?<=\d)\s*[-_.之]\s*\d+|(第\s*\d+\s*[款项])|\(.*?\)", "", text))
+    named = list(dict.fromkeys([*written, *map(int, figures)]))
     if len(named) != 1:
         raise ValueError(f"“{text[:60]}” does not name one article; write its number alone, e.g. 264")
     return _existing(named[0])
@@ -294,10 +288,8 @@ def charges_of(statutes: Iterable[Statute]) -> list[Charge]:
     found: dict[str, Charge] = {}
     for statute in statutes:
         for name in statute.charges:
-            key = name.zh or name.en
-            before = found.get(key)
-            if before is None:
-                found[key] = Charge(id=key, name=name, articles=(statute.id,), text=statute.text, cues=statute.cues)
-            elif statute.id not in before.articles:
-                found[key] = before.model_copy(update={"articles": (*before.articles, statute.id)})
+            new = Charge(id=name.zh or name.en, name=name, articles=(), text=statute.text, cues=statute.cues)
+            charge = found.get(new.id, new)
+            articles = tuple(dict.fromkeys((*charge.articles, statute.id)))
+            found[charge.id] = charge.model_copy(update={"articles": articles})
     return list(found.values())

@@ -17,8 +17,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Diff, Marked, Table, runs
 from courtroom.engine.changes import changed, merged
 from courtroom.engine.record import Record
-from courtroom.evaluation.grounding import grounding, where
-from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, lead, overlap
+from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, grounding, lead, overlap, where
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
@@ -300,7 +299,7 @@ def test_what_the_editor_changes_is_shown(house: Courthouse) -> None:
 
 
 def test_variants_leave_out_what_they_say(house: Courthouse) -> None:
-    plain = write(house, panel(), variant="no-editor", assess=False, roles=ASSESSOR)
+    plain = write(house, panel(), variant="no-editor", assess="none", roles=ASSESSOR)
     assert [stage.stage_kind for stage in plain.stages][-1] == "sentence"
     alone = write(house, panel(), variant="generator-b", roles=ASSESSOR)
     assert {call.member for call in alone.calls} == {"generator-b", "assessor"}

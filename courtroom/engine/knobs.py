@@ -11,6 +11,7 @@ from pydantic.config import JsonDict
 from pydantic.fields import FieldInfo
 
 from courtroom.errors import CourtroomError
+from courtroom.knowledge.bases import BUNDLED
 
 
 class Widget(StrEnum):
@@ -86,6 +87,11 @@ def knob(
     """A field of a setup: what it declares of itself as `declared` has it, its limits as pydantic's `Field` has them."""
     extra = declared(widget=widget, varied=varied, set_for=set_for, group=group, first=first, labels=labels)
     return Field(default=default, title=title, description=description, json_schema_extra=extra, **limits)
+
+
+def knowledge_base(description: str) -> Any:
+    """The knob of the knowledge base in which things are looked up; at first the one that Courtroom brings along."""
+    return knob(BUNDLED, "Knowledge base", description, Group.LOOK, widget=Widget.KNOWLEDGE_BASE, first=True)
 
 
 def group_of(field: FieldInfo) -> Group:

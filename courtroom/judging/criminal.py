@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -118,19 +118,13 @@ class CaseInformation(Strict):
     """Fused scores in the same order; members that are language models see the order alone."""
 
 
-def statutes_of(hits: Iterable[Hit]) -> tuple[Statute, ...]:
-    """The statutes that were found."""
-    return tuple(Statute.model_validate(hit.record) for hit in hits)
-
-
-def charges_of(hits: Iterable[Hit]) -> tuple[Charge, ...]:
-    """The charges that were found."""
-    return tuple(Charge.model_validate(hit.record) for hit in hits)
-
-
-def scores_of(hits: Iterable[Hit]) -> tuple[float, ...]:
-    """Fused scores of what was found, 0 where they were not recorded."""
-    return tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in hits)
+def informed(hits: Mapping[str, Iterable[Hit]], precedents: tuple[Referred, ...]) -> CaseInformation:
+    """What was found, by its collection, with fused scores: 0 where they were not recorded."""
+    fields: dict[str, Any] = {"precedents": precedents}
+    for kind, found in hits.items():
+        fields |= {kind: tuple(hit.record for hit in found)}
+        fields |= {f"{kind[:-1]}_scores": tuple((hit.scores.fused or 0.0) if hit.scores else 0.0 for hit in found)}
+    return CaseInformation.model_validate(fields)
 
 
 def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, drafted: Iterable[int] = ()) -> Labels:
@@ -216,7 +210,7 @@ def commonest(facts: str, language: str) -> tuple[int, str]:
 
 
 T = TypeVar("T")
-K = TypeVar("K", bound=Hashable)
+K = TypeVar("K", int, str)
 NEIGHBOUR = 1.0
 """Weight of precedents beside statutes and charges."""
 NEAR = 0.3
@@ -235,17 +229,11 @@ _LIGHT = re.compile(
 
 def article_scores(found: CaseInformation) -> Mapping[int, float]:
     """Articles by number, best first: fused scores of statutes and of charges by their articles, and precedents' likeness."""
-    scores: dict[int, float] = {}
-    for of_kind in (
-        _best((statute.number, score) for statute, score in _scored(found.statutes, found.statute_scores)),
-        _best((_first_article(charge), score) for charge, score in _scored(found.charges, found.charge_scores)),
-    ):
-        for number, score in of_kind.items():
-            scores[number] = scores.get(number, 0.0) + score
-    scale = max(scores.values(), default=1.0)
-    for number, share in _decided(found, lambda near: near.judgment.relevant_articles).items():
-        scores[number] = scores.get(number, 0.0) + NEIGHBOUR * scale * share
-    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
+    scores = _best((statute.number, score) for statute, score in _scored(found.statutes, found.statute_scores))
+    of_charges = _best((_first_article(one), score) for one, score in _scored(found.charges, found.charge_scores))
+    for number, score in of_charges.items():
+        scores[number] = scores.get(number, 0.0) + score
+    return _with_precedents(scores, scores, _decided(found, lambda near: near.judgment.relevant_articles))
 
 
 def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
@@ -257,9 +245,14 @@ def charge_scores(found: CaseInformation, language: str) -> Mapping[str, float]:
     for statute in found.statutes:
         for place, name in enumerate(statute.charges):
             scores.setdefault(name.in_language(language), articles.get(statute.number, 0.0) - 0.001 * (place + 1))
+    return _with_precedents(scores, articles, _decided(found, lambda near: near.judgment.charges))
+
+
+def _with_precedents(scores: dict[K, float], articles: Mapping[Any, float], near: Mapping[K, float]) -> dict[K, float]:
+    """Scores with the precedents' likeness on the scale of the articles' scores, best first."""
     scale = max(articles.values(), default=1.0)
-    for called, share in _decided(found, lambda near: near.judgment.charges).items():
-        scores[called] = scores.get(called, 0.0) + NEIGHBOUR * scale * share
+    for label, share in near.items():
+        scores[label] = scores.get(label, 0.0) + NEIGHBOUR * scale * share
     return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
@@ -326,19 +319,17 @@ def reduced(term: Term, facts: str, statute: Statute | None) -> Term:
 def judged(facts: str, language: str, found: CaseInformation) -> Judgment:
     """The best charge with its article, and a term; where nothing was looked up, by a few words of the commonest crimes."""
     charges, articles = charge_scores(found, language), article_scores(found)
+    statute = None
     if not charges or not articles:
         number, charge = commonest(facts, language)
-        return Judgment(
-            relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, None, found)
-        )
-    charge = next(iter(charges))
-    under = [_first_article(c) for c in found.charges if c.called(language) == charge]
-    under += [s.number for s in found.statutes if charge in (name.in_language(language) for name in s.charges)]
-    under += [
-        number for n in found.precedents if charge in n.judgment.charges for number in n.judgment.relevant_articles[:1]
-    ]
-    number = under[0] if under else next(iter(articles))
-    statute = next((s for s in found.statutes if s.number == number), None)
+    else:
+        charge = next(iter(charges))
+        decided = (near.judgment for near in found.precedents if charge in near.judgment.charges)
+        under = [_first_article(c) for c in found.charges if c.called(language) == charge]
+        under += [s.number for s in found.statutes if charge in (name.in_language(language) for name in s.charges)]
+        under += [number for judgment in decided for number in judgment.relevant_articles[:1]]
+        number = under[0] if under else next(iter(articles))
+        statute = next((s for s in found.statutes if s.number == number), None)
     return Judgment(
         relevant_articles=(number,), charges=(charge,), term_of_imprisonment=term_for(facts, statute, found)
     )

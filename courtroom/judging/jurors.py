@@ -82,11 +82,8 @@ class BestReasons(Task[Reasons]):
 def seeded(
     court: Court[Case, Setup], members: Sequence[Member], first: int | None, sides: tuple[str, str]
 ) -> dict[str, str]:
-    """On which side each member begins, by id; empty where nothing is set.
-
-    Args:
-        first: how many begin on the first side; all, where there are fewer members.
-    """
+    """On which side each member begins, by id; empty where nothing is set. `first`: how many begin on the first side; all, where there are
+    fewer members."""
     if first is None:
         return {}
     chosen = court.random("first-ballot").sample(range(len(members)), min(first, len(members)))

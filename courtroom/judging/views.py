@@ -1,9 +1,9 @@
 """What both criminal benches show alike: what was looked up with its ranks, and the judgment beside the real one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from courtroom.cases.criminal import CriminalCase, Gold
+from courtroom.cases.criminal import CriminalCase
 from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BUNDLED
@@ -38,20 +38,14 @@ def retrieved(record: Record) -> Shown:
 
 
 def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str = "") -> list[Block]:
-    """The judgment beside the first instance's and the real one, where there are any.
-
-    Args:
-        of: what holds `judgment` and perhaps `first_instance`; the verdict's details where it is not given.
-        defendant: on whom, where there are several; otherwise the primary one.
-    """
+    """The judgment beside the first instance's and the real one, where there are any. `of`: what holds `judgment` and perhaps
+    `first_instance`, if not the verdict's details. `defendant`: on whom, where there are several; otherwise the primary one."""
     case, verdict = record.case, record.run.verdict
     details = of or (verdict.details if verdict else {})
     if "judgment" not in details:
         return [Text("The judgment stands here once the hearing has come to its end.")]
-    columns: dict[str, Judgment] = {}
-    if "first_instance" in details:
-        columns["First instance"] = Judgment.model_validate(details["first_instance"])
-    columns["Judgment"] = Judgment.model_validate(details["judgment"])
+    names = {"First instance": "first_instance", "Judgment": "judgment"}
+    columns = {title: Judgment.model_validate(details[name]) for title, name in names.items() if name in details}
     rows: list[tuple[str, Callable[[Decided], str], Callable[[Decided], object]]] = [
         ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
         ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
@@ -64,19 +58,13 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
     table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
     titles = ["", *columns]
     if isinstance(case, CriminalCase) and case.gold is not None:
-        real = case.gold.decided(defendant) if defendant in ("", case.defendant, *_named(case.gold)) else Decided()
-        last = columns["Judgment"]
+        named = ("", case.defendant, *(one.name for one in case.gold.each))
+        real = case.gold.decided(defendant) if defendant in named else Decided()
         for row, (_, shown, compared_by) in zip(table, rows, strict=True):
-            known = shown(real)
-            row.append(known or "not known")
-            same = compared_by(real) == compared_by(last)
-            row.append(("same" if same else "different") if known else "")
+            same = compared_by(real) == compared_by(columns["Judgment"])
+            row += [known, "same" if same else "different"] if (known := shown(real)) else ["not known", ""]
         titles += [case.judgment_title, "Compared"]
     return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
-
-
-def _named(gold: Gold) -> tuple[str, ...]:
-    return tuple(one.name for one in gold.each)
 
 
 TITLES = {"statutes": "Statutes", "charges": "Charges", "cases": "Precedents"}
@@ -109,8 +97,8 @@ def _statute(hit: Hit, language: str) -> Card:
         f"{', or life' if band['life'] else ''}{', or death' if band['death'] else ''}"
         for band in record["bands"]
     )
-    facts: Sequence[tuple[str, str]] = (("Source", "unofficial digest" if record["digest"] else "imported"),)
-    return Card(_name("statutes", record, language), _described(record["text"], language), tuple(facts), bands)
+    facts = (("Source", "unofficial digest" if record["digest"] else "imported"),)
+    return Card(_name("statutes", record, language), _described(record["text"], language), facts, bands)
 
 
 def _charge(hit: Hit, language: str) -> Card:

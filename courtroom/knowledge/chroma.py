@@ -75,12 +75,8 @@ class ChromaVectors(ABC):
 
     @abstractmethod
     def write(self, seal: Seal, removed: Sequence[str], count: int, batches: Batches) -> None:
-        """Remove ids and write so many vectors, on top of what is there. The seal is written last.
-
-        Raises:
-            Broken: Chroma failed.
-            OSError: the folder can't be written.
-        """
+        """Remove ids and write so many vectors, on top of what is there. The seal is written last. Raises `Broken`: Chroma failed; `OSError`:
+        the folder can't be written."""
 
     @abstractmethod
     def discard(self) -> None:
@@ -146,10 +142,8 @@ class ChromaFolder(ChromaVectors):
             with self._writing(new, 2) as collection:  # the fewest that Chroma allows: what is not saved is saved now
                 collection.get(limit=1, include=["embeddings"])
                 held = collection.count()
-            write_seal(
-                self._folder,
-                seal.model_copy(update={"folder": new.name, "count": held, "files": files_of(new)}),
-            )
+            written = {"folder": new.name, "count": held, "files": files_of(new)}
+            write_seal(self._folder, seal.model_copy(update=written))
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
@@ -179,11 +173,7 @@ class ChromaFolder(ChromaVectors):
         """The collection in a folder, saved by Chroma whenever so many changes were made. The setting holds once reopened."""
         with _broken():
             client = _persistent(str(path))
-            collection = client.get_or_create_collection(
-                self._name,
-                embedding_function=None,
-                configuration={"hnsw": HNSW},
-            )
+            collection = _made(client, self._name)
             collection.modify(configuration={"hnsw": {"sync_threshold": threshold}})
             client.close()
             client = _persistent(str(path))
@@ -220,11 +210,7 @@ class ChromaServer(ChromaVectors):
         if self.seal(seal.made_with) is None:
             self.discard()
         with _broken():
-            self._collection = self._connected().get_or_create_collection(
-                self._name,
-                embedding_function=None,
-                configuration={"hnsw": HNSW},
-            )
+            self._collection = _made(self._connected(), self._name)
         _change(self._collection, removed, batches, BATCH // 2)  # each is one request, as text
         with _broken():
             self._collection.modify(metadata={"made_with": seal.made_with, "version": str(seal.version)})
@@ -327,6 +313,10 @@ def _persistent(path: str) -> Any:
     import chromadb  # slow to import: only when something is looked up
 
     return chromadb.PersistentClient(path, settings=_quiet())
+
+
+def _made(client: Any, name: str) -> Any:
+    return client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": HNSW})
 
 
 def _quiet() -> Any:

@@ -163,10 +163,8 @@ class Collection(Generic[R]):
         return self._record(row) if row else None
 
     def _readable(self, name: str) -> R | None:
-        row = self._database.execute(
-            "SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name)
-        )
-        return next(iter(read_all(row, self._record)[0]), None)
+        row = self._database.row("SELECT id, body FROM knowledge WHERE collection = ? AND id = ?", (self.name, name))
+        return next(iter(read_all([row] if row else [], self._record)[0]), None)
 
     def _record(self, row: StoredRow) -> R:
         return read(f"record of “{self.name}”", row["id"], lambda: self.parse(row["body"]))
@@ -244,9 +242,8 @@ class Collection(Generic[R]):
         rows = self._database.execute(
             "SELECT id, body, added, words FROM knowledge WHERE collection = ? AND version > ?", (self.name, since)
         )
-        lines = dict(
-            read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
-        )
+        found = read_all(rows, lambda row: (row["id"], (row["words"], facets_of(self._record(row), row["added"]))))[0]
+        lines = dict(found)
         return ChangedWords(self._removed(since) | lines.keys(), lines)
 
     def _removed(self, since: int) -> frozenset[str]:
@@ -299,11 +296,7 @@ class Collection(Generic[R]):
             names = await asyncio.to_thread(self.names_under, under)
             vectors = await self.vectors(names)
             names = [name for name in names if name in vectors]
-            rows = (
-                np.stack([np.asarray(vectors[name], np.float32) for name in names])
-                if names
-                else np.zeros((0, 0), np.float32)
-            )
+            rows = np.asarray([vectors[name] for name in names], np.float32)
             self._small = {key: kept for key, kept in self._small.items() if key[1] == version}
             self._small[under, version] = (names, rows)
         names, rows = self._small[under, version]
@@ -312,9 +305,9 @@ class Collection(Generic[R]):
         (asked,) = await self._embedding.embed([text])
         cosines = rows @ asked
         order = sorted(range(len(names)), key=lambda i: (-cosines[i], names[i]))
-        best = [i for i in order if names[i] not in exclude][:k]
+        best = (i for i in order if names[i] not in exclude)
         found = []
-        for rank, i in enumerate(best, 1):
+        for rank, i in enumerate(islice(best, k), 1):
             record = self.get(names[i])
             assert record is not None
             found.append(Found(record, Scores(similarity=round(float(cosines[i]), 6), dense_rank=rank)))

@@ -70,16 +70,19 @@ class Imports:
 
     @needs(Access.RUN)
     def check(self, into: Kind, name: str, data: bytes, base: str = IMPORTED, how: How = "add") -> CheckedFile:
-        """Check a whole file.
-
-        Args:
-            base: the knowledge base into which it goes; it comes into being with its first record.
-            how: `add` adds the records to those of the base (of two with one id the new one stays), `replace` replaces them.
-
-        Raises:
-            CourtroomError: the base can't be imported into, or a record does not fit; the sentence says what.
-        """
-        _check_base(base)
+        """Check a whole file. The knowledge base into which it goes comes into being with its first record. `add` adds the records to those of
+        the base (of two with one id the new one stays), `replace` replaces them. Raises `CourtroomError`: the base can't be imported
+        into, or a record does not fit; the sentence says what."""
+        if base == BUNDLED:
+            raise CourtroomError(
+                f"The knowledge base “{BUNDLED}” holds what Courtroom brings along. Import into another one."
+            )
+        try:
+            _BASE.validate_python(base)
+        except ValidationError as error:
+            raise CourtroomError(
+                f"“{base[:60]}” can't be the name of a knowledge base. Use small letters, digits and hyphens, 40 at most."
+            ) from error
         digest = hashlib.sha256(f"{into}\n{base}\n{how}\n".encode())
         records = tuple(_READ[into](name, data))
         if not records:
@@ -150,20 +153,7 @@ def _joined(charges: Collection[Charge], charge: Charge) -> Charge:
     return charge.model_copy(update={"articles": tuple(articles)})
 
 
-def _check_base(base: str) -> None:
-    if base == BUNDLED:
-        raise CourtroomError(
-            f"The knowledge base “{BUNDLED}” holds what Courtroom brings along. Import into another one."
-        )
-    try:
-        _BASE.validate_python(base)
-    except ValidationError as error:
-        raise CourtroomError(
-            f"“{base[:60]}” can't be the name of a knowledge base. Use small letters, digits and hyphens, 40 at most."
-        ) from error
-
-
-def _entries(name: str, data: bytes, read: Callable[[Any], T]) -> Iterator[T]:
+def _entries(read: Callable[[Any], T], name: str, data: bytes) -> Iterator[T]:
     where = name
     try:
         for place, row in json_records(data):
@@ -179,14 +169,6 @@ def _entries(name: str, data: bytes, read: Callable[[Any], T]) -> Iterator[T]:
         raise CourtroomError(f"{where}: {error} Nothing of the file was taken in.") from error
 
 
-def _statutes(name: str, data: bytes) -> Iterator[Statute]:
-    return _entries(name, data, _statute)
-
-
-def _charges(name: str, data: bytes) -> Iterator[Charge]:
-    return _entries(name, data, _charge)
-
-
 def _statute(row: Any) -> Statute:
     if not isinstance(row, dict) or "number" not in row or "text" not in row:
         raise ValueError("a statute needs the fields `number` and `text`")
@@ -195,14 +177,13 @@ def _statute(row: Any) -> Statute:
         raise TypeError("`number` must be an article's number, e.g. 264")
     if not isinstance(text, str) or not text.strip():
         raise ValueError("`text` must be the article's text")
-    charges = row.get("charges", [])
     number, suffix = _article(named, row.get("suffix", 0))
     return Statute(
         number=number,
         suffix=suffix,
         text=_both(text),
         interpretation=row.get("interpretation") or "",
-        charges=tuple(_both(charge) for charge in charges),
+        charges=tuple(map(_both, row.get("charges", []))),
     )
 
 
@@ -244,7 +225,7 @@ def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:
 
 
 _READ: dict[Kind, Callable[[str, bytes], Iterator[Statute] | Iterator[Charge] | Iterator[CriminalCase]]] = {
-    "statutes": _statutes,
-    "charges": _charges,
+    "statutes": partial(_entries, _statute),
+    "charges": partial(_entries, _charge),
     "cases": _cases,
 }

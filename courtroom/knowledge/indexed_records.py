@@ -63,13 +63,8 @@ def day_of(at: date) -> int:
 
 
 def facets_of(record: Any, added: float) -> Facets:
-    """What a record is filtered by.
-
-    Args:
-        record: disputes have a category; criminal cases their charges as categories and their articles as laws; charges
-            and statutes their articles.
-        added: when it came, in seconds since 1970; 0 where it was bundled.
-    """
+    """What a record is filtered by: disputes have a category; criminal cases their charges as categories and their articles as laws; charges
+    and statutes their articles. `added`: when it came, in seconds since 1970; 0 where it was bundled."""
     marks: set[str] = set()
     if category := getattr(record, "category", ""):
         marks.add(mark("category", category))
@@ -159,11 +154,10 @@ def checksum(path: Path) -> str:
 
 def whole(folder: Path, files: dict[str, tuple[int, str]]) -> bool:
     """Whether each of these files is there as it was written. Others are not looked at."""
-    for name, (size, written) in files.items():
-        path = folder / name
-        if not path.is_file() or path.stat().st_size != size or checksum(path) != written:
-            return False
-    return True
+    return all(
+        (path := folder / name).is_file() and path.stat().st_size == size and checksum(path) == written
+        for name, (size, written) in files.items()
+    )
 
 
 def read_seal(folder: Path) -> Seal | None:

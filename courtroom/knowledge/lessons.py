@@ -123,14 +123,8 @@ class Lessons:
             if taught.undone is not None:
                 raise CourtroomError("This learning step is undone already.")
             touched = {(change.collection, change.id) for change in taught.changes}
-            later = [
-                lesson
-                for lesson in lessons
-                if lesson.seq > seq
-                and lesson.undone is None
-                and any((change.collection, change.id) in touched for change in lesson.changes)
-            ]
-            if later:
+            after = (lesson for lesson in lessons if lesson.seq > seq and lesson.undone is None)
+            if later := [one for one in after if touched & {(change.collection, change.id) for change in one.changes}]:
                 raise CourtroomError(
                     f"{len(later)} later learning steps build on this one. Undo those first, the latest one first."
                 )
@@ -171,5 +165,4 @@ class Lessons:
 
 def taught(row: Any) -> Taught:
     fields = dict(row)
-    known = {k: v for k, v in fields.items() if k != "body"}
-    return read("lesson", row["seq"], lambda: Taught.model_validate({**known, **json.loads(fields["body"])}))
+    return read("lesson", row["seq"], lambda: Taught.model_validate({**json.loads(fields.pop("body")), **fields}))

@@ -151,27 +151,14 @@ def activated(graph: nx.Graph, seeds: Iterable[str], hops: int) -> set[str]:
 
 
 def topo(linked: Iterable[str], active: Iterable[str]) -> int:
-    """How many activated standards are associated with a unit (Eq. 10).
-
-    Args:
-        linked: the standards associated with the unit: itself and its neighbours for a standard, its supporting
-            precedents for a directive.
-    """
+    """How many activated standards are associated with a unit (Eq. 10): a standard is linked to itself and its neighbours, a directive to
+    its supporting precedents."""
     return len(set(linked) & set(active))
 
 
-def score(
-    overlap: float,
-    co_activation: float,
-    similarity: float,
-    weights: Weights = WEIGHTS,
-) -> float:
-    """Score = alpha IoU + beta Topo + gamma SemSim (section 3.4.1; weights of appendix C).
-
-    Args:
-        co_activation: Topo, or by default Topo over the number of activated standards, so that all parts lie between 0 and 1.
-        similarity: cosine, negative values counting 0.
-    """
+def score(overlap: float, co_activation: float, similarity: float, weights: Weights = WEIGHTS) -> float:
+    """Score = alpha IoU + beta Topo + gamma SemSim (section 3.4.1; weights of appendix C). `co_activation`: Topo, or by default Topo over the
+    number of activated standards, so that all parts lie between 0 and 1. Of the similarity, a cosine, negative values count 0."""
     alpha, beta, gamma = weights
     return alpha * overlap + beta * co_activation + gamma * max(0.0, similarity)
 
@@ -297,9 +284,13 @@ class Memory:
         candidates = frozenset(query.tags)
         similar = cosines([known.vectors[unit.id] for unit in units], asked)
         scored = []
+        many = 1 if query.topo == "count" else max(1, len(active))
         for unit, similarity in zip(units, map(float, similar), strict=True):
-            linked = unit.supporting if isinstance(unit, Directive) else (unit.id, *graph.neighbors(unit.id))
-            parts = _parts(_tags(unit), candidates, linked, active, similarity, query)
+            if isinstance(unit, Directive):
+                linked, tags = unit.supporting, unit.tags
+            else:
+                linked, tags = (unit.id, *graph.neighbors(unit.id)), unit.labels
+            parts = _parts(iou(tags, candidates), topo(linked, active) / many, similarity, query.weights)
             if parts.score > 0:
                 scored.append((unit, parts))
         scored.sort(key=lambda pair: (-pair[1].score, pair[0].id))
@@ -383,10 +374,6 @@ def _own(known: Searched, query: Recall) -> set[str]:
     return same | set(query.exclude)
 
 
-def _tags(unit: Unit) -> Tags:
-    return unit.labels if isinstance(unit, Standard) else unit.tags
-
-
 def _nearest(
     standards: Sequence[Standard], vectors: Mapping[str, Sequence[float]], asked: Sequence[float]
 ) -> list[str]:
@@ -397,15 +384,6 @@ def _nearest(
     return [name for name, near in sorted(found, key=lambda pair: (-pair[1], pair[0])) if near > 0]
 
 
-def _parts(
-    tags: Tags, candidates: Tags, linked: Sequence[str], active: set[str], similarity: float, query: Recall
-) -> Parts:
-    overlap = iou(tags, candidates)
-    many = 1 if query.topo == "count" else max(1, len(active))
-    reached = topo(linked, active) / many
-    return Parts(
-        iou=round(overlap, 6),
-        topo=round(reached, 6),
-        semsim=round(similarity, 6),
-        score=round(score(overlap, reached, similarity, query.weights), 6),
-    )
+def _parts(overlap: float, reached: float, similarity: float, weights: Weights) -> Parts:
+    values = (overlap, reached, similarity, score(overlap, reached, similarity, weights))
+    return Parts(**{name: round(value, 6) for name, value in zip(Parts.model_fields, values, strict=True)})

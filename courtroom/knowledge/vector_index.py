@@ -6,6 +6,7 @@ import logging
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -36,10 +37,7 @@ class VectorIndex:
     """Nearest neighbours by cosine. Deleting its folder loses nothing; several processes may share it.
 
     Chroma holds the records as they were at one version. Records that were written since are compared one by one, and those
-    that were deleted since are skipped; as soon as these are many, they are written to Chroma.
-
-    Args:
-        few: up to so many records nothing is written to Chroma.
+    that were deleted since are skipped; as soon as these are many, and more than `few`, they are written to Chroma.
     """
 
     def __init__(self, settings: Settings, collection: str, embedding: Embedding, few: int = FEW) -> None:
@@ -158,12 +156,10 @@ class VectorIndex:
                 log.exception("the index %s failed", self._folder.name)
                 broken = error
         host, port = self._settings.chroma_host, self._settings.chroma_port
-        if host:
-            raise CourtroomError(
-                f"The Chroma server at {host}:{port} does not answer. Start it, then try again."
-            ) from broken
         raise CourtroomError(
-            "The search index can't be written. Check that the disk has space and that the folder "
+            f"The Chroma server at {host}:{port} does not answer. Start it, then try again."
+            if host
+            else "The search index can't be written. Check that the disk has space and that the folder "
             f"{self._folder} may be written to, then try again."
         ) from broken
 
@@ -178,12 +174,8 @@ class VectorIndex:
 
     def _guarded(self, work: Callable[[], T], locked: bool) -> T:
         try:
-            if not locked:
+            with self._lock if locked else nullcontext():
                 return work()
-            with self._lock:
-                return work()
-        except Broken:
-            raise
         except OSError as error:
             raise Broken(str(error)) from error
 
@@ -222,11 +214,8 @@ class VectorIndex:
             count = k + len(exclude)
             while True:
                 hits = self._chroma.nearest(self._seal, vector, count, only)
-                current = [
-                    pair
-                    for pair in hits
-                    if pair[0] not in exclude and pair[0].removesuffix(OTHER) not in self._outdated
-                ]
+                current = [(name, cosine) for name, cosine in hits if name.removesuffix(OTHER) not in self._outdated]
+                current = [pair for pair in current if pair[0] not in exclude]
                 if len(current) >= k or len(hits) < count:
                     break
                 count *= 2

@@ -48,11 +48,8 @@ def line(text: str) -> str:
 
 
 class WordIndex:
-    """The words of a collection's records. Deleting its folder loses nothing; several processes may share it.
-
-    Args:
-        folder: where it is kept over more than `few` records.
-    """
+    """The words of a collection's records, kept in a folder over more than `few` of them. Deleting it loses nothing; several processes may
+    share it."""
 
     def __init__(self, folder: Path, few: int = FEW) -> None:
         self._folder, self._few = folder, few
@@ -127,7 +124,8 @@ class WordIndex:
             if changed.touched:
                 self._write(changed.lines, changed.touched)
                 if on_disk:
-                    write_seal(self._folder, self._seal(version, records.count()))
+                    fields = {"version": version, "count": records.count(), "made_with": _made_with()}
+                    write_seal(self._folder, Seal(**fields, files=files_of(self._folder)))
         self._index.reload()
         self._version = version
 
@@ -157,9 +155,6 @@ class WordIndex:
             writer.add_document(tantivy.Document(id=[name], words=[text], marks=sorted(facets.marks), day=[facets.day]))
         writer.commit()
         writer.wait_merging_threads()
-
-    def _seal(self, version: int, count: int) -> Seal:
-        return Seal(version=version, count=count, made_with=_made_with(), files=files_of(self._folder))
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

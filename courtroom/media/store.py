@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from courtroom.errors import MediaError
 from courtroom.media.medium import MediumKind
 from courtroom.media.pictures import ENDINGS, inspect_image, small_jpeg, sniff
-from courtroom.media.videos import MAX_FRAMES, Frame, clock, inspect_video, sample_frames
+from courtroom.media.videos import MAX_FRAMES, Frame, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
 
@@ -28,39 +28,30 @@ class ObjectStorage:
         self.url = url.rstrip("/")
 
     def names(self) -> list[str]:
-        files, root = self._files
-        with self._answering():
+        with self._answering() as (files, root):
             entries = files.ls(root, detail=True) if files.exists(root) else []
         return sorted(str(one["name"]).rsplit("/", 1)[-1] for one in entries if one["type"] == "file")
 
     def size(self, name: str) -> int | None:
         """Bytes of a file; None where it isn't there."""
-        files, root = self._files
-        with self._answering():
-            try:
-                return int(files.info(f"{root}/{name}")["size"])
-            except FileNotFoundError:
-                return None
+        with self._answering() as (files, root), suppress(FileNotFoundError):
+            return int(files.info(f"{root}/{name}")["size"])
+        return None
 
     def read(self, name: str) -> bytes | None:
         """A file; None where it isn't there."""
-        files, root = self._files
-        with self._answering():
-            try:
-                return bytes(files.cat_file(f"{root}/{name}"))
-            except FileNotFoundError:
-                return None
+        with self._answering() as (files, root), suppress(FileNotFoundError):
+            return bytes(files.cat_file(f"{root}/{name}"))
+        return None
 
     def put(self, name: str, data: bytes) -> None:
         """Write a file, in place of one of this name. Object storage shows it when all of it is there."""
-        files, root = self._files
-        with self._answering():
+        with self._answering() as (files, root):
             files.pipe_file(f"{root}/{name}", data)
 
     def delete(self, name: str) -> None:
         """Take a file out; one that isn't there does no harm."""
-        files, root = self._files
-        with self._answering():
+        with self._answering() as (files, root):
             if files.exists(f"{root}/{name}"):
                 files.rm_file(f"{root}/{name}")
 
@@ -79,25 +70,17 @@ class ObjectStorage:
         return files, str(root).rstrip("/")
 
     @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _answering(self) -> Iterator[tuple[Any, str]]:
         """Each storage's library raises what it is built of."""
+        files = self._files
         try:
-            yield
+            yield files
         except Exception as error:
             raise MediaError(
                 f"The storage of pictures and videos at {self.url} does not answer ({type(error).__name__}). "
                 "Check the server and the key to it, then try again."
             ) from error
 
-
-__all__ = [
-    "MAX_FRAMES",
-    "Frame",
-    "MediaStore",
-    "check_medium",
-    "clock",
-    "media_of",
-]
 
 log = logging.getLogger(__name__)
 
@@ -108,11 +91,8 @@ _PICTURE, _VIDEO = threading.Lock(), threading.Lock()
 class MediaStore:
     """Media files under their SHA-256, with the ending of what they really are.
 
-    What is not there, can't be read or isn't what it is listed as raises `MediaError`.
-
-    Args:
-        folder: where they are kept.
-        storage: where they are kept instead; the folder then holds copies of what was used here, and may be deleted.
+    What is not there, can't be read or isn't what it is listed as raises `MediaError`. With a storage they are kept there; the folder then
+    holds copies of what was used here, and may be deleted.
     """
 
     def __init__(self, folder: Path, storage: ObjectStorage | None = None) -> None:

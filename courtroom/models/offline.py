@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
@@ -24,6 +24,11 @@ the request's key.
 """
 Methods = Mapping[type[Task[Any]], Method]
 """The method for each kind of task, as a procedure declares them in `offline`."""
+
+
+def methods(*answers: Method) -> Methods:
+    """Functions that answer, each under the kind of task that its argument `task` is of."""
+    return {get_type_hints(answer)["task"]: answer for answer in answers}
 
 
 class OfflineModel:

@@ -55,13 +55,8 @@ def likeness(one: Persona, other: Persona) -> float:
 
 @cache
 def sample_panel(size: int, seed: int) -> tuple[Persona, ...]:
-    """A diverse panel: the first by lot, each next one of eight drawn that is least like those seated.
-
-    A smaller panel of the same seed is the beginning of a larger one.
-
-    Args:
-        size: 1 to 51.
-    """
+    """A diverse panel of 1 to 51: the first by lot, each next one of eight drawn that is least like those seated. A smaller panel of the same
+    seed is the beginning of a larger one."""
     if not 1 <= size <= 51:
         raise ValueError("a panel has 1 to 51 members")
     draw = random.Random(seed)
@@ -91,11 +86,7 @@ class PanelStore:
 
     @needs(Access.RUN)
     def save(self, name: str, panel: Iterable[Persona]) -> None:
-        """Save under a name, in place of what had it before.
-
-        Raises:
-            CourtroomError: the name is empty or too long, or nobody is in the panel.
-        """
+        """Save under a name, in place of what had it before. Raises `CourtroomError`: the name is empty or too long, or nobody is in the panel."""
         kept, called = tuple(panel), _name(name)
         if not kept:
             raise CourtroomError("A panel needs at least one person. Add one.")
@@ -105,12 +96,7 @@ class PanelStore:
         )
 
     def load(self, name: str) -> tuple[Persona, ...]:
-        """The panel of a name.
-
-        Raises:
-            CourtroomError: there is none.
-            Unreadable: its row is damaged.
-        """
+        """The panel of a name. Raises `CourtroomError`: there is none. Raises `Unreadable`: its row is damaged."""
         row = self._database.connection.execute("SELECT body FROM panels WHERE name = ?", (name,)).fetchone()
         if row is None:
             raise CourtroomError(f"There is no panel “{name}”. See all with `python -m courtroom panels`.")
@@ -118,11 +104,7 @@ class PanelStore:
 
     @needs(Access.RUN)
     def rename(self, name: str, to: str) -> None:
-        """Give a panel another name.
-
-        Raises:
-            CourtroomError: there is no such panel, or the other name is taken.
-        """
+        """Give a panel another name. Raises `CourtroomError`: there is no such panel, or the other name is taken."""
         called = _name(to)
         with self._database.transaction() as db:
             self.load(name)
@@ -134,11 +116,7 @@ class PanelStore:
 
     @needs(Access.RUN)
     def delete(self, name: str) -> tuple[Persona, ...]:
-        """Forget a panel; what it was, to be saved again.
-
-        Raises:
-            CourtroomError: there is none.
-        """
+        """Forget a panel; what it was, to be saved again. Raises `CourtroomError`: there is none."""
         with self._database.transaction() as db:
             panel = self.load(name)
             db.execute("DELETE FROM panels WHERE name = ?", (name,))
@@ -166,13 +144,8 @@ def read_panel(name: str, data: bytes) -> tuple[Persona, ...]:
     """The persons of a CSV or YAML file, in its order.
 
     CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell. YAML is a
-    list of persons, each with the fields by their names.
-
-    Args:
-        name: the file's name; its ending says how it is read.
-
-    Raises:
-        CourtroomError: a sentence that names the row and the mend.
+    list of persons, each with the fields by their names. The ending of the file's name says which it is. Raises `CourtroomError`: a
+    sentence that names the row and the mend.
     """
     if len(data) > LARGEST:
         raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
@@ -190,11 +163,7 @@ def read_panel(name: str, data: bytes) -> tuple[Persona, ...]:
 
 
 def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
-    """Persons from plain rows, as a file or a table has them.
-
-    Raises:
-        CourtroomError: a sentence that names the row and the mend.
-    """
+    """Persons from plain rows, as a file or a table has them. Raises `CourtroomError`: a sentence that names the row and the mend."""
     panel: dict[str, Persona] = {}
     for number, row in enumerate(rows, start=1):
         if number > MOST:

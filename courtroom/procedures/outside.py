@@ -31,11 +31,7 @@ class Outside:
 
 
 class Procedures(dict[str, Procedure]):
-    """Procedures by name. Who asks for one that is not there is told why.
-
-    Args:
-        broken: a sentence for each that can't be used.
-    """
+    """Procedures by name. Who asks for one that is not there is told why. `broken`: a sentence for each that can't be used."""
 
     def __init__(self, procedures: Mapping[str, Procedure], broken: Mapping[str, str]) -> None:
         super().__init__(procedures)

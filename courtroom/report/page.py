@@ -22,13 +22,13 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.media.medium import Medium
-from courtroom.media.store import Frame, MediaStore
+from courtroom.media.store import MediaStore
+from courtroom.media.videos import Frame
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.asides import Interview, Sample
+from courtroom.questions.asides import Interview, KeptBeside, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import MEANINGS, results
-from courtroom.questions.beside import KeptBeside
 from courtroom.room import scene
 from courtroom.room.player import adapter, program, read, style, words
 from courtroom.text.words import changes

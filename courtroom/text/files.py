@@ -39,11 +39,7 @@ def _cell(value: Any) -> Any:
 
 
 def json_of(data: bytes | str) -> Any:
-    """A JSON value.
-
-    Raises:
-        CaseError: it is none; the sentence does not name the place.
-    """
+    """A JSON value. Raises `CaseError`: it is none; the sentence does not name the place."""
     try:
         return json.loads(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
     except UnicodeDecodeError as error:
@@ -58,11 +54,8 @@ def json_of(data: bytes | str) -> Any:
 
 
 def json_records(data: bytes) -> Iterator[tuple[str, Any]]:
-    """The entries of a JSON array, or the values of JSON lines, each with its place; a line that is none as a `CaseError`.
-
-    Raises:
-        CaseError: the file as a whole can't be read.
-    """
+    """The entries of a JSON array, or the values of JSON lines, each with its place; a line that is none as a `CaseError`. Raises `CaseError`:
+    the file as a whole can't be read."""
     if data.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"["):
         yield from ((f"entry {number}", value) for number, value in enumerate(json_of(data), start=1))
         return

@@ -21,10 +21,8 @@ from courtroom.judging.criminal import (
     CaseInformation,
     article_scores,
     charge_scores,
-    charges_of,
+    informed,
     precedents_of,
-    scores_of,
-    statutes_of,
 )
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse
 from courtroom.knowledge.search import Knowledge, Search
@@ -133,13 +131,7 @@ def heard(house: Courthouse, procedure: str, preset: str, case: CriminalCase) ->
 def looked_up(record: Record, case: CriminalCase) -> CaseInformation:
     """What the run looked up."""
     hits = {r.query.collection: r.hits for r in record.retrievals if isinstance(r.query, Search)}
-    return CaseInformation(
-        statutes=statutes_of(hits.get("statutes", ())),
-        charges=charges_of(hits.get("charges", ())),
-        precedents=precedents_of(hits.get("cases", ()), case, 5),
-        statute_scores=scores_of(hits.get("statutes", ())),
-        charge_scores=scores_of(hits.get("charges", ())),
-    )
+    return informed(hits, precedents_of(hits.pop("cases", ()), case, 5))
 
 
 def shortlisted(record: Record) -> Iterable[int]:

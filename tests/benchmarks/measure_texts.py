@@ -76,7 +76,7 @@ def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, fir
 
 def summary(house: Courthouse, case: Document, variant: str) -> str:
     """One document's summary."""
-    verdict = heard(house, "juris", case, {"variant": variant, "assess": False}).run.verdict
+    verdict = heard(house, "juris", case, {"variant": variant, "assess": "none"}).run.verdict
     return verdict.summary
 
 

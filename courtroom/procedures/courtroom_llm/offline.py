@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from courtroom.models.narrow import folded
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.procedures.courtroom_llm import tasks
 from courtroom.text.words import is_chinese, sentences, words
 
@@ -50,18 +50,8 @@ FOLLOWS = frozenset(
 )
 """Labels that say that the shorter text of a pair is borne out by the longer one."""
 FOLLOWS_NOT = frozenset(
-    (
-        "not entailment",
-        "non entailment",
-        "no",
-        "false",
-        "not supported",
-        "refuted",
-        "refutes",
-        "neutral",
-        "contradiction",
-    )
-    + ("unsupported", "unknown", "not answered", "not enough info", "contradicted", "does not follow")
+    ("not entailment", "non entailment", "no", "false", "not supported", "refuted", "refutes", "neutral", "unknown")
+    + ("unsupported", "contradiction", "not answered", "not enough info", "contradicted", "does not follow")
 )
 """Labels that say that it isn't."""
 AGAINST = frozenset(("contradiction", "contradicted", "refuted", "refutes", "false", "no"))
@@ -98,19 +88,15 @@ def compares(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> bool:
 
 def cues(label: str, text: str) -> list[tuple[str, float]]:
     """The words of a text that speak for a label, each with its weight; a denial shortly before halves it."""
-    stems = _stems(folded(label))
-    found: list[tuple[str, float]] = []
     if is_chinese(text):
         return [(part, 1.0) for part in words(label) if part in text]
-    terms = _WORD.findall(text.lower())
-    for place, word in enumerate(terms):
-        if any(word.startswith(stem) for stem in stems):
-            denied = any(
-                before in DENIALS or before.endswith(("n't", "dnt", "ont"))
-                for before in terms[max(0, place - 3) : place]
-            )
-            found.append((word, 0.4 if denied else 1.0))
-    return found
+    stems, terms = _stems(folded(label)), _WORD.findall(text.lower())
+    denied = [word in DENIALS or word.endswith(("n't", "dnt", "ont")) for word in terms]
+    return [
+        (word, 0.4 if any(denied[max(0, place - 3) : place]) else 1.0)
+        for place, word in enumerate(terms)
+        if word.startswith(stems)
+    ]
 
 
 def shared(passages: Sequence[tasks.Passage]) -> tuple[list[str], list[str]]:
@@ -125,17 +111,14 @@ def _relation(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> dict[
     there, lacking = shared(passages)
     share = len(there) / max(1, len(there) + len(lacking))
     odd_number = any(word[0].isdigit() for word in lacking)
-    denied = len({_denied(passage.text) for passage in passages}) > 1
+    told = (_WORD.findall(passage.text.lower()) for passage in passages)
+    denied = len({any(word in DENIALS or word.endswith("n't") for word in text) for text in told}) > 1
     follows = 1 / (1 + math.exp(-STEEP * (share - EVEN - 0.1 * odd_number - 0.1 * denied)))
     yes = [label for label in labels if folded(label) in FOLLOWS]
     no = [label for label in labels if label not in yes]
     leans = {label: 1.5 if (folded(label) in AGAINST) == (denied or odd_number) else 1.0 for label in no}
     spread = sum(leans.values())
     return {label: follows / len(yes) if label in yes else (1 - follows) * leans[label] / spread for label in labels}
-
-
-def _denied(text: str) -> bool:
-    return any(word in DENIALS or word.endswith("n't") for word in _WORD.findall(text.lower()))
 
 
 @lru_cache(maxsize=512)
@@ -176,7 +159,8 @@ def argue(task: tasks.Plead, draw: random.Random) -> tasks.PleadingAnswer:
     mine, others = _grounds(task, task.label), _grounds(task, task.other)
     against = f"for “{task.other}” I see only {_quoted(others)}" if others else f"I find nothing for “{task.other}”"
     argument = f"{_sentence(task, task.label, draw).removesuffix('.')}; {against}."
-    return tasks.PleadingAnswer(evidence=_passages(task.passages, mine), argument=argument)
+    passages = (s for s in sentences(whole(task.passages)) if any(word in s.lower() for word in mine))
+    return tasks.PleadingAnswer(evidence=tuple(dict.fromkeys(passages))[:3], argument=argument)
 
 
 def judge(task: tasks.ChooseLabel, draw: random.Random) -> tasks.ChosenLabel:
@@ -266,16 +250,4 @@ def _quoted(words: list[str]) -> str:
     return ", ".join(f"“{word}”" for word in words[:5]) + more if words else "nothing"
 
 
-def _passages(passages: Sequence[tasks.Passage], words: list[str]) -> tuple[str, ...]:
-    """The sentences in which the words stand."""
-    found = [s for s in sentences(whole(passages)) if any(word in s.lower() for word in words)]
-    return tuple(dict.fromkeys(found))[:3]
-
-
-METHODS: Methods = {
-    tasks.Hear: hear,
-    tasks.Plead: argue,
-    tasks.ChooseLabel: judge,
-    tasks.Classify: classify,
-    tasks.Explain: explain,
-}
+METHODS = methods(hear, argue, judge, classify, explain)

@@ -12,7 +12,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Choice, Counting, Ending, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
-from courtroom.evaluation.grounding import where
+from courtroom.evaluation.summaries import where
 from courtroom.knowledge.search import Draw, Hit, Search
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm import tasks
@@ -71,40 +71,27 @@ def _length(text: str) -> int:
     return len(text.split()) if " " in text.strip() else (len(text) + 1) // 2
 
 
-@dataclass(frozen=True)
-class Precedents:
-    """Similar cases, and how near each is to the text, as a cosine; 0 where it was drawn at random."""
-
-    cases: tuple[tasks.Similar, ...] = ()
-    similarities: tuple[float, ...] = ()
-
-
-async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> Precedents:
-    """`shots` examples for each label that the setup names, in the order of the label set, so that it reveals nothing. The text
-    itself is never among them, nor is another with the same words."""
-    if not court.setup.shots:
-        return Precedents()
-    of = court.setup.labels_of_cases(court.case.labels, in_question)
+async def look_up(court: Session, item: Labelled, in_question: Sequence[str]) -> dict[str, Any]:
+    """`shots` similar cases for each label that the setup names, in the order of the label set, so that it reveals nothing, and how near
+    each is to the text, as a cosine (0 where it was drawn at random). The text itself is never among them, nor is another with the same words."""
+    of = court.setup.labels_of_cases(court.case.labels, in_question) if court.setup.shots else ()
     hits = [
         (f"{number}-{n}", hit)
         for number, label in enumerate(of, start=1)
         for n, hit in enumerate(await found(court, item, label, number), start=1)
     ]
     cases = await court.all(explained(court, item, step, hit) for step, hit in hits)
-    return Precedents(tuple(one for one in cases if one), tuple(hit.similarity for _, hit in hits))
+    return {"similar": tuple(one for one in cases if one), "similarities": tuple(hit.similarity for _, hit in hits)}
 
 
 async def found(court: Session, item: Labelled, label: str | None, number: int) -> tuple[Hit, ...]:
     """Examples of one label, or of any: the nearest by cosine, or drawn at random."""
-    case, shots, name = court.case, court.setup.shots, f"similar-{item.id}-{number}"
-    under, exclude = case.under(label), case.itself(item)
-    query: Search | Draw = Search(
-        collection="examples", text=item.whole, k=shots, under=under, exclude=exclude, itself=False
-    )
+    case, name = court.case, f"similar-{item.id}-{number}"
+    wanted: dict[str, Any] = {"collection": "examples", "text": item.whole, "k": court.setup.shots}
+    wanted |= {"under": case.under(label), "exclude": case.itself(item)}
     if court.setup.cases_by == "random":
-        lot = f"{court.seed}/{name}"
-        query = Draw(collection="examples", text=item.whole, k=shots, under=under, exclude=exclude, seed=lot)
-    return await court.retrieve(name, query)
+        return await court.retrieve(name, Draw(**wanted, seed=f"{court.seed}/{name}"))
+    return await court.retrieve(name, Search(**wanted, itself=False))
 
 
 async def explained(court: Session, item: Labelled, step: str, hit: Hit) -> tasks.Similar:
@@ -166,47 +153,35 @@ def verdict(court: Session, items: Sequence[Labelled], decided: Sequence[Decisio
     made = {one.item.id: one for one in decided if one is not None}
     decisions = [made.get(item.id) or Decision(item, None, "It could not be heard.", {}) for item in items]
     court.needs(sum(one.label is not None for one in decisions), len(decisions), "texts could be decided")
-    return of_one(court, decisions[0]) if len(decisions) == 1 else of_several(decisions)
-
-
-def of_one(court: Session, made: Decision) -> Verdict:
-    """The text's label, with the reason of the last judge who decided so."""
-    ambiguous = made.trial is not None and made.trial.ambiguous
-    return Verdict(
-        outcome=str(made.label),
-        counts=made.votes,
-        abstained=len(court.panel("judge")) - sum(made.votes.values()),
-        summary=made.reason,
-        note="The preliminary hearings disagreed: the text is ambiguous." if ambiguous else "",
-        details={"results": [result(made)]},
-    )
-
-
-def of_several(decisions: Sequence[Decision]) -> Verdict:
-    """How many texts got which label. A text without one stays among the results: it counts as wrong."""
+    details = {"results": [result(one) for one in decisions]}
     labels = [one.label for one in decisions if one.label is not None]
     unclear = sum(bool(one.trial and one.trial.ambiguous) for one in decisions)
-    return Verdict(
+    if len(decisions) == 1:
+        return Verdict(
+            outcome=labels[0],
+            counts=decisions[0].votes,
+            abstained=len(court.panel("judge")) - sum(decisions[0].votes.values()),
+            summary=decisions[0].reason,  # of the last judge who decided so
+            note="The preliminary hearings disagreed: the text is ambiguous." if unclear else "",
+            details=details,
+        )
+    return Verdict(  # a text without a label stays among the results: it counts as wrong
         outcome=f"{len(labels)} texts classified",
         counts=dict(Counter(labels).most_common()),
         abstained=len(decisions) - len(labels),
         summary=f"{len(labels)} of {len(decisions)} texts have a label; the tab Results shows them beside the known ones.",
         note=f"{unclear} of them are ambiguous: their preliminary hearings disagreed." if unclear else "",
-        details={"results": [result(one) for one in decisions]},
+        details=details,
     )
 
 
 def result(made: Decision) -> dict[str, Any]:
     """One text as it stands in the verdict's details."""
-    trial = made.trial
     return {
         "id": made.item.id,
         "label": made.label,
         "failed": "" if made.label is not None else made.reason,
-        "first": trial.first if trial else None,
-        "second": trial.second if trial else None,
-        "prosecuted": trial.prosecuted if trial else None,
-        "ambiguous": trial.ambiguous if trial else None,
+        **{name: getattr(made.trial, name, None) for name in ("first", "second", "prosecuted", "ambiguous")},
         "votes": made.votes,
     }
 
@@ -313,10 +288,9 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
             passages=passages(court.case, item.text, item.second),
             labels=court.case.labels,
             pleadings=pleadings,
-            similar=similar.cases,
-            similarities=similar.similarities,
             earlier=earlier,
             reasoned=court.setup.reasoned,
+            **similar,
         )
         return cast(court, seat, item, await court.try_ask(seat, task, item.id), labels)
 
@@ -332,13 +306,11 @@ async def judge(court: Session, trial: LabelTrial, pleadings: tuple[tasks.Pleadi
 async def classify(court: Session, item: Labelled) -> Decision:
     """One model, or several with majority, without a trial: the baselines."""
     labels, bench = court.case.labels, court.panel("judge")
-    similar = await look_up(court, item, labels)
     task = tasks.Classify(
         passages=passages(court.case, item.text, item.second),
         labels=labels,
-        similar=similar.cases,
-        similarities=similar.similarities,
         reasoned=court.setup.reasoned,
+        **await look_up(court, item, labels),
     )
     answers = await court.all(court.ask(seat, task, item.id) for seat in bench)
     votes = [cast(court, seat, item, answer, labels) for seat, answer in zip(bench, answers, strict=True)]
@@ -422,7 +394,7 @@ COURTROOM_LLM = Procedure(
     ),
     choices=(),
     choices_in=labels_of,
-    tasks=(tasks.Hear, tasks.Plead, tasks.ChooseLabel, tasks.Classify, tasks.Explain),
+    tasks=tuple(METHODS),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,

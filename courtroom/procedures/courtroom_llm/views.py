@@ -11,34 +11,34 @@ from courtroom.engine.court import chance
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.evaluation.grounding import where
+from courtroom.evaluation.summaries import where
+from courtroom.judging.views import Shown
 from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm.tasks import Plead
-
-Shown = dict[str, list[Block]]
-NO_LABEL: dict[str, Any] = {"label": None, "first": None, "ambiguous": None, "votes": {}}
-"""What is known of a text that earlier versions left out of the results because it failed."""
 
 
 def pleadings(record: Record) -> Shown:
     """The text with both sides' evidence, and the two pleadings side by side; one label a text."""
     shown: Shown = {}
     for item in _heard(record):
-        sides = [(side, _call(record, "arguments", side, f"argue-{item.id}")) for side in ("prosecutor", "attorney")]
-        lines = [(side, call, _label_of(record, item, side)) for side, call in sides]
-        spans = [
+        lines = [
+            (side, record.call(f"arguments/{side}/argue-{item.id}"), _label_of(record, item, side))
+            for side in ("prosecutor", "attorney")
+        ]
+        spans = tuple(
             Span(*place, label, f"{side} for {label}")
             for side, call, label in lines
             for passage in (call.value or {} if call else {}).get("evidence", ())
             if (place := where(passage, item.whole))
-        ]
-        parts = tuple(_pleading(side, call, label, item) for side, call, label in lines)
-        blocks: list[Block] = [Marked(item.whole, tuple(spans), title="The text with the evidence of both sides")]
-        shown[item.id] = (
-            [*blocks, Beside(parts)] if any(call for _, call in sides) else [*blocks, Text(_no_trial(record))]
         )
-    return _or(shown, "The pleadings come after the preliminary hearing.")
+        said: Block = Beside(tuple(_pleading(side, call, label, item) for side, call, label in lines))
+        if not any(call for _, call, _ in lines):
+            tried = getattr(record.setup, "tried", True)
+            none = "There is no trial in this structure: nobody pleads."
+            said = Text("The pleadings are to come." if tried else none)
+        shown[item.id] = [Marked(item.whole, spans, title="The text with the evidence of both sides"), said]
+    return shown or {"": [Text("The pleadings come after the preliminary hearing.")]}
 
 
 def bench(record: Record) -> Shown:
@@ -54,14 +54,12 @@ def bench(record: Record) -> Shown:
                 continue
             in_order = getattr(record.setup, "structure", "") == "sequential"
             changed = in_order and None not in (before, vote.choice) and before != vote.choice
-            title = vote.choice or "abstained"
             items = (f"Departs from the judge before, who decided for {before}.",) if changed else ()
-            steps.append(
-                Step(title, judge.name, " ".join(vote.reasons), "rejected" if vote.choice is None else "done", items)
-            )
+            title, state = (vote.choice, "done") if vote.choice else ("abstained", "rejected")
+            steps.append(Step(title, judge.name, " ".join(vote.reasons), state, items))  # type: ignore[arg-type]
             before = vote.choice or before
         shown[item.id] = [Text(item.whole), Flow(tuple(steps), title="The bench")]
-    return _or(shown, "The judges have not begun.")
+    return shown or {"": [Text("The judges have not begun.")]}
 
 
 def similar(record: Record) -> Shown:
@@ -73,10 +71,10 @@ def similar(record: Record) -> Shown:
     for item in _heard(record):
         cards = []
         before = f"judgment/similar-{item.id}-"
-        for found in (one for one in record.retrievals if one.path.startswith(before)):
+        for found in record.retrievals:
             number = found.path.removeprefix(before)
             if not number.isdigit():
-                continue  # of another text, whose id begins as this one's
+                continue  # of another text, whose id may begin as this one's
             drawn = isinstance(found.query, Draw)
             for n, hit in enumerate(found.hits, start=1):
                 reason = hit.record["reason"] or reasons.get(f"explain-{item.id}-{number}-{n}", "")
@@ -90,25 +88,19 @@ def similar(record: Record) -> Shown:
                     )
                 )
         shown[item.id] = [Cards(tuple(cards), empty="No similar case was looked up.")]
-    return _or(shown, "Similar cases are looked up before the judges decide.")
+    return shown or {"": [Text("Similar cases are looked up before the judges decide.")]}
 
 
 def ambiguity(record: Record) -> Shown:
     """Whether the preliminary hearings agree on the first label."""
     rows = []
     for item in _heard(record):
-        calls = [
-            call
-            for member in record.members
-            if member.role == "hearing" and (call := _call(record, "preliminary-hearing", member.id, f"hear-{item.id}"))
-        ]
-        named = [same(call.value["first"], _task(record).labels) for call in calls if call.value]
-        counts = Counter(named)
-        if not counts:
+        if not (answers := _hearings(record, item)):
             continue
-        clear = "not known" if len(named) < 2 else "ambiguous" if len(counts) > 1 else "clear"
+        counts = Counter(same(one["first"], _task(record).labels) for one in answers)
+        clear = "not known" if len(answers) < 2 else "ambiguous" if len(counts) > 1 else "clear"
         text = ", ".join(f"{label} {count}" for label, count in counts.most_common())
-        seconds = Counter(str(call.value["second"]) for call in calls if call.value).most_common(1)[0][0]
+        seconds = Counter(str(one["second"]) for one in answers).most_common(1)[0][0]
         rows.append((item.id, clear, text, seconds, item.whole[:120]))
     columns = ("Text", "Is it clear?", "First labels named", "Second, mostly", "Beginning")
     return {"": [Table(columns, tuple(rows), empty="There is no preliminary hearing in this structure, or not yet.")]}
@@ -121,15 +113,15 @@ def results(record: Record) -> Shown:
         return {"": [Text("Results come with the verdict.")]}
     labels = {item.id: item.label for item in _task(record).items}
     decided: dict[str, dict[str, Any]] = {one["id"]: one for one in verdict.details["results"]}
-    found = [decided.get(item.id, {**NO_LABEL, "id": item.id}) for item in _heard(record)]
+    found = [decided[item.id] for item in _heard(record)]
     rows = tuple(
         (
             one["id"],
-            one["label"] or f"none: {one.get('failed') or 'it could not be heard.'}",
-            labels[one["id"]],
-            _agrees(one, labels),
-            _unclear(one),
-            _votes(one),
+            one["label"] or f"none: {one['failed'] or 'it could not be heard.'}",
+            gold := labels[one["id"]],
+            None if gold is None else "yes" if gold == one["label"] else "no",
+            None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes",
+            ", ".join(f"{label} {count}" for label, count in one["votes"].items()),
         )
         for one in found
     )
@@ -163,19 +155,6 @@ def _right(group: Iterable[dict[str, Any]], which: str, known: dict[str, str | N
     return fmean(result[which] == str(known[result["id"]]) for result in group)
 
 
-def _agrees(one: dict[str, Any], known: dict[str, str | None]) -> str | None:
-    gold = known[one["id"]]
-    return None if gold is None else "yes" if gold == one["label"] else "no"
-
-
-def _unclear(one: dict[str, Any]) -> str | None:
-    return None if one["ambiguous"] is None else "no" if one["ambiguous"] else "yes"
-
-
-def _votes(one: dict[str, Any]) -> str:
-    return ", ".join(f"{label} {count}" for label, count in one["votes"].items())
-
-
 def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Block:
     answer = (call.value or {}) if call else {}
     said = [str(answer.get("argument") or (call.error if call else "to come"))]
@@ -189,19 +168,18 @@ def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Blo
 
 def _label_of(record: Record, item: Labelled, side: str) -> str:
     """For which label a side argues, as drawn: on record with the verdict, before it in what the judges were given."""
-    call = _call(record, "preliminary-hearing", "hearing-1", f"hear-{item.id}")
-    answers = [
-        c
-        for m in record.members
-        if m.role == "hearing" and (c := _call(record, "preliminary-hearing", m.id, f"hear-{item.id}"))
-    ]
-    counted = call if call and call.value else next((c for c in answers if c.value), None)
-    if counted is None or counted.value is None:
+    if not (answers := _hearings(record, item)):
         return "?"
-    labels = _task(record).labels
-    first, second = same(counted.value["first"], labels), same(counted.value["second"], labels)
+    first, second = (same(answers[0][name], _task(record).labels) for name in ("first", "second"))
     swapped = chance(record.run.seed, "assignment", item.id).random() < 0.5
-    return str((second if swapped else first) if side == "prosecutor" else (first if swapped else second))
+    return str(second if swapped == (side == "prosecutor") else first)
+
+
+def _hearings(record: Record, item: Labelled) -> list[dict[str, Any]]:
+    """The answers of the preliminary hearings on a text; the first one counts."""
+    hearings = (member.id for member in record.members if member.role == "hearing")
+    calls = (record.call(f"preliminary-hearing/{member}/hear-{item.id}") for member in hearings)
+    return [call.value for call in calls if call and call.value]
 
 
 def speaks_for(record: Record, call: Called) -> str | None:
@@ -212,15 +190,6 @@ def speaks_for(record: Record, call: Called) -> str | None:
     return _label_of(record, item, call.member) if item else None
 
 
-def _no_trial(record: Record) -> str:
-    tried = getattr(record.setup, "tried", True)
-    return "The pleadings are to come." if tried else "There is no trial in this structure: nobody pleads."
-
-
-def _call(record: Record, stage: str, member: str, last: str) -> Called | None:
-    return record.call(f"{stage}/{member}/{last}")
-
-
 def _task(record: Record) -> LabelledTask:
     assert isinstance(record.case, LabelledTask)
     return record.case
@@ -229,10 +198,6 @@ def _task(record: Record) -> LabelledTask:
 def _heard(record: Record) -> list[Labelled]:
     wanted = set(getattr(record.setup, "texts", ()))
     return [item for item in _task(record).items if item.id in wanted] if record.stages else []
-
-
-def _or(shown: Shown, text: str) -> Shown:
-    return shown or {"": [Text(text)]}
 
 
 VIEWS = (

@@ -32,14 +32,8 @@ _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
 def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -> tuple[Medium, ...]:
-    """The pictures, and of each video the frames, that findings name; no video is shown whole again.
-
-    Args:
-        limit: how many pictures and frames at most, the most important findings first; None is no limit.
-
-    Returns:
-        Each medium once, in the order of the clues; a video with the moments of its frames.
-    """
+    """The pictures, and of each video the frames, that findings name; no video is shown whole again. At most `limit` of them, if any, the
+    most important findings first. Gives each medium once, in the order of the clues; a video with the moments of its frames."""
     named = sorted(_named(case, clues), key=lambda one: _RANK[one[0].importance])  # a stable order among equals
     kept = list(dict.fromkeys((medium.id, moment) for _, medium, moment in named))[:limit]
     media = {medium.id: medium for clue in clues for medium in _piece(case, clue)}
@@ -133,8 +127,13 @@ async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
     if buyer is None or seller is None:
         raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
-    analysis = await analyse(court, eye, focus, buyer, seller)
-    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, analysis=analysis)
+    # Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already.
+    limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
+    shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
+    task = tasks.AnalyseDispute(
+        case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
+    )
+    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, analysis=await court.ask(eye, task))
 
 
 async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> Clues:
@@ -161,16 +160,6 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
         if perception.is_sufficient:
             break
     return tuple(clues)
-
-
-async def analyse(court: Hearing, eye: Member, focus: tasks.Focus, buyer: Clues, seller: Clues) -> tasks.Analysis:
-    """Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already."""
-    limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
-    shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
-    task = tasks.AnalyseDispute(
-        case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
-    )
-    return await court.ask(eye, task)
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -223,13 +212,9 @@ async def judge(
     setup = court.setup
     rules = setup.rules if setup.ruled else ()
     view = views.get(juror.id)
-    if setup.examines and view is None:
-        court.vote(juror, None, ("It has no examination of the evidence to judge by.",))
-        return None
-    task = (
-        tasks.JudgeAtOnce(case=court.case, rules=rules)
-        if view is None
-        else tasks.Judge(
+    task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
+    if view is not None:
+        task = tasks.Judge(
             case=court.case,
             rules=rules,
             examination=view,
@@ -241,7 +226,9 @@ async def judge(
             round=number,
             reasons_first=setup.reasons_first,
         )
-    )
+    elif setup.examines:
+        court.vote(juror, None, ("It has no examination of the evidence to judge by.",))
+        return None
     opinion = await court.try_ask(juror, task)
     court.vote(juror, opinion.verdict if opinion else None, opinion.reasoning if opinion else ())
     await ask_alone(court, setup.private_ballots and not setup.single, juror, task, tasks.JudgeInPrivate)
@@ -394,12 +381,8 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
     selects = [min(setup.pieces, max(0, len(case.by_side(side)) - 1)) for side in SIDES]
     examinations = 1 if setup.examination == "shared" else jurors
-    verdicts = (
-        1
-        if setup.single
-        else max(setup.rounds, 2 if setup.begins is not None else 1)
-        * (jurors * (2 if setup.private_ballots else 1) + 1)
-    )
+    rounds = max(setup.rounds, 2 if setup.begins is not None else 1)
+    verdicts = 1 if setup.single else rounds * (jurors * (2 if setup.private_ballots else 1) + 1)
     return examinations * (2 + sum(looks) + sum(selects)) + verdicts
 
 
@@ -423,16 +406,7 @@ CYBERJURORS = Procedure(
         StageKind("verdict", "Verdict", "The majority of the last round decides."),
     ),
     choices=CHOICES,
-    tasks=(
-        tasks.ExtractFocus,
-        tasks.SelectEvidence,
-        tasks.PerceiveEvidence,
-        tasks.AnalyseDispute,
-        tasks.Judge,
-        tasks.JudgeAtOnce,
-        tasks.Summarise,
-        BestReasons,
-    ),
+    tasks=(*METHODS, BestReasons),
     offline={**METHODS, BestReasons: best_reasons},
     prompts=Path(__file__).parent / "prompts",
     members=members,

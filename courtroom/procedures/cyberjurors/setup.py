@@ -7,10 +7,10 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
-from courtroom.engine.knobs import Group, Widget, declared, knob
+from courtroom.engine.knobs import Group, Widget, declared, knob, knowledge_base
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated
-from courtroom.knowledge.bases import BUNDLED, BaseName
+from courtroom.knowledge.bases import BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona
 from courtroom.procedures.cyberjurors.tasks import RULES
@@ -59,13 +59,8 @@ class CyberJurorsSetup(Setup):
         ge=0,
         le=1,
     )
-    base: BaseName = knob(
-        BUNDLED,
-        "Knowledge base",
-        "Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents.",
-        Group.LOOK,
-        widget=Widget.KNOWLEDGE_BASE,
-        first=True,
+    base: BaseName = knowledge_base(
+        "Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents."
     )
     precedents: int = knob(
         3, "Precedents looked up", "Closest precedents whose norms are considered.", Group.LOOK, first=True, ge=0, le=20
@@ -221,20 +216,12 @@ def seat_of(juror: Member) -> int:
 
 def members(setup: CyberJurorsSetup) -> tuple[Member, ...]:
     """The jurors, the clerk who writes the collective summary, and in a shared examination the examiner."""
-    jurors = [
-        Member(
-            id=juror_id(seat),
-            role="juror",
-            name="Single model"
-            if setup.single
-            else f"Juror {seat}"
-            if setup.personas == "none"
-            else setup.jury[seat - 1].name,
-            spec=setup.spec(juror_id(seat), "juror"),
-            persona=None if setup.single or setup.personas == "none" else setup.jury[seat - 1],
-        )
-        for seat in setup.taken
-    ]
+    jurors = []
+    for seat in setup.taken:
+        persona = None if setup.single or setup.personas == "none" else setup.jury[seat - 1]
+        name = "Single model" if setup.single else persona.name if persona else f"Juror {seat}"
+        spec = setup.spec(juror_id(seat), "juror")
+        jurors.append(Member(id=juror_id(seat), role="juror", name=name, spec=spec, persona=persona))
     if setup.single:
         return tuple(jurors)
     clerk = Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk"))

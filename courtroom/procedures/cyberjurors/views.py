@@ -1,13 +1,12 @@
 """What only CyberJurors can show: the follow-graph, precedents and norms, the collective summary, the examination."""
 
-from courtroom.engine.blocks import Block, Card, Cards, Edge, Graph, Node, Table, Text
+from courtroom.engine.blocks import Card, Cards, Edge, Graph, Node, Table, Text
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
+from courtroom.judging.views import Shown
 from courtroom.knowledge.search import Rank, Search
 from courtroom.panel.follow_graph import influence
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, seat_of
-
-Shown = dict[str, list[Block]]
 
 
 def follow_graph(record: Record) -> Shown:
@@ -40,21 +39,15 @@ def follow_graph(record: Record) -> Shown:
             for seat, juror in enumerate(jurors)
         )
         lines = [f"{jurors[k].name} came over to the side of {jurors[j].name}." for k, j in strong]
-        caption = " ".join(lines) or (
-            "Nobody has changed sides along a follow in this round." if ballot else "No votes yet."
-        )
-        graph = Graph(
-            nodes=nodes,
-            edges=tuple(Edge(jurors[k].id, jurors[j].id, (k, j) in strong) for k, j in edges),
-            caption=caption,
-        )
+        none = "Nobody has changed sides along a follow in this round." if ballot else "No votes yet."
+        drawn = tuple(Edge(jurors[k].id, jurors[j].id, (k, j) in strong) for k, j in edges)
+        graph = Graph(nodes, drawn, caption=" ".join(lines) or none)
         shown[record.stage(ballot).name if ballot else ""] = [graph]
     return shown
 
 
 def precedents(record: Record) -> Shown:
     """What was looked up, and which norms each juror was given."""
-    searches = [r for r in record.retrievals if isinstance(r.query, Search)]
     cards = tuple(
         Card(
             title=str(hit.record["title"]),
@@ -67,8 +60,9 @@ def precedents(record: Record) -> Shown:
             items=tuple(hit.record["norms"]),
             share=max(0.0, hit.similarity),
         )
-        for retrieval in searches
+        for retrieval in record.retrievals
         for hit in retrieval.hits
+        if isinstance(retrieval.query, Search)
     )
     rows = []
     for retrieval in record.retrievals:

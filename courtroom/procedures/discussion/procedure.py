@@ -147,7 +147,7 @@ DISCUSSION = Procedure(
     ),
     stages=(StageKind("round", "Turn", "Each speaker makes a statement and votes."),),
     choices=CHOICES,
-    tasks=(Speak, SumUp),
+    tasks=tuple(METHODS),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,

@@ -10,7 +10,7 @@ from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.judging.voices import Voice, points_for
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.models.task import Paragraph
 from courtroom.strict import Strict
 
@@ -130,7 +130,7 @@ def sum_up(task: SumUp, draw: random.Random) -> Digest:
     return Digest(summary=" ".join(parts) or "Nobody has spoken.")
 
 
-METHODS: Methods = {Speak: speak, SumUp: sum_up}
+METHODS = methods(speak, sum_up)
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),

@@ -6,20 +6,19 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from courtroom.cases.dispute import Precedent, PrecedentBatch, Side
+from courtroom.cases.dispute import PrecedentBatch, Side
 from courtroom.engine.blocks import Block, Card, Cards
 from courtroom.engine.court import Court
 from courtroom.engine.events import Learned, Verdict
-from courtroom.engine.knobs import Group, Widget, knob
+from courtroom.engine.knobs import Group, knob, knowledge_base
 from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Ending, Preset, Procedure, Role, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
-from courtroom.knowledge.bases import BUNDLED, BaseName, kept_as
+from courtroom.knowledge.bases import BaseName, kept_as
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Hit, Search
-from courtroom.models.offline import Methods
 from courtroom.models.task import Sentence, Task
 from courtroom.text.words import central, sentences
 
@@ -65,29 +64,18 @@ def reflect(task: DeriveNorms, draw: random.Random) -> Reflection:
     """The winners' most central opinions with figures taken out, beside the closest earlier norm."""
     language = "zh" if task.language.startswith("zh") else "en"
     views = task.buyer_views if task.winner == "buyer" else task.seller_views
-    pool = [
-        re.sub(r"\d[\d.,%]*", SOME[language], s) for text in (*views, *task.earlier_norms[:2]) for s in sentences(text)
-    ]
+    said = (sentence for text in (*views, *task.earlier_norms[:2]) for sentence in sentences(text))
+    pool = [re.sub(r"\d[\d.,%]*", SOME[language], sentence) for sentence in said]
     general = GENERAL[language].format(category=task.category, side=SIDES[language][task.winner])
     norms = tuple(dict.fromkeys((*central(pool, 3), general)))
     return Reflection(reflection_result=norms[:4] if len(norms) > 1 else (*norms, task.dispute[:200]))
 
 
-METHODS: Methods = {
-    DeriveNorms: reflect,
-}
-
-
 class DistillationSetup(Setup):
     """How norms are distilled."""
 
-    base: BaseName = knob(
-        BUNDLED,
-        "Knowledge base",
-        "Whose precedents are given norms: `bundled`, or the name of the dataset whose disputes were made precedents.",
-        Group.LOOK,
-        widget=Widget.KNOWLEDGE_BASE,
-        first=True,
+    base: BaseName = knowledge_base(
+        "Whose precedents are given norms: `bundled`, or the name of the dataset whose disputes were made precedents."
     )
     closest: int = knob(3, "Earlier precedents in view", group=Group.LOOK, first=True, ge=0, le=10)
 
@@ -109,25 +97,22 @@ async def distil(court: Court[PrecedentBatch, DistillationSetup]) -> Verdict:
                 base=court.setup.base,
             )
             near = await court.retrieve("earlier", query)
-        reflection = await court.try_ask(analyst, _question(precedent, near))
+        question = DeriveNorms(
+            dispute=precedent.dispute,
+            category=precedent.category,
+            language=precedent.language,
+            buyer_views=tuple(o.text for o in precedent.opinions if o.side == "buyer"),
+            seller_views=tuple(o.text for o in precedent.opinions if o.side == "seller"),
+            winner=precedent.winner,
+            earlier_norms=tuple(norm for hit in near for norm in hit.record["norms"]),
+        )
+        reflection = await court.try_ask(analyst, question)
         if reflection is not None:
             better = precedent.model_copy(update={"norms": reflection.reflection_result})
             put = Put(collection=kept_as("precedents", court.setup.base), record=better.model_dump(mode="json"))
             await court.learn("norms", Lesson(phase="norms", why=f"Distilled from {precedent.title}.", ops=(put,)))
             learned += 1
     return Verdict(outcome=f"{learned} of {len(court.case.precedents)} precedents have norms", counts={})
-
-
-def _question(precedent: Precedent, near: tuple[Hit, ...]) -> DeriveNorms:
-    return DeriveNorms(
-        dispute=precedent.dispute,
-        category=precedent.category,
-        language=precedent.language,
-        buyer_views=tuple(o.text for o in precedent.opinions if o.side == "buyer"),
-        seller_views=tuple(o.text for o in precedent.opinions if o.side == "seller"),
-        winner=precedent.winner,
-        earlier_norms=tuple(norm for hit in near for norm in hit.record["norms"]),
-    )
 
 
 def _learned(record: Record) -> dict[str, list[Block]]:
@@ -151,7 +136,7 @@ DISTILLATION = Procedure(
     stages=(StageKind("precedent", "Precedent", "One precedent's norms are distilled."),),
     choices=(),
     tasks=(DeriveNorms,),
-    offline=METHODS,
+    offline={DeriveNorms: reflect},
     prompts=Path(__file__).parent / "prompts",
     deliberate=distil,
     looks_in=("precedents",),

@@ -26,13 +26,8 @@ _NAME = re.compile(r"(?<![.!?:\"“”'’]\s)(?<!^)\b[A-Z][a-z]+(?:[A-Z][a-z]+)
 
 
 def why_not_kept(accepted: Sequence[str], edited: Sequence[str], document: Document) -> str | None:
-    """What an edited text adds or leaves out, in words for who wrote it; None where it does neither.
-
-    Args:
-        accepted: the sentences that the jury accepted.
-        edited: the text, sentence by sentence.
-        document: a name from it may stand for a pronoun; nothing else of it may be added.
-    """
+    """What an edited text adds to the sentences that the jury accepted, or leaves out of them, in words for who wrote it; None where it does
+    neither. A name from the document may stand for a pronoun; nothing else of it may be added."""
     for number, sentence in enumerate(edited, start=1):
         if extra := ", ".join(added(sentence, accepted, document)):
             return (
@@ -55,7 +50,8 @@ def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[s
     known = " ".join(accepted)
     capital = document.language not in _NOUNS_ARE_CAPITAL
     names = _names(sentence, f"{known} {document.text}") if capital else ()
-    if found := tuple(dict.fromkeys((*_numbers(sentence, known), *_times(sentence, known), *names))):
+    times = (time for time in _TIME.findall(sentence) if time not in known)
+    if found := tuple(dict.fromkeys((*_numbers(sentence, known), *times, *names))):
         return found
     there = set(words(known))
     named = {name.casefold() for name in _NAME.findall(document.text)} if capital else set()
@@ -67,10 +63,6 @@ def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[s
         if len(row) == IN_A_ROW:
             return tuple(row)
     return tuple(dict.fromkeys(new)) if len(set(new)) > NEW * len(set(own)) else ()
-
-
-def _times(sentence: str, known: str) -> Iterator[str]:
-    return (time for time in _TIME.findall(sentence) if time not in known)
 
 
 def _numbers(sentence: str, known: str) -> Iterator[str]:

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from courtroom.cases.labelled import Document
-from courtroom.evaluation.grounding import SUPPORTED, grounding
-from courtroom.models.offline import Methods
+from courtroom.evaluation.summaries import SUPPORTED, grounding
+from courtroom.models.offline import methods
 from courtroom.procedures.juris import assessment, baselines, tasks
 from courtroom.text.words import centrality, sentences, words
 
@@ -131,28 +131,27 @@ def propose_length(task: tasks.ProposeLength, draw: random.Random) -> tasks.Leng
 
 def next_sentence(task: tasks.NextSentence, draw: random.Random) -> tasks.Candidate:
     """The best sentence that is not accepted yet, by this generator's own measure."""
-    best = best_first(task.document, task.accepted, task.letter)[0]
+    best, *_ = best_first(task.document, task.accepted, task.letter)
     return tasks.Candidate(evidence=(best,), sentence=best)
 
 
 def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
     """Both candidates by five standards; the higher sum gets the vote."""
-    scores = {letter: _standards(task.document, task.accepted, one) for letter, one in _offered(task).items()}
     own = own_standard(task.seat, task.viewpoint)
-    sums = {letter: sum(_weighted(values, own)) for letter, values in scores.items()}
-    vote: tasks.Letter = "B" if sums["B"] > sums["A"] else "A"
+    offered: dict[tasks.Letter, str] = {"A": task.candidate_a, "B": task.candidate_b}
+    scores = {letter: _weighted(task.document, task.accepted, one, own) for letter, one in offered.items()}
+    vote: tasks.Letter = "B" if sum(scores["B"]) > sum(scores["A"]) else "A"
     lost: tasks.Letter = "A" if vote == "B" else "B"
-    gain = [a - b for a, b in zip(_weighted(scores[vote], own), _weighted(scores[lost], own), strict=True)]
+    gain = [a - b for a, b in zip(scores[vote], scores[lost], strict=True)]
     ahead, behind = gain.index(max(gain)), gain.index(min(gain))
-    quotes = {letter: f"“{_beginning(text)}”" for letter, text in _offered(task).items()}
+    quotes = {letter: f"“{_beginning(text)}”" for letter, text in offered.items()}
     points = {"own": f"the {STANDARDS[own]}", "better": BETTER[ahead]}
     less = BETTER[behind] if min(gain) < 0 else "it has nothing over the other"
     told = {
         vote: _mine(TAKEN, task.seat).format(sentence=quotes[vote], **points),
         lost: _mine(LEFT, task.seat).format(sentence=quotes[lost], less=less),
     }
-    chosen = _offered(task)[vote]
-    spans = grounding(chosen, task.document.text).spans
+    spans = grounding(offered[vote], task.document.text).spans
     return tasks.Ballot(
         evidence=tuple(task.document.text[start:end] for start, end in spans),
         critique_a=told["A"],
@@ -188,30 +187,19 @@ def own_standard(seat: int, viewpoint: str) -> int:
     return -place if score else seat % len(STANDARDS)
 
 
-def _offered(task: tasks.CastBallot) -> dict[tasks.Letter, str]:
-    return {"A": task.candidate_a, "B": task.candidate_b}
-
-
-def _weighted(values: tuple[float, ...], own: int) -> tuple[float, ...]:
-    return tuple(
-        value * weight * (EMPHASIS if number == own else 1.0)
-        for number, (value, weight) in enumerate(zip(values, WEIGHTS, strict=True))
-    )
-
-
-def _standards(document: Document, accepted: tuple[str, ...], sentence: str) -> tuple[float, ...]:
-    """Five numbers from 0 to 1, in the order of `STANDARDS`."""
+def _weighted(document: Document, accepted: tuple[str, ...], sentence: str, own: int) -> list[float]:
+    """What a sentence is worth by each of `STANDARDS`, which are numbers from 0 to 1, by its weight."""
     found = sentences(document.text)
     place = found.index(sentence) if sentence in found else len(found) // 2
-    central = weights(document.text)
-    count = len(words(sentence))
-    return (
+    values = (
         grounding(sentence, document.text).share,
-        central[place] if sentence in found else 0.5,
+        weights(document.text)[place] if sentence in found else 0.5,
         1.0 - repeats(sentence, accepted),
         1.0 - place / max(1, len(found)),
-        math.exp(-(max(0, count - 14) ** 2) / 600),
+        math.exp(-(max(0, len(words(sentence)) - 14) ** 2) / 600),
     )
+    emphasis = (EMPHASIS if number == own else 1.0 for number in range(len(values)))
+    return [value * weight * more for value, weight, more in zip(values, WEIGHTS, emphasis, strict=True)]
 
 
 KEY_FACTS = 8
@@ -265,10 +253,8 @@ def assess(task: assessment.Assess, draw: random.Random) -> assessment.Assessmen
     covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
     repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
     return assessment.Assessment(
-        reason=(
-            f"Of the words in these {len(lines)} sentences I find {support:.0%} in the document, of the words that recur there "
-            f"{covered:.0%} in the summary, and {repeated:.0%} are told twice. {COUNTED}"
-        ),
+        reason=f"Of the words in these {len(lines)} sentences I find {support:.0%} in the document, of the words that recur there "
+        f"{covered:.0%} in the summary, and {repeated:.0%} are told twice. {COUNTED}",
         faithfulness=round(100 * support, 1),
         completeness=round(100 * covered, 1),
         conciseness=round(100 * (1 - repeated), 1),
@@ -281,22 +267,17 @@ MIDDLING = 2
 
 def write_alone(task: baselines.WriteAlone, draw: random.Random) -> baselines.Written:
     """As many sentences as a middling juror would propose, in the document's order."""
-    return baselines.Written(sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw))
+    return baselines.Written(sentences=_summary(task, draw))
 
 
 def advise(task: baselines.Advise, draw: random.Random) -> baselines.Advised:
     """To put the best sentence that is missing in the place of the weakest, where it weighs more."""
     if (swap := _swap(task.document, task.sentences)) is None:
-        return baselines.Advised(
-            rationale="I find no missing sentence that weighs more than one that is there.", stop=True
-        )
+        none = "I find no missing sentence that weighs more than one that is there."
+        return baselines.Advised(rationale=none, stop=True)
     gone, new = swap
-    advice = (f"Remove: {gone}", f"Add: {new}")
-    return baselines.Advised(
-        rationale=f"I miss “{_beginning(new)}”: it weighs more than “{_beginning(gone)}”, which is there.",
-        advice=advice,
-        stop=False,
-    )
+    rationale = f"I miss “{_beginning(new)}”: it weighs more than “{_beginning(gone)}”, which is there."
+    return baselines.Advised(rationale=rationale, advice=(f"Remove: {gone}", f"Add: {new}"), stop=False)
 
 
 def refine(task: baselines.RefineSummary, draw: random.Random) -> tasks.Edited:
@@ -304,29 +285,26 @@ def refine(task: baselines.RefineSummary, draw: random.Random) -> tasks.Edited:
     swap = _swap(task.document, task.sentences)
     if swap is None or f"Add: {swap[1]}" not in task.advice:
         return tasks.Edited(sentences=task.sentences)
-    kept = [sentence for sentence in task.sentences if sentence != swap[0]]
-    return tasks.Edited(
-        changes=("I exchanged one sentence, as I was advised.",), sentences=in_order(task.document, [*kept, swap[1]])
-    )
+    kept = [*(sentence for sentence in task.sentences if sentence != swap[0]), swap[1]]
+    changes = ("I exchanged one sentence, as I was advised.",)
+    return tasks.Edited(changes=changes, sentences=in_order(task.document, kept))
 
 
 def answer_and_write(task: baselines.AnswerAndWrite, draw: random.Random) -> baselines.Answered:
     """To each question the sentence that shares most words with it; then a summary like that of one writer alone."""
     found = sentences(task.document.text)
     answers = tuple(max(found, key=lambda one: len(set(words(one)) & set(words(asked)))) for asked in task.questions)
-    return baselines.Answered(
-        answers=answers, sentences=_summary(task.document, task.shortest, task.longest, task.letter, draw)
-    )
+    return baselines.Answered(answers=answers, sentences=_summary(task, draw))
 
 
-def _summary(
-    document: Document, shortest: int | None, longest: int | None, letter: tasks.Letter, draw: random.Random
-) -> tuple[str, ...]:
+def _summary(task: baselines.WriteAlone | baselines.AnswerAndWrite, draw: random.Random) -> tuple[str, ...]:
+    """As many sentences as a middling juror would propose, in the document's order."""
+    document = task.document
     wanted = propose_length(tasks.ProposeLength(document=document, viewpoint="", seat=MIDDLING), draw).sentences
-    wanted = min(max(wanted, shortest or 1), longest or len(sentences(document.text)))
+    wanted = min(max(wanted, task.shortest or 1), task.longest or len(sentences(document.text)))
     taken: list[str] = []
     while len(taken) < wanted:
-        taken.append(best_first(document, taken, letter)[0])
+        taken.append(best_first(document, taken, task.letter)[0])
     return in_order(document, taken)
 
 
@@ -342,17 +320,8 @@ def _swap(document: Document, taken: tuple[str, ...]) -> tuple[str, str] | None:
     return (weakest, missing[0]) if gain > value.get(weakest, 0.0) * (1 - repeats(weakest, rest)) else None
 
 
-METHODS: Methods = {
-    tasks.ProposeLength: propose_length,
-    tasks.NextSentence: next_sentence,
-    tasks.CastBallot: cast_ballot,
-    tasks.Edit: edit,
-    assessment.FindKeyFacts: key_facts,
-    assessment.CheckFacts: check_facts,
-    assessment.AlignKeyFacts: align,
-    assessment.Assess: assess,
-    baselines.WriteAlone: write_alone,
-    baselines.Advise: advise,
-    baselines.RefineSummary: refine,
-    baselines.AnswerAndWrite: answer_and_write,
+METHODS = {
+    **methods(propose_length, next_sentence, cast_ballot, edit),
+    **methods(write_alone, advise, refine, answer_and_write),
+    **methods(key_facts, check_facts, align, assess),
 }

@@ -14,11 +14,11 @@ from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
-from courtroom.evaluation.grounding import grounding
-from courtroom.procedures.juris import offline
-from courtroom.procedures.juris.assessment import AlignKeyFacts, Assess, CheckFacts, FindKeyFacts, assess
-from courtroom.procedures.juris.baselines import Advise, AnswerAndWrite, RefineSummary, WriteAlone, without_jury
+from courtroom.evaluation.summaries import grounding
+from courtroom.procedures.juris.assessment import assess
+from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.kept import added
+from courtroom.procedures.juris.offline import METHODS
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import SEVEN, CastBallot, Edit, Letter, NextSentence, ProposeLength, joined
 from courtroom.procedures.juris.views import LETTERS, VIEWS
@@ -82,8 +82,13 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
     """s_t: both generators propose (Eq. 1), the jury criticises and votes, the majority takes it (Eq. 2)."""
     letters: tuple[Letter, Letter] = ("A", "B")
     candidates = await court.all(
-        court.ask(generator, candidate(court, generator, accepted, target, letter))
-        for generator, letter in zip(court.panel("generator"), letters, strict=True)
+        court.ask(
+            one,
+            NextSentence(
+                document=court.case, viewpoint=viewpoint(court, one), accepted=accepted, target=target, letter=letter
+            ),
+        )
+        for one, letter in zip(court.panel("generator"), letters, strict=True)
     )
     offered = {letter: one.sentence for letter, one in zip(letters, candidates, strict=True) if one is not None}
     if len(set(offered.values())) < len(letters):
@@ -106,19 +111,6 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
 
     await court.all(ballot(juror) for juror in seated(court, step))
     return offered[winner(court, step, offered, court.tally(letters, consensus=0.5))]
-
-
-def candidate(
-    court: Hearing, generator: Member, accepted: tuple[str, ...], target: int, letter: Letter
-) -> NextSentence:
-    """What a generator is asked at a step (Eq. 1)."""
-    return NextSentence(
-        document=court.case,
-        viewpoint=viewpoint(court, generator),
-        accepted=accepted,
-        target=target,
-        letter=letter,
-    )
 
 
 def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied) -> Letter:
@@ -175,10 +167,11 @@ def verdict(
     the scores, by the way in which they were given."""
     text = joined(final)
     said = sentences(text)
-    if accepted:
-        unsupported = [sentence for sentence in said if added(sentence, accepted, document)]
-    else:
-        unsupported = [sentence for sentence in said if not grounding(sentence, document.text).supported]
+    unsupported = [
+        one
+        for one in said
+        if (added(one, accepted, document) if accepted else not grounding(one, document.text).supported)
+    ]
     return Verdict(
         outcome=f"A summary of {len(said)} sentence{'s' * (len(said) != 1)}",
         summary=text,
@@ -266,12 +259,8 @@ JURIS = Procedure(
         Choice("A", "Candidate A", tone=0, symbol="circle", mark="●"),
         Choice("B", "Candidate B", tone=1, symbol="square", mark="■"),
     ),
-    tasks=(
-        *(ProposeLength, NextSentence, CastBallot, Edit),
-        *(WriteAlone, Advise, RefineSummary, AnswerAndWrite),
-        *(FindKeyFacts, CheckFacts, AlignKeyFacts, Assess),
-    ),
-    offline=offline.METHODS,
+    tasks=tuple(METHODS),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

@@ -8,14 +8,22 @@ from courtroom.engine.blocks import Beside, Block, Diff, Marked, Span, Table, Te
 from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.evaluation.grounding import grounding, where
-from courtroom.evaluation.summaries import Quality, bert_score, cost_effectiveness, lead, overlap, why_not
+from courtroom.evaluation.summaries import (
+    Quality,
+    bert_score,
+    cost_effectiveness,
+    grounding,
+    lead,
+    overlap,
+    where,
+    why_not,
+)
+from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.setup import JurisSetup, assessor
 from courtroom.procedures.juris.tasks import joined
 from courtroom.text.words import sentences
 
-Shown = dict[str, list[Block]]
 LETTERS = {"generator-a": "A", "generator-b": "B"}
 """The candidate that each generator puts forward."""
 CONTEXT = 6_000
@@ -30,24 +38,26 @@ def ballots(record: Record) -> Shown:
         offered = _offered(record, stage)
         if not offered:
             continue
-        votes = record.ballots.get(stage.path, {})
+        ballot = record.ballots.get(stage.path, {})
         tally = record.tallies.get(stage.path)
-        parts = tuple(
-            Text(sentence, _candidate(letter, sentence, record, tally.counts.get(letter) if tally else None))
-            for letter, sentence in offered.items()
-        )
+        parts = []
+        for letter, sentence in offered.items():
+            text = f"Candidate {letter} · {grounding(sentence, _text(record)).share:.0%} supported"
+            if tally and (votes := tally.counts.get(letter)) is not None:
+                text = f"{text} · {votes} vote{'' if votes == 1 else 's'}"
+            parts.append(Text(sentence, text))
         rows = []
-        for call in _calls(record, stage, "ballot"):
-            value, vote = call.value or {}, votes.get(call.member)
-            rows.append(
-                (
-                    *(_name(record, call.member), vote.choice or "abstained" if vote else None),
-                    *(value.get("critique_a"), value.get("critique_b")),
-                    " / ".join(_checked(passage, record) for passage in value.get("evidence", ())),
-                )
+        for call in _calls(record, "ballot", stage.path):
+            value, vote = call.value or {}, ballot.get(call.member)
+            evidence = (
+                f"“{passage}”" + ("" if where(passage, _text(record)) else " (not found in the document)")
+                for passage in value.get("evidence", ())
             )
+            choice = vote.choice or "abstained" if vote else None
+            critiques = value.get("critique_a"), value.get("critique_b")
+            rows.append((_name(record, call.member), choice, *critiques, " / ".join(evidence)))
         shown[stage.name] = [
-            Beside(parts),
+            Beside(tuple(parts)),
             _support(record, offered),
             Table(
                 ("Juror", "Vote", "On A", "On B", "Passages it names"),
@@ -72,11 +82,11 @@ def summary(record: Record) -> Shown:
         counts = f"{tally.counts['A']} : {tally.counts['B']}" if tally else "unopposed"
         rows.append((stage.index, sentence, letter, counts, grounding(sentence, _text(record)).share))
     blocks: list[Block] = []
-    if rows or not (record.run.verdict or _of(record, "write")):
+    if rows or not (record.run.verdict or _calls(record, "write")):
         columns = ("Step", "Accepted sentence", "Candidate", "A : B", "Supported")
         blocks.append(Table(columns, tuple(rows), title="The growing summary", shares=("Supported",)))
     lengths = [
-        (_name(record, c.member), c.value["sentences"], c.value["reason"]) for c in _of(record, "length") if c.value
+        (_name(record, c.member), c.value["sentences"], c.value["reason"]) for c in _calls(record, "length") if c.value
     ]
     if lengths:
         blocks.append(Table(("Juror", "Proposed length", "Reason"), tuple(lengths), title="How long it should be"))
@@ -109,12 +119,12 @@ def _baselines(record: Record) -> Iterator[Block]:
     """What SummIt's evaluator advised turn by turn, and the answers of the baseline that answers questions first."""
     advice = [
         (record.stage(call.stage).name, call.value["rationale"], " / ".join(call.value["advice"]) or "none: it stops")
-        for call in sorted(_of(record, "advise"), key=lambda call: record.stage(call.stage).index)
+        for call in sorted(_calls(record, "advise"), key=lambda call: record.stage(call.stage).index)
         if call.value
     ]
     if advice:
         yield Table(("Turn", "What the evaluator says", "Advice"), tuple(advice), title="Refinement")
-    for call in _of(record, "answer"):
+    for call in _calls(record, "answer"):
         if call.value:
             rows = tuple(zip(QUESTIONS, call.value["answers"], strict=False))
             yield Table(("Question", "Answer"), rows, title="Answered before the summary was written")
@@ -125,7 +135,7 @@ def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
     accepted = joined(tuple(details["accepted"]))
     if accepted and record.setup.model_dump()["variant"] == "juris":
         yield Diff(accepted, text, title="What the chief editor changed")
-        edited = next((call.value for call in _of(record, "edit") if call.value), None)
+        edited = next((call.value for call in _calls(record, "edit") if call.value), None)
         if edited and edited["changes"]:
             yield Text("\n".join(f"• {change}" for change in edited["changes"]), "In the editor's words")
     spans = tuple(
@@ -144,7 +154,7 @@ def _support(record: Record, offered: dict[str, str]) -> Block:
     found = {letter: grounding(sentence, text).spans for letter, sentence in offered.items()}
     places = [(start, end, letter) for letter, spans in found.items() for start, end in spans]
     low = max(0, min((start for start, _, _ in places), default=0) - CONTEXT // 4) if len(text) > CONTEXT else 0
-    shown = text[low : low + CONTEXT] if len(text) > CONTEXT else text
+    shown = text[low : low + CONTEXT]
     spans = tuple(
         Span(max(0, start - low), end - low, letter, f"Supports candidate {letter}")
         for start, end, letter in places
@@ -155,18 +165,8 @@ def _support(record: Record, offered: dict[str, str]) -> Block:
     )
 
 
-def _candidate(letter: str, sentence: str, record: Record, votes: int | None) -> str:
-    share = grounding(sentence, _text(record)).share
-    text = f"Candidate {letter} · {share:.0%} supported"
-    return text if votes is None else f"{text} · {votes} vote{'' if votes == 1 else 's'}"
-
-
-def _checked(passage: str, record: Record) -> str:
-    return f"“{passage}”" + ("" if where(passage, _text(record)) else " (not found in the document)")
-
-
 def _offered(record: Record, stage: StageBegan) -> dict[str, str]:
-    calls = {call.member: call.value for call in _calls(record, stage, "generate") if call.value}
+    calls = {call.member: call.value for call in _calls(record, "generate", stage.path) if call.value}
     return {letter: str(calls[member]["sentence"]) for member, letter in LETTERS.items() if member in calls}
 
 
@@ -191,12 +191,10 @@ def _sentences(record: Record) -> list[StageBegan]:
     return [stage for stage in record.stages if stage.stage_kind == "sentence"]
 
 
-def _calls(record: Record, stage: StageBegan, task: str) -> list[Called]:
-    return sorted((c for c in record.calls if c.stage == stage.path and c.task == task), key=lambda c: c.member)
-
-
-def _of(record: Record, task: str) -> list[Called]:
-    return sorted((call for call in record.calls if call.task == task), key=lambda call: call.member)
+def _calls(record: Record, task: str, stage: str = "") -> list[Called]:
+    """The answers to one task, by member; of one stage alone, where it is given."""
+    of = (call for call in record.calls if call.task == task and stage in ("", call.stage))
+    return sorted(of, key=lambda call: call.member)
 
 
 def _name(record: Record, member: str) -> str:
@@ -212,22 +210,19 @@ def _text(record: Record) -> str:
 DIMENSIONS = ("faithfulness", "completeness", "conciseness")
 
 
-def measures(record: Record) -> dict[str, list[Block]]:
+def measures(record: Record) -> Shown:
     """ROUGE, BLEU and BERTScore against the reference summary; the assessor's scores; quality by time."""
     verdict = record.run.verdict
     if verdict is None:
         return {"": [Text("Measures come with the verdict.")]}
     blocks = list(_overlap(record, verdict.summary))
     ways = {"Fine-grained": verdict.details.get("fine_grained"), "Holistic": verdict.details.get("assessment")}
-    rows = [_row(name, scores, _seconds(record)) for name, scores in ways.items() if scores]
+    # The time of all calls but the assessor's, one after the other (section 4.3).
+    seconds = sum(call.latency_s for call in record.calls) - record.assessed_s
+    rows = [_row(name, scores, seconds) for name, scores in ways.items() if scores]
     if rows:
-        columns = (
-            "Way",
-            *(name.capitalize() for name in DIMENSIONS),
-            "Combined",
-            "Inference time (s)",
-            "Quality by time",
-        )
+        dimensions = (name.capitalize() for name in DIMENSIONS)
+        columns = ("Way", *dimensions, "Combined", "Inference time (s)", "Quality by time")
         title = "By the assessor, 0 to 100 each; quality by time is their sum by the time of all other calls"
         blocks.append(Table(columns, tuple(rows), title=title))
     else:
@@ -261,8 +256,7 @@ def _overlap(record: Record, summary: str) -> Iterator[Block]:
     missing = why_not([case.reference])
     rows = []
     for name, text in compared.items():
-        got = overlap(text, case.reference)
-        semantic = None if missing else bert_score(text, case.reference).f1
+        got, semantic = overlap(text, case.reference), None if missing else bert_score(text, case.reference).f1
         rows.append((name, got.rouge_1, got.rouge_2, got.rouge_l, got.bleu, semantic))
     columns = ("Text", "ROUGE-1", "ROUGE-2", "ROUGE-L", "BLEU", "BERTScore")
     yield Table(columns, tuple(rows), title="Against the reference summary (F1)")
@@ -297,11 +291,6 @@ def _made_of(fine: dict[str, Any]) -> Iterator[Block]:
         title="Completeness and conciseness, by key facts",
         empty="The assessor named no key facts.",
     )
-
-
-def _seconds(record: Record) -> float:
-    """The time of all calls but the assessor's, one after the other (section 4.3)."""
-    return sum(call.latency_s for call in record.calls) - record.assessed_s
 
 
 VIEWS = (

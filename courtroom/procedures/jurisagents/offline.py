@@ -16,7 +16,7 @@ from courtroom.judging.criminal import (
     term_for,
 )
 from courtroom.law import Judgment, defendants_in
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.procedures.jurisagents import tasks
 from courtroom.text.words import central, sentences, words
 
@@ -62,20 +62,15 @@ def language_of(task_language: str) -> str:
 def extract(task: tasks.ExtractInformation, draw: random.Random) -> tasks.DefendantInformation:
     """The named defendant, and the sentences that state acts, with those that state results beside them."""
     case = task.case
-    named = case.defendants or defendants_in(case.facts)
-    found_acts = acts_of(case)
+    found = acts_of(case)
+    results = [sentence for sentence in found if RESULT.search(sentence)]
+    stated = [sentence for sentence in found if not RESULT.search(sentence)]
+    if not stated:
+        stated, results = results[:1], results[1:]
     intent = "negligence" if NEGLIGENT.search(case.facts) else "intent"
-    acts = [
-        tasks.Act(act=sentence, consequence="", intent=intent) for sentence in found_acts if not RESULT.search(sentence)
-    ]
-    results = [sentence for sentence in found_acts if RESULT.search(sentence)]
-    if not acts:
-        acts = [tasks.Act(act=sentence, intent=intent) for sentence in results[:1]]
-        results = results[1:]
+    acts = [tasks.Act(act=sentence, intent=intent) for sentence in stated]
     acts[-1] = acts[-1].model_copy(update={"consequence": " ".join(results)})
-    return tasks.DefendantInformation(
-        defendant=named[0] if named else UNNAMED[language_of(case.language)], acts=tuple(acts[:20])
-    )
+    return tasks.DefendantInformation(defendant=_named(case), acts=tuple(acts[:20]))
 
 
 def summarise(task: tasks.SummariseCase, draw: random.Random) -> tasks.CaseSummary:
@@ -89,6 +84,10 @@ def summarise(task: tasks.SummariseCase, draw: random.Random) -> tasks.CaseSumma
                 kept.append(sentence)
         text = " ".join(sentence for sentence in acts if sentence in kept) or text[:LONGEST_SUMMARY]
     return tasks.CaseSummary(summary=text)
+
+
+def _named(case: CriminalCase) -> str:
+    return (*case.defendants, *defendants_in(case.facts), UNNAMED[language_of(case.language)])[0]
 
 
 def acts_of(case: CriminalCase) -> tuple[str, ...]:
@@ -136,11 +135,10 @@ def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
     say = SAY[language_of(task.case.language)]
     accepts = not light or months <= 6
     objection = "" if accepts else say["objection"].format(months=months, light=_quoted(light, task.case))
-    if task.reasons:
-        return tasks.ReasonedResponse(
-            reasons=say["accepts"] if accepts else _quoted(light, task.case), accepts=accepts, objection=objection
-        )
-    return tasks.Response(accepts=accepts, objection=objection)
+    if not task.reasons:
+        return tasks.Response(accepts=accepts, objection=objection)
+    reasons = say["accepts"] if accepts else _quoted(light, task.case)
+    return tasks.ReasonedResponse(reasons=reasons, accepts=accepts, objection=objection)
 
 
 def _quoted(found: Sequence[str], case: CriminalCase) -> str:
@@ -153,11 +151,10 @@ def _quoted(found: Sequence[str], case: CriminalCase) -> str:
 def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
     """The five parts, from the sentences with mitigating circumstances and the objection."""
     say = SAY[language_of(task.case.language)]
-    named = task.case.defendants or defendants_in(task.case.facts)
     acts = [sentence for sentence in acts_of(task.case) if mitigating(sentence)][:4]
     articles = ", ".join(map(str, task.judgment.relevant_articles))
     return tasks.Petition(
-        appellant=named[0] if named else UNNAMED[language_of(task.case.language)],
+        appellant=_named(task.case),
         request=say["request"].format(term=task.judgment.term_of_imprisonment),
         facts_and_reasons=say["facts"].format(acts=" ".join([*acts, ""]), objection=task.objection),
         legal_basis=say["basis"].format(articles=articles),
@@ -211,15 +208,4 @@ def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer
     return JudgmentAnswer.model_validate(fields)
 
 
-METHODS: Methods = {
-    tasks.ExtractInformation: extract,
-    tasks.SummariseCase: summarise,
-    tasks.Decide: decide,
-    tasks.DecideAlone: decide_alone,
-    tasks.Respond: respond,
-    tasks.DraftPetition: petition,
-    tasks.AnalyseQuestion: analyse,
-    tasks.StateIssue: state_issue,
-    tasks.ChooseOption: choose,
-    tasks.AddUp: add_up,
-}
+METHODS = methods(extract, summarise, decide, decide_alone, respond, petition, analyse, state_issue, choose, add_up)

@@ -17,10 +17,8 @@ from courtroom.judging.criminal import (
     CaseInformation,
     Referred,
     candidates,
-    charges_of,
+    informed,
     precedents_of,
-    scores_of,
-    statutes_of,
 )
 from courtroom.knowledge.search import Search
 from courtroom.law import Judgment, Term
@@ -45,6 +43,7 @@ class Trial:
     first: Judgment = field(init=False)
     found: CaseInformation = field(default_factory=CaseInformation)
     response: tasks.Response | None = None
+    petition: tasks.Petition = field(init=False)
     final: Judgment | None = None
     """The judgment of the second instance, if there was one."""
 
@@ -111,24 +110,17 @@ async def read(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = Non
 async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
     """The assistant's case information document: statutes and charges dense, precedents hybrid (stage II)."""
     setup = court.setup
-    document = CaseInformation()
     if not setup.recalls:
-        return document
+        return CaseInformation()
     mark = f"-{step}" if step else ""
     how: dict[str, Any] = {"base": setup.base, "text": text, "mode": setup.ranking}
     if setup.ranking == "hybrid":
-        how |= {"mode": "hybrid", "weights": setup.weights}
-    if setup.statutes:
-        query = Search.model_validate({**how, "collection": "statutes", "k": setup.statutes})
-        hits = await court.retrieve(f"statutes{mark}", query)
-        document = document.model_copy(update={"statutes": statutes_of(hits), "statute_scores": scores_of(hits)})
-    if setup.charges:
-        query = Search.model_validate({**how, "collection": "charges", "k": setup.charges})
-        hits = await court.retrieve(f"charges{mark}", query)
-        document = document.model_copy(update={"charges": charges_of(hits), "charge_scores": scores_of(hits)})
-    if setup.precedents:
-        document = document.model_copy(update={"precedents": await look_up_precedents(court, text, mark)})
-    return document
+        how["weights"] = setup.weights
+    hits = {}
+    for kind, k in (("statutes", setup.statutes), ("charges", setup.charges)):
+        if k:
+            hits[kind] = await court.retrieve(f"{kind}{mark}", Search(**how, collection=kind, k=k))
+    return informed(hits, await look_up_precedents(court, text, mark) if setup.precedents else ())
 
 
 async def look_up_precedents(court: Hearing, text: str, mark: str = "") -> tuple[Referred, ...]:
@@ -136,16 +128,8 @@ async def look_up_precedents(court: Hearing, text: str, mark: str = "") -> tuple
     setup, case = court.setup, court.case
     k, name = setup.precedents + 2, f"precedents{mark}"  # the case itself may be among them under another id
     while True:
-        query = Search(
-            collection="cases",
-            base=setup.base,
-            text=text,
-            mode="hybrid",
-            weights=setup.weights,
-            k=k,
-            exclude=(case.id,),
-        )
-        hits = await court.retrieve(name, query)
+        wanted: dict[str, Any] = {"collection": "cases", "base": setup.base, "text": text, "exclude": (case.id,)}
+        hits = await court.retrieve(name, Search(**wanted, mode="hybrid", weights=setup.weights, k=k))
         found = precedents_of(hits, case, setup.precedents)
         if len(found) == setup.precedents or len(hits) < k:
             return found
@@ -185,17 +169,9 @@ def settled(judgment: Judgment, given: Given | None) -> Judgment:
 
 
 def verdict(court: Hearing, judged: Sequence[Trial], everyone: Sequence[Trial], note: str = "") -> Verdict:
-    """The run's verdict: `judgment` and `first_instance` are the primary defendant's, `judgments` those of several.
-
-    Args:
-        judged: the trials that came to a judgment.
-        everyone: all of them.
-        note: how it came about, where all had the same course; otherwise it is said of each.
-    """
-    details: dict[str, Any] = {}
-    for trial in judged:
-        if trial.number == 1:
-            details |= _judgments(court, trial)
+    """The run's verdict: `judgment` and `first_instance` are the primary defendant's, `judgments` those of several. `judged`: the trials
+    that came to a judgment. `note`: how it came about, where all had the same course; otherwise it is said of each."""
+    details: dict[str, Any] = next((_judgments(court, trial) for trial in judged if trial.number == 1), {})
     if len(everyone) == 1:
         (trial,) = judged
         outcome, summary = "; ".join(trial.judgment.charges), str(trial.judgment)
@@ -272,13 +248,6 @@ def prevailing(found: Sequence[Referred]) -> Judgment:
     )
 
 
-async def extension(court: Hearing) -> Verdict:
-    """What a case that asks for no judgment ends with."""
-    if court.case.asked == "case_analysis":
-        return await analyse(court)
-    return await add_up(court)
-
-
 async def analyse(court: Hearing) -> Verdict:
     """Junior and senior judge read the question and state the issue, the assistant looks up, the chief judge chooses."""
     analysis: tasks.QuestionAnalysis | None = None
@@ -318,7 +287,7 @@ async def deliberate(court: Hearing) -> Verdict:
     if court.setup.variant == "nearest-precedents":
         return await by_precedents(court)
     if court.case.asked != "judgment":
-        return await extension(court)
+        return await (analyse(court) if court.case.asked == "case_analysis" else add_up(court))
     going_on = everyone = trials(court)
     if court.setup.alone:
         return await alone(court, everyone)
@@ -342,11 +311,10 @@ async def deliberate(court: Hearing) -> Verdict:
         return verdict(court, judged, everyone)
 
     await court.stage("Appeal", "appeal")
-    appeals: dict[int, tasks.Petition] = {}
-    appellants = await each(court, appellants, lambda trial: appeal(court, trial, appeals))
+    appellants = await each(court, appellants, lambda trial: appeal(court, trial))
 
     await court.stage("Second instance", "second-instance")
-    await each(court, appellants, lambda trial: second_instance(court, trial, appeals[trial.number]))
+    await each(court, appellants, lambda trial: second_instance(court, trial))
     return verdict(court, judged, everyone)
 
 
@@ -368,7 +336,7 @@ async def respond(court: Hearing, trial: Trial) -> None:
     trial.response = await court.ask(court.member("defendant"), task, trial.step)
 
 
-async def appeal(court: Hearing, trial: Trial, appeals: dict[int, tasks.Petition]) -> None:
+async def appeal(court: Hearing, trial: Trial) -> None:
     """Counsel drafts the petition (stage V)."""
     task = tasks.DraftPetition(
         case=material(court, trial),
@@ -377,20 +345,20 @@ async def appeal(court: Hearing, trial: Trial, appeals: dict[int, tasks.Petition
         information=trial.information,
         summary=trial.summary,
     )
-    appeals[trial.number] = await court.ask(court.member("counsel"), task, trial.step)
+    trial.petition = await court.ask(court.member("counsel"), task, trial.step)
 
 
-async def second_instance(court: Hearing, trial: Trial, petition: tasks.Petition) -> None:
+async def second_instance(court: Hearing, trial: Trial) -> None:
     """The judges hear the case again with the petition in view; they may uphold (stage VI)."""
-    setup, shown = court.setup, tasks.Appealed(petition=petition)
+    setup = court.setup
+    shown: dict[str, Any] = {"first": trial.first} if setup.first_judgment == "all" else {}
     if setup.first_reading:
-        shown = shown.model_copy(update={"information": trial.information, "summary": trial.summary})
-    judged = {"first": trial.first}
-    await read(court, trial, shown.model_copy(update=judged if setup.first_judgment == "all" else {}))
+        shown |= {"information": trial.information, "summary": trial.summary}
+    await read(court, trial, tasks.Appealed(petition=trial.petition, **shown))
     if setup.second_look_up:
         await inform(court, trial)
-    appealed = tasks.Appealed(petition=petition, first=None if setup.first_judgment == "none" else trial.first)
-    trial.final = await decide(court, trial, appealed)
+    first = None if setup.first_judgment == "none" else trial.first
+    trial.final = await decide(court, trial, tasks.Appealed(petition=trial.petition, first=first))
 
 
 async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
@@ -472,17 +440,7 @@ JURISAGENTS = Procedure(
         StageKind("second-instance", "Second instance", "The judges hear the case again with the appeal in view."),
     ),
     choices=(),
-    tasks=(
-        *(
-            tasks.ExtractInformation,
-            tasks.SummariseCase,
-            tasks.Decide,
-            tasks.DecideAlone,
-            tasks.Respond,
-            tasks.DraftPetition,
-        ),
-        *(tasks.AnalyseQuestion, tasks.StateIssue, tasks.ChooseOption, tasks.AddUp),
-    ),
+    tasks=tuple(METHODS),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,

@@ -4,9 +4,9 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.engine.knobs import Group, Widget, knob
+from courtroom.engine.knobs import Group, knob, knowledge_base
 from courtroom.engine.setup import Member, Setup
-from courtroom.knowledge.bases import BUNDLED, BaseName
+from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.collection import Weights
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.models.spec import ModelSpec
@@ -37,13 +37,8 @@ class JurisAgentsSetup(Setup):
         first=True,
         labels={"jurisagents": "the whole system"},
     )
-    base: BaseName = knob(
-        BUNDLED,
-        "Knowledge base",
-        "In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported.",
-        Group.LOOK,
-        widget=Widget.KNOWLEDGE_BASE,
-        first=True,
+    base: BaseName = knowledge_base(
+        "In which statutes, charges and precedents are looked up: `bundled`, or the name of one that was imported."
     )
     statutes: int = knob(10, "Statutes looked up", "Dense retrieval.", Group.LOOK, ge=0, le=50)
     charges: int = knob(10, "Charges looked up", "Dense retrieval.", Group.LOOK, ge=0, le=50)

@@ -13,9 +13,6 @@ from courtroom.procedures.jurisagents.setup import TITLES
 
 DOCUMENT = "Case information document"
 STEP = re.compile(r"-defendant-(\d+)$")
-ORDER = ("junior", "senior", "assistant", "chief", "defendant", "counsel")
-
-
 QUESTION = ("junior", "senior", "assistant", "chief")
 
 
@@ -61,9 +58,8 @@ def _steps(record: Record, number: int, *, second: bool) -> list[Step]:
         if (r.stage == "second-instance") == second and r.path.endswith(f"-defendant-{number}") == (number > 1)
     ]
     question = isinstance(record.case, CriminalCase) and record.case.asked != "judgment"
-    roles = QUESTION if question or second else ORDER
     steps = []
-    for role in roles:
+    for role in QUESTION if question or second else TITLES:
         if role == "assistant":
             if found or not second:
                 steps.append(Step(DOCUMENT, TITLES[role], state="done" if found else "to come", items=tuple(found)))
@@ -94,12 +90,8 @@ def _described(call: Called) -> tuple[str, tuple[str, ...]]:
         case "respond":
             return ("Accepts." if value["accepts"] else f"Objects: {value['objection']}"), ()
         case "petition":
-            return str(value["request"]), (
-                str(value["appellant"]),
-                str(value["facts_and_reasons"]),
-                str(value["legal_basis"]),
-                str(value["conclusion"]),
-            )
+            parts = ("appellant", "facts_and_reasons", "legal_basis", "conclusion")
+            return str(value["request"]), tuple(str(value[part]) for part in parts)
         case "analyse":
             return f"Looks for the {value['wanted']} option", (*value["parties"], *value["points"])
         case _:

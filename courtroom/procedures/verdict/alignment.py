@@ -22,7 +22,7 @@ from courtroom.law import Statute
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import describe
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.verdict.offline import METHODS
+from courtroom.procedures.verdict.offline import ALIGNING
 from courtroom.procedures.verdict.setup import TRAINING, VerdictSetup, as_in_the_paper
 from courtroom.procedures.verdict.tasks import DraftJudgment, DraftOpinion, ReflectOnDraft, Turn
 from courtroom.strict import Strict
@@ -129,15 +129,10 @@ def valid(article: int, draft: FirstDraft) -> bool:
 
 def first_drafts(records: Iterable[Record], teacher: str = "") -> Iterable[FirstDraft]:
     """The first drafts of hearings whose real judgment is known; of several on one case the last. `teacher`: the model whose drafts are read; empty: any."""
-    return {draft.case.id: draft for draft in _first_drafts(records, teacher)}.values()
-
-
-def _first_drafts(records: Iterable[Record], teacher: str) -> Iterator[FirstDraft]:
+    found: dict[str, FirstDraft] = {}
     for record in records:
-        case = record.case
-        draft = next((call for call in record.calls if call.task == "draft" and call.value), None)
-        points = next((call for call in record.calls if call.task == "extract" and call.value), None)
-        short = next((call for call in record.calls if call.task == "rerank" and call.value), None)
+        case, calls = record.case, {call.task: call for call in reversed(list(record.calls)) if call.value}
+        draft, points, short = (calls.get(task) for task in ("draft", "extract", "rerank"))
         if not isinstance(case, CriminalCase) or case.gold is None or not case.gold.relevant_articles:
             continue
         if draft is None or points is None or short is None or teacher not in ("", draft.model):
@@ -148,7 +143,7 @@ def _first_drafts(records: Iterable[Record], teacher: str) -> Iterator[FirstDraf
         known = {s.id: s for r in looked for s in (Statute.model_validate(hit.record) for hit in r.hits)}
         chosen = (short.value or {})["articles"]
         value = draft.value or {}
-        yield FirstDraft(
+        found[case.id] = FirstDraft(
             run=record.run.id,
             key=draft.keys[-1],
             case=case,
@@ -158,6 +153,7 @@ def _first_drafts(records: Iterable[Record], teacher: str) -> Iterator[FirstDraf
             explanation=value["explanation"],
             reasons_first=isinstance(record.setup, VerdictSetup) and record.setup.reasons_first,
         )
+    return found.values()
 
 
 def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
@@ -166,12 +162,11 @@ def batch(drafts: Sequence[FirstDraft]) -> DraftBatch:
 
 def supervised(record: Record, answers: AnswerStore) -> str:
     """D_train as JSONL in TRL's conversational form: `messages` with the assistant's answer last."""
-    rows = (
+    return lines(
         {"messages": [*prompt(draft, answers), answered(draft, draft.predicted_article, draft.explanation)]}
         for draft in drafts_of(record)
         if draft.right
     )
-    return lines(rows)
 
 
 def preferences(record: Record, answers: AnswerStore) -> str:
@@ -256,8 +251,8 @@ ALIGNMENT = Procedure(
         ),
     ),
     choices=(),
-    tasks=(ReflectOnDraft, DraftOpinion),
-    offline={task: METHODS[task] for task in (ReflectOnDraft, DraftOpinion)},
+    tasks=tuple(ALIGNING),
+    offline=ALIGNING,
     prompts=Path(__file__).parent / "prompts",
     deliberate=align,
     at_most=lambda case, setup: 2 * setup.rounds * sum(not draft.right for draft in case.drafts),

@@ -38,7 +38,10 @@ class Recollection:
         """As inputs of the tasks whose role is given the memory."""
         return {
             "precedents": tuple(shown(Standard.model_validate(hit.record)) for hit in self.standards),
-            "directives": tuple(_directed(Directive.model_validate(hit.record)) for hit in self.directives),
+            "directives": tuple(
+                Directed.model_validate({name: hit.record[name] for name in Directed.model_fields})
+                for hit in self.directives
+            ),
             "precedent_similarity": tuple(hit.similarity for hit in self.standards),
             "directive_similarity": tuple(hit.similarity for hit in self.directives),
         }
@@ -46,39 +49,29 @@ class Recollection:
 
 async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
     """S_std and S_dir from the memory that the run sees; nothing that was learned from the case itself is among them."""
-    setup = court.setup
+    setup, case = court.setup, court.case
     if not setup.remembers:
         return Recollection()
     (frozen,) = await court.retrieve("memory", Frozen(name=setup.memory))
     at = Snapshot.model_validate(frozen.record).at
 
+    charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
+    wanted = {
+        "text": case.facts,
+        "tags": tuple(sorted(tags_of(tuple(statute.number for statute in statutes), charges))),
+        **{name: getattr(setup, name) for name in ("tau", "seeds", "hops", "weights", "topo")},
+        "exclude": (standard_of(case),),
+        "exclude_facts": case.facts,
+        "at": at,
+    }
+
     async def best(collection: str, k: int) -> tuple[Hit, ...]:
-        return await court.retrieve(collection, _query(court, statutes, collection, k, at)) if k else ()
+        query = Recall.model_validate({**wanted, "collection": collection, "k": k}) if k else None
+        return await court.retrieve(collection, query) if query else ()
 
     standards = await best("standards", setup.precedents)
     directives = await best("directives", setup.directives) if setup.directs else ()
     return Recollection(standards, directives)
-
-
-def _query(court: Hearing, statutes: tuple[Statute, ...], collection: str, k: int, at: int) -> Recall:
-    setup, case = court.setup, court.case
-    charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
-    return Recall.model_validate(
-        {
-            "collection": collection,
-            "text": case.facts,
-            "tags": tuple(sorted(tags_of(tuple(statute.number for statute in statutes), charges))),
-            "k": k,
-            "tau": setup.tau,
-            "seeds": setup.seeds,
-            "hops": setup.hops,
-            "weights": setup.weights,
-            "topo": setup.topo,
-            "exclude": (standard_of(case),),
-            "exclude_facts": case.facts,
-            "at": at,
-        }
-    )
 
 
 def standard_of(case: CriminalCase) -> str:
@@ -88,12 +81,6 @@ def standard_of(case: CriminalCase) -> str:
 def shown(standard: Standard) -> Recalled:
     """A standard as members and the meta-model are shown it."""
     return Recalled(facts=standard.facts, reasoning=standard.reasoning, verdict=standard.verdict)
-
-
-def _directed(directive: Directive) -> Directed:
-    return Directed(
-        text=directive.text, confidence=directive.confidence, anchor=directive.anchor, charges=directive.charges
-    )
 
 
 U = TypeVar("U", Standard, Directive)
@@ -238,14 +225,10 @@ async def refine(court: Hearing, standard: Standard) -> None:
         positive=shown(right),
         negative=shown(wrong),
     )
-    answer = await court.ask(court.member("meta"), task)
-    refined = directive.model_copy(
-        update={
-            "text": answer.directive,
-            "supporting": tuple(dict.fromkeys((*directive.supporting, right.id))),
-            "contrasting": tuple(dict.fromkeys((*directive.contrasting, wrong.id))),
-        }
-    )
+    text = (await court.ask(court.member("meta"), task)).directive
+    supporting = tuple(dict.fromkeys((*directive.supporting, right.id)))
+    contrasting = tuple(dict.fromkeys((*directive.contrasting, wrong.id)))
+    refined = directive.model_copy(update={"text": text, "supporting": supporting, "contrasting": contrasting})
     put = Put(collection="directives", record=refined.model_dump(mode="json"))
     why = f"{right.title or right.case} was judged right, {wrong.title or wrong.case} wrong, with the same real labels."
     await court.learn("refinement", Lesson(phase="refinement", why=why, ops=(put,)))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from courtroom.judging.criminal import CaseInformation, Referred, acts_in, judged, term_for
 from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law import Judgment, Statute
-from courtroom.models.offline import Methods
+from courtroom.models.offline import methods
 from courtroom.procedures.verdict import tasks
 from courtroom.text.words import sentences, words
 
@@ -88,11 +88,9 @@ def verify(task: tasks.Verify, draw: random.Random) -> tasks.Verification:
     if support.get(best, 0.0) - support.get(task.draft.predicted_article, 0.0) <= MARGIN:
         return tasks.Verification(need_rejudge=False)
     directive = next((d for d in task.directives if d.anchor == best), None)
-    why = (
-        say["directive"].format(confidence=directive.confidence, text=directive.text)
-        if directive
-        else say["precedents"]
-    )
+    why = say["precedents"]
+    if directive:
+        why = say["directive"].format(confidence=directive.confidence, text=directive.text)
     return tasks.Verification(need_rejudge=True, suggestions=say["reject"].format(number=best, why=why))
 
 
@@ -125,9 +123,9 @@ def refine(task: tasks.RefineDirective, draw: random.Random) -> tasks.SharpenedD
     mine, theirs = Counter(words(task.positive.reasoning)), Counter(words(task.negative.reasoning))
     only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
     kept = sentences(task.directive)[:6]
-    limit = _rule(task.language, "except", only) if only else ""
+    limit = (_rule(task.language, "except", only),) if only else ()
     feature = _rule(task.language, "parted", only) if only else SAY[_language(task.language)]["same"]
-    text = " ".join(dict.fromkeys((*kept, *filter(None, (limit,)))))
+    text = " ".join(dict.fromkeys((*kept, *limit)))
     return tasks.SharpenedDirective(branching_feature=feature, directive=text)
 
 
@@ -181,8 +179,7 @@ def _own(statute: Statute) -> set[str]:
 
 def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -> str:
     say = SAY[_language(language)]
-    text = [word for word in dict.fromkeys(words("\n".join(points))) if word in _own(statute)][:8]
-    joined = ("、" if _language(language) == "zh" else ", ").join(f"“{word}”" for word in text) or say["nothing"]
+    joined = _quoted(language, words("\n".join(points)), _own(statute))
     title = statute.title.in_language(language) if statute.number == number else str(number)
     return say["fits"].format(number=number, title=title, words=joined)
 
@@ -203,12 +200,8 @@ def _support(task: tasks.Verify) -> Mapping[int, float]:
 
 def _under(number: int, facts: str, language: str, found: CaseInformation) -> Judgment:
     statute = next((s for s in found.statutes if s.number == number), None)
-    decided = Counter(
-        charge
-        for near in found.precedents
-        if number in near.judgment.relevant_articles
-        for charge in near.judgment.charges
-    )
+    under = (near.judgment for near in found.precedents if number in near.judgment.relevant_articles)
+    decided = Counter(charge for judgment in under for charge in judgment.charges)
     terms = set(words(facts))
     names = [name.in_language(language) for name in statute.charges] if statute else []
     names.sort(key=lambda name: (-decided[name], -len(set(words(name)) & terms)))
@@ -220,24 +213,19 @@ def _under(number: int, facts: str, language: str, found: CaseInformation) -> Ju
 
 def reflect(task: tasks.ReflectOnDraft, draw: random.Random) -> tasks.Advice:
     """The words of the facts that belong to the real articles and not to the drafted one."""
-    terms = list(dict.fromkeys(words(task.case.facts)))
     real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
     drafted = {word for s in task.statutes if s.number == task.draft.predicted_article for word in _own(s)}
-    telling = [word for word in terms if word in real - drafted][:8]
-    language = _language(task.case.language)
-    joined = ("、" if language == "zh" else ", ").join(f"“{word}”" for word in telling) or SAY[language]["nothing"]
-    return tasks.Advice(advice=SAY[language]["advice"].format(words=joined))
+    telling = _quoted(task.case.language, words(task.case.facts), real - drafted)
+    return tasks.Advice(advice=SAY[_language(task.case.language)]["advice"].format(words=telling))
 
 
-METHODS: Methods = {
-    tasks.ExtractPoints: extract,
-    tasks.Rerank: rerank,
-    tasks.DraftOpinion: draft,
-    tasks.Verify: verify,
-    tasks.Preside: preside,
-    tasks.JudgeAlone: alone,
-    tasks.Induce: induce,
-    tasks.RefineDirective: refine,
-    tasks.Consolidate: consolidate,
-    tasks.ReflectOnDraft: reflect,
-}
+def _quoted(language: str, text: Sequence[str], among: set[str]) -> str:
+    """The first eight words of a text that are among others, in quotation marks."""
+    found = [word for word in dict.fromkeys(text) if word in among][:8]
+    mark = "、" if _language(language) == "zh" else ", "
+    return mark.join(f"“{word}”" for word in found) or SAY[_language(language)]["nothing"]
+
+
+METHODS = methods(extract, rerank, draft, verify, preside, alone, induce, refine, consolidate)
+ALIGNING = methods(reflect, draft)
+"""What expert alignment asks."""

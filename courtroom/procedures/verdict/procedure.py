@@ -71,17 +71,9 @@ async def alone(court: Hearing) -> Verdict:
 
 async def coarse(court: Hearing, text: str) -> Statutes:
     """S_vec: the coarse set (Eq. 1)."""
-    hits = await court.retrieve(
-        "statutes",
-        Search(
-            collection="statutes",
-            text=text,
-            k=court.setup.statutes,
-            mode=court.setup.ranking,
-            base=court.setup.base,
-        ),
-    )
-    return tuple(Statute.model_validate(hit.record) for hit in hits)
+    setup = court.setup
+    query = Search(collection="statutes", text=text, k=setup.statutes, mode=setup.ranking, base=setup.base)
+    return tuple(Statute.model_validate(hit.record) for hit in await court.retrieve("statutes", query))
 
 
 async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
@@ -90,12 +82,10 @@ async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     task = tasks.Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
     missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
-    added = (
-        await court.retrieve("added", Fetch(collection="statutes", ids=missing, base=court.setup.base))
-        if missing
-        else ()
-    )
-    known = [*candidates, *(Statute.model_validate(hit.record) for hit in added)]
+    known = list(candidates)
+    if missing:
+        added = await court.retrieve("added", Fetch(collection="statutes", ids=missing, base=court.setup.base))
+        known += [Statute.model_validate(hit.record) for hit in added]
     first = {statute.number: statute for statute in reversed(known)}  # of 133 and 133-1 the one that is found first
     return tuple(first[number] for number in chosen if number in first)
 
@@ -130,18 +120,6 @@ def at_most(case: CriminalCase, setup: VerdictSetup) -> int:
     return (1 if setup.alone else 3 + 2 * setup.turns) + learns
 
 
-TASKS = (
-    tasks.ExtractPoints,
-    tasks.Rerank,
-    tasks.DraftOpinion,
-    tasks.Verify,
-    tasks.Preside,
-    tasks.JudgeAlone,
-    tasks.Induce,
-    tasks.RefineDirective,
-    tasks.Consolidate,
-)
-
 VERDICT = Procedure(
     name="verdict",
     title="VERDICT",
@@ -173,8 +151,8 @@ VERDICT = Procedure(
         StageKind("learning", "Learning", "In a training run whose real judgment is known, the memory learns."),
     ),
     choices=(),
-    tasks=TASKS,
-    offline={task: METHODS[task] for task in TASKS},
+    tasks=tuple(METHODS),
+    offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,

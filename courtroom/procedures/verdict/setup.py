@@ -4,10 +4,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import Group, Widget, declared, knob
+from courtroom.engine.knobs import Group, declared, knob, knowledge_base
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.setup import Member, Setup
-from courtroom.knowledge.bases import BUNDLED, BaseName
+from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.embedding import DEFAULT
 from courtroom.knowledge.memory import Weights
 from courtroom.models.spec import ModelSpec
@@ -94,14 +94,7 @@ class VerdictSetup(Setup):
         first=True,
         labels={"verdict": "the whole system"},
     )
-    base: BaseName = knob(
-        BUNDLED,
-        "Knowledge base",
-        "In which statutes are looked up: `bundled`, or the name of one that was imported.",
-        Group.LOOK,
-        widget=Widget.KNOWLEDGE_BASE,
-        first=True,
-    )
+    base: BaseName = knowledge_base("In which statutes are looked up: `bundled`, or the name of one that was imported.")
     statutes: int = knob(20, "Statutes in the coarse set (K)", "The paper gives no value.", Group.LOOK, ge=1, le=100)
     ranking: Literal["dense", "hybrid"] = knob(
         "hybrid", "Statutes ranked", "`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.", Group.LOOK

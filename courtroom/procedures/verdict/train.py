@@ -20,18 +20,14 @@ MICRO_BATCH = 1
 
 
 def train(folder: Path, to: Path, base_model: str = "", only: str = "") -> Path:
-    """Train on the data of a folder, and write the adapters and the whole expert.
+    """Train on the data of a folder, and write the adapters and the whole expert, whose folder is returned.
 
     Args:
         to: gets `sft` and `dpo`, an adapter each, and `expert`, the model with both merged in.
         base_model: another one than `adapter.json` names, e.g. a folder.
         only: `sft` or `dpo`, one stage alone.
 
-    Returns:
-        The folder of the expert.
-
-    Raises:
-        CourtroomError: there is nothing to train on, or the extra is not installed.
+    Raises `CourtroomError`: there is nothing to train on, or the extra is not installed.
     """
     settings = Adapter.model_validate_json(_text(folder / FILE))
     demonstrations = _rows(folder / "sft.jsonl") if only != "dpo" else []

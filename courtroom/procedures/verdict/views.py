@@ -41,10 +41,8 @@ def turns(record: Record) -> Shown:
         blocks: list[Block] = [Text(text, "Draft")]
         if check:
             rejected = bool((check.value or {})["need_rejudge"])
-            feedback = str((check.value or {})["suggestions"])
-            blocks.append(
-                Flow((Step("Verification", TITLES["supervisor"], feedback, "rejected" if rejected else "passed"),))
-            )
+            said = Step("Verification", TITLES["supervisor"], _said(check)[0], "rejected" if rejected else "passed")
+            blocks.append(Flow((said,)))
         if before:
             blocks.append(Diff(before, text, "What changed since the draft before"))
         shown[stage.name] = blocks
@@ -58,7 +56,8 @@ def memory(record: Record) -> Shown:
     columns = ("Recalled", "Score", "IoU", "Topo", "SemSim")
     for retrieval in record.retrievals:
         if isinstance(retrieval.query, Frozen):
-            shown["Snapshot"] = [_snapshot(Snapshot.model_validate(hit.record)) for hit in retrieval.hits]
+            taken = (Snapshot.model_validate(hit.record) for hit in retrieval.hits)
+            shown["Snapshot"] = [Cards(tuple(map(_snapshot, taken)))]
         if isinstance(retrieval.query, Recall):
             alpha, beta, gamma = retrieval.query.weights
             title = "Standards" if retrieval.query.collection == "standards" else "Micro-directives"
@@ -98,18 +97,14 @@ def learned(record: Record) -> Shown:
     return {"": [Cards(tuple(cards), empty=UNTAUGHT)]}
 
 
-def judgment(record: Record) -> Shown:
-    return {"": compared(record)}
-
-
 EMPTY = "This memory holds nothing. Training runs of cases with a known judgment fill it."
 UNTAUGHT = "Nothing was learned: this is no training run, or the real articles and charges are not known."
 
 
-def _snapshot(one: Snapshot) -> Block:
+def _snapshot(one: Snapshot) -> Card:
     name = one.name or "the memory as it was when the run first looked"
     counts = (("Standards", str(one.standards)), ("Micro-directives", str(one.directives)), ("Buffer", str(one.buffer)))
-    return Cards((Card(name, f"Digest {one.digest}", counts),))
+    return Card(name, f"Digest {one.digest}", counts)
 
 
 def _said(call: Called) -> tuple[str, tuple[str, ...]]:
@@ -146,5 +141,5 @@ VIEWS = (
     View("retrieval", "Retrieval", ":material/search:", "The coarse set of statutes with ranks by meaning (dense), by words (BM25) and by both (fused).", retrieved),
     View("memory", "Memory", ":material/psychology:", "Standards and micro-directives that the supervisor and the presiding judge were shown.", memory),
     View("learning", "Learning", ":material/school:", "What this run has taught the memory.", learned),
-    View("judgment", "Judgment", ":material/balance:", "The judgment beside the real one, where it is known.", judgment),
+    View("judgment", "Judgment", ":material/balance:", "The judgment beside the real one, where it is known.", lambda record: {"": compared(record)}),
 )  # fmt: skip

@@ -21,7 +21,7 @@ from courtroom.figures.layout import tone
 from courtroom.language import _, ngettext, translated
 from courtroom.media.medium import Medium, MediumKind
 from courtroom.media.pictures import sniff
-from courtroom.media.store import clock
+from courtroom.media.videos import clock
 from courtroom.sharing import may_change
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.share_view import download, share_popover

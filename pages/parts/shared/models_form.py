@@ -17,10 +17,10 @@ from courtroom.engine.procedure import Procedure
 from courtroom.knowledge.embedding import (
     BY_WORDS,
     DEFAULT,
-    LOCAL,
     REMOTE,
     about_embedding,
     embedding_problem,
+    encoders,
     installed,
     missing,
 )
@@ -294,7 +294,7 @@ def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dic
 def embedding_choice(servers: str, value: str, key: str) -> str:
     """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it. `servers`: the one that
     the server's owner has set; it is the empty `value`, and the empty answer, which is also given where the choice can't be used."""
-    options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *LOCAL, value)))
+    options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *encoders(), value)))
     chosen = st.selectbox(
         _("Embedding"),
         options,
@@ -312,7 +312,7 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
         st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""
     st.caption(literal(about_embedding(chosen or servers)))
-    if chosen in LOCAL and not installed(chosen):
+    if chosen in encoders() and not installed(chosen):
         st.warning(literal(missing(chosen)))
     return chosen
 
