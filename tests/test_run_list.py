@@ -245,7 +245,7 @@ MOST = 5
 @pytest.fixture
 def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:  # noqa: F811
     """One that was heard, among more than are offered at once."""
-    monkeypatch.setattr("pages.parts.runs.MOST", MOST)
+    monkeypatch.setattr("pages.parts.runs.MOST_OFFERED", MOST)
     monkeypatch.setattr("pages.parts.experiments.list.PAGE", MOST)
     run = heard(house, **SMALL)
     copies(house, run, 2 * MOST)
