@@ -57,10 +57,8 @@ class IncomingRow:
 
 @dataclass
 class DatasetDraft:
-    """One unfinished dataset.
-
-    `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own affair.
-    """
+    """One unfinished dataset. `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own
+    affair."""
 
     database: Database
     number: int

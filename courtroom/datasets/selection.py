@@ -31,12 +31,9 @@ class Unit(NamedTuple):
 
 
 def divided(units: Sequence[Unit], parts: Mapping[str, float], seed: int) -> list[str]:
-    """A split for each row.
-
-    Rows of one record and rows with the same text stay together. Within a stratum (category and band of the vote margin;
-    without votes, category and outcome) each bundle goes where most is missing of the stratum's share and of the whole's
-    together. So shares are held in each large stratum and, over many small ones, in all.
-    """
+    """A split for each row. Rows of one record and rows with the same text stay together. Within a stratum (category and band of
+    the vote margin; without votes, category and outcome) each bundle goes where most is missing of the stratum's share and of the
+    whole's together. So shares are held in each large stratum and, over many small ones, in all."""
     total = sum(parts.values())
     shares = {name: share / total for name, share in parts.items()}
     bundles = _bundles(units)

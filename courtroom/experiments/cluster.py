@@ -295,11 +295,9 @@ class AtWorker(WorkerPlugin):
         self._opens = opens
 
     def setup(self, worker: Worker) -> None:
-        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good.
-
-        It calls `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is
-        collected just then (python/cpython#106883), and the worker's transactions would stay open.
-        """
+        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good. It calls
+        `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is collected
+        just then (python/cpython#106883), and the worker's transactions would stay open."""
         if profiler := worker.periodic_callbacks.pop("profile", None):
             profiler.stop()
         self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()

@@ -387,11 +387,8 @@ class _Taken:
 def estimate(
     experiment: Experiment, kind: str, house: Hearings, progress: Callable[[int, int], None]
 ) -> ExperimentEstimate:
-    """An estimate; nothing is asked of any language model or put on record.
-
-    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet. `progress`: is
-    called with how many cells are rehearsed, and of how many.
-    """
+    """An estimate; nothing is asked of any language model or put on record. An arm that learns is rehearsed with the memory as it
+    is now: what it will have learned is not known yet. `progress`: is called with how many cells are rehearsed, and of how many."""
     setups, parent = check(experiment, kind, house), parent_of(experiment, house)
     training = Training(experiment, setups, house)
     of: dict[Phase, dict[int, Setup]] = {

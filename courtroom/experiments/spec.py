@@ -416,11 +416,9 @@ def has_panel(arm: Arm, procedures: Mapping[str, Procedure]) -> bool:
 def with_controls(
     experiment: Experiment, procedures: Mapping[str, Procedure], tokens: Tokens, of: Collection[str] = (ALL,)
 ) -> Experiment:
-    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added again.
-
-    The samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no tie. `tokens`: how
-    many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel.
-    """
+    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added again. The
+    samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no tie. `tokens`: how
+    many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel."""
     panels = {arm.name: arm for arm in experiment.arms if has_panel(arm, procedures)}
     if wrong := [name for name in of if name != ALL and name not in panels]:
         known = ", ".join(panels) or "none"

@@ -52,11 +52,9 @@ _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
 
 
 def term_in_words(text: str) -> dict[str, Any] | None:
-    """The first term that a judgment names, in CAIL's form; None where it says that there is none on record.
-
-    A suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months.
-    Raises `CaseError`: no term can be read in it.
-    """
+    """The first term that a judgment names, in CAIL's form; None where it says that there is none on record. A suspended sentence
+    counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months. Raises `CaseError`: no
+    term can be read in it."""
     line = text.strip()
     if line in ("", "无"):
         return None

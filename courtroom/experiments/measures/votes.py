@@ -200,10 +200,8 @@ def _ambiguous(row: Scored) -> float | None:
 
 def _gain(name: str, title: str, which: bool | None) -> Measure:
     """By how much more texts have the right label than a single model gives it, relative to the latter; 0.5 is half as many more.
-
     The single model is the arm that the experiment names for this one. Whether a text is ambiguous the arm's own hearings say.
-    Only texts count that the single model was given; without one that it has right there is no value.
-    """
+    Only texts count that the single model was given; without one that it has right there is no value."""
 
     def parts(rows: Sequence[Scored]) -> Sums:
         import numpy as np
