@@ -15,7 +15,7 @@ from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.readers import cail, lawbench, texts, verdictbench
+from courtroom.cases.readers import cail, texts, verdictbench
 from courtroom.cases.readers.tables import looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
@@ -146,10 +146,7 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
 def _from_text(
     where: str, ending: str, data: bytes, beside: Beside, labels: Names = None
 ) -> Iterator[Package | CaseError]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CaseError(f"{where} is not UTF-8 text. Save it as UTF-8.") from error
+    text = texts.decoded(where, data)
     records: list[tuple[str, Any]]
     if ending == ".json" and is_json_lines(text):
         ending = ".jsonl"  # so CAIL2018 is handed around
@@ -198,8 +195,8 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
             row, remarks = verdictbench.convert(row)
         elif isinstance(row, dict) and cail.looks_like(row):
             row, remarks = cail.convert(row)
-        elif isinstance(row, dict) and lawbench.looks_like(row):
-            row = lawbench.convert(row)
+        elif isinstance(row, dict) and cail.looks_like_lawbench(row):
+            row = cail.convert_lawbench(row)
         case = parse_case(row)
     except ValidationError as error:
         lines = explain(error, row)

@@ -429,14 +429,10 @@ def estimate(
     arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
     prices = [arm.money for arm in arms]
     return ExperimentEstimate(
-        cells=sum(arm.cells for arm in arms),
-        training=sum(arm.training for arm in arms),
+        **{one: sum(getattr(arm, one) for arm in arms) for one in ("cells", "training", "calls", "tokens", "seconds")},
         rehearsed=total,
-        calls=sum(arm.calls for arm in arms),
         shared=round(sum(one.shared * one.more for one in taken.values())),
-        tokens=sum(arm.tokens for arm in arms),
         money=None if None in prices else sum(price for price in prices if price is not None),
-        seconds=sum(arm.seconds for arm in arms),
         arms=arms,
     )
 
