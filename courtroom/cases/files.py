@@ -45,15 +45,12 @@ Names = Mapping[str, str] | None
 
 
 def read_upload(name: str, source: bytes | Path, labels: Names = None) -> list[Package]:
-    """All cases of an uploaded file, or none.
+    """All cases of an uploaded file, or none. Raises `CaseError`: a sentence that names the place and the mend.
 
     Args:
         name: the file's name; its ending says how it is read.
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
-
-    Raises:
-        CaseError: a sentence that names the place and the mend.
     """
     return [_or_raise(found) for found in read_each(name, source, labels)]
 

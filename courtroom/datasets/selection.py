@@ -98,10 +98,8 @@ def splits_of(database: Database, dataset: int) -> dict[str, int]:
     rows = database.execute(
         "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
     )
-    found = {row[0]: row[1] for row in rows}
-    return {
-        name: found[name] for name in sorted(found, key=lambda name: USUAL.index(name) if name in USUAL else len(USUAL))
-    }
+    found = sorted(rows, key=lambda row: USUAL.index(row[0]) if row[0] in USUAL else len(USUAL))
+    return {row[0]: row[1] for row in found}
 
 
 def numbers_of(

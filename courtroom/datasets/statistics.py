@@ -398,14 +398,8 @@ def counted(
     label: str = "",
     removed: Mapping[str, int] | None = None,
 ) -> ImportCounts:
-    """What is counted in a dataset whose import has come to its end, kept with it.
-
-    Args:
-        read: records.
-        why: those left out.
-        label: the column of the labels.
-        removed: rows taken out since.
-    """
+    """What is counted in a dataset whose import has come to its end, kept with it. `read`: records, of which
+    `why` were left out; `label`: the column of the labels; `removed`: rows taken out since."""
     found = examine(datasets, info.name, info.version)
     blanks, length = datasets.blanks(info.name, info.version, MOST_PLACES)
     near = near_duplicates(datasets, info.name, info.version, most=max(500, int(COMPARED / max(1.0, length))))

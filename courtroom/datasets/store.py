@@ -121,7 +121,7 @@ class Datasets:
         category: str | None = None,
         contains: str | None = None,
     ) -> Iterator[Row]:
-        """Rows in the dataset's own order.
+        """Rows in the dataset's own order. Raises `CourtroomError`: there is no such dataset, split or row.
 
         Args:
             ids: only these rows.
@@ -129,9 +129,6 @@ class Datasets:
             sample: so many rows drawn without replacement from what fits, by `seed`.
             category: only rows of this category.
             contains: only rows in whose record this text stands.
-
-        Raises:
-            CourtroomError: there is no such dataset, split or row.
         """
         dataset = self._row(name, version)
         if split is not None and split not in (known := splits_of(self.database, dataset["id"])):

@@ -339,13 +339,8 @@ def _ratio(same: int, of: int) -> float:
 
 def krippendorffs_alpha(units: Sequence[Sequence[str | None]]) -> float | None:
     """Agreement beyond chance among those who chose among names (Krippendorff 2018, chapter 12), by the package `krippendorff`.
-
-    Args:
-        units: for each case what each member chose; None is no choice. Members need not be the same in each.
-
-    Returns:
-        1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same.
-    """
+    1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same. `units`: for each case what each member chose;
+    None is no choice. Members need not be the same in each."""
     import krippendorff
     import numpy as np
 

@@ -201,16 +201,13 @@ OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. 
 def drive(experiment: str, owner: str, version: str, cell: str) -> None:
     """Bring a cell to its end; the task of a cell, in a thread of a worker's.
 
-    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed.
+    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed. Raises
+    `CellPostponed`: this worker can't drive any cell of the experiment; `CourtroomError`: it can't drive this one.
 
     Args:
         owner: who drives the experiment.
         version: theirs of this program.
         cell: a `Cell` as JSON.
-
-    Raises:
-        CellPostponed: this worker can't drive any cell of the experiment.
-        CourtroomError: it can't drive this one.
     """
     if version != __version__:
         raise CellPostponed(OTHER_VERSION)

@@ -288,7 +288,8 @@ def adapted(
     values: Mapping[str, Any] | None = None,
     arms: Collection[str] | None = None,
 ) -> Experiment:
-    """The experiment with what is given in place of what its file says; its arms and measures stay.
+    """The experiment with what is given in place of what its file says; its arms and measures stay. Raises `CourtroomError`: a
+    value does not fit.
 
     Args:
         dataset: another dataset to test on, in its newest version. Cases that the file names by their ids are of the file's
@@ -300,9 +301,6 @@ def adapted(
             is left out. Predictions made elsewhere stay.
         values: values of the setup of every procedure by their paths, such as `jury_size`.
         arms: the names of the arms that are wanted; None is all of them.
-
-    Raises:
-        CourtroomError: a value does not fit.
     """
     cases: dict[str, Any] = {"name": dataset, "version": None, "ids": None} if dataset else {}
     cases |= {"split": split or None} if split is not None else {}

@@ -87,9 +87,7 @@ def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
     5. *both*: neither votes nor reasons alone reproduce it; the same inputs do.
 
     A member that voted once has not changed: where it gives this verdict without its peers too, that is its *own view*.
-
-    Args:
-        changed: whether the member had another vote before.
+    `changed`: whether it had another vote before.
     """
     if any(one not in counts or not (counts[one].again + counts[one].other) for one in CONDITIONS):
         return "not clear"

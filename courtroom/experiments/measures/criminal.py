@@ -228,11 +228,7 @@ def judged(row: Scored) -> tuple[Sequence[str], Mapping[str, float]] | None:
 def _at(
     measure: Callable[[int, Sequence[str], Mapping[str, float]], float], k: int
 ) -> Callable[[Scored], float | None]:
-    def value(row: Scored) -> float | None:
-        found = judged(row)
-        return measure(k, *found) if found else None
-
-    return value
+    return lambda row: measure(k, *found) if (found := judged(row)) else None
 
 
 RETRIEVAL: tuple[Measure, ...] = (

@@ -42,8 +42,7 @@ def _real(row: Scored) -> str | None:
 
 
 def _brier(row: Scored) -> float | None:
-    pair = share_and_hit(row)
-    return None if pair is None else (pair[0] - pair[1]) ** 2
+    return None if (pair := share_and_hit(row)) is None else (pair[0] - pair[1]) ** 2
 
 
 def _bins(rows: Sequence[Scored]) -> Sums:
@@ -108,8 +107,7 @@ def _votes_off(row: Scored) -> float | None:
 
 
 def _squared(row: Scored) -> float | None:
-    off = _votes_off(row)
-    return None if off is None else off**2
+    return None if (off := _votes_off(row)) is None else off**2
 
 
 FIGURE_5 = "CyberJurors, figure 5 (a)"
