@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from courtroom.access import Access, acting, acts, found_by, needs
@@ -111,7 +111,6 @@ class Hearings:
         self._pools: set[str] = set()
         self._offering = threading.Lock()
         self._streaming = streaming
-        self._warmed = False
         self._lock = threading.Lock()
         self._runner: Runner | None = None
         self.closed = False
@@ -388,7 +387,11 @@ class Hearings:
             await self.pool.warm()
         knowledge = self.knowledge.using(setup.embedding)
         await knowledge.warm(procedure.looks_in)
-        if not self._warmed:
-            self._warmed = True
-            gc.collect()
-            gc.freeze()  # libraries stay for good: later collections need not walk them, which takes 0.3 s each time
+        _keep_libraries()
+
+
+@cache
+def _keep_libraries() -> None:
+    """Once a process: what is there by its first run stays for good. Later collections need not walk it, which takes 0.3 s each time."""
+    gc.collect()
+    gc.freeze()

@@ -136,6 +136,14 @@ class Scripted:
             raise answer
         return Reply(text=answer, usage=Usage(prompt=self.tokens, completion=1), cost=0.01)
 
+    async def warm(self) -> None:
+        """Nothing has to be loaded."""
+
+
+def text_of(request: Request) -> str:
+    """All words of a request."""
+    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
+
 
 @dataclass
 class Shelf:
@@ -217,7 +225,8 @@ class Bench:
             await self.asker.finish()
             while self.runner.live(run).calls:
                 await asyncio.sleep(0)
-            await asyncio.sleep(0)  # then what has come of them is passed to the writer
+            while (active := self.runner._active.get(run)) and active.gate and not active.idle:
+                await asyncio.sleep(0)  # what has come of them is on disk
             await self.writers[-1].settled()
 
         self.runner.do(go()).result(10)
