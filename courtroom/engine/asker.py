@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
 from courtroom.engine.answers import AnswerStore, Arrived
-from courtroom.engine.batcher import Batcher
+from courtroom.engine.loop import Batcher
 from courtroom.engine.payments import Payer, Payment
 from courtroom.engine.services import Permit
 from courtroom.models.errors import ModelError

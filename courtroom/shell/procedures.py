@@ -20,7 +20,7 @@ from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
-from courtroom.engine.check_inputs import unseen
+from courtroom.engine.check_templates import unseen
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Preset, Procedure
