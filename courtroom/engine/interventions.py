@@ -48,7 +48,7 @@ class Rewinding:
                 "UPDATE events SET overtaken = :new WHERE run = :run AND overtaken = 0 AND kind NOT IN (:learned, :note)"
                 " AND stage IN (SELECT path FROM events WHERE run = :run AND overtaken = 0 AND kind = 'stage'"
                 " AND CASE WHEN json_valid(body) THEN CAST(json_extract(body, '$.index') AS BIGINT) ELSE -1 END >= (SELECT stage FROM rewinds WHERE run = :run))",
-                {"new": self._next(run), "run": run, **dict(zip(KEPT, KEPT, strict=True))},
+                {"new": generation(self._database, run) + 1, "run": run, **dict(zip(KEPT, KEPT, strict=True))},
             )
             db.execute("UPDATE runs SET verdict = NULL WHERE id = ?", (run,))
             db.execute("DELETE FROM rewinds WHERE run = ?", (run,))
@@ -96,9 +96,6 @@ class Rewinding:
             elif not isinstance(stands, Called) or stands.keys != gone.keys:
                 calls.setdefault((gone.path, gone.keys), gone)
         return list(calls.values())
-
-    def _next(self, run: str) -> int:
-        return generation(self._database, run) + 1
 
 
 def generation(database: Database, run: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -20,28 +20,11 @@ from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.request import Message, Model, Reply, Request, Watch
+from courtroom.models.prompts import Prompts
+from courtroom.models.request import Model, Reply, Request, Watch
 from courtroom.models.task import Task
 
 A = TypeVar("A", bound=BaseModel)
-
-
-class Renders(Protocol):
-    """What turns a task into messages."""
-
-    @property
-    def without_media(self) -> Renders:
-        """The same, with nothing of pictures and videos."""
-        ...
-
-    @property
-    def fresh(self) -> Renders:
-        """The same for another event loop."""
-        ...
-
-    async def render(self, task: Task[Any], *, sees: bool) -> Sequence[Message]:
-        """The messages; media become their descriptions where the model can't see."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -52,7 +35,7 @@ class Asked(Generic[A]):
     task: Task[A]
     setup: Setup
     """As it is at the stage in which this is asked; its re-asks and budget are obeyed."""
-    prompts: Renders
+    prompts: Prompts
     seed: int
     """The run's; another one draws another sample."""
     path: str

@@ -148,7 +148,7 @@ class LiteLLMModel:
         if model in self._streamless:
             return None
         if model in self._slow or spec.id.startswith(LOCAL):
-            return watch or _nobody
+            return watch or (lambda text: None)  # asked for only so that the server is heard
         return None if is_last else watch  # not every server that says so can stream
 
     async def _ask(
@@ -287,10 +287,6 @@ class LiteLLMModel:
         if not isinstance(error, Unwilling):  # which does not say what it is unwilling to do
             findings.remember(name, value)
         return True
-
-
-def _nobody(text: str) -> None:
-    """Watches a stream that is only asked for so that the server is heard."""
 
 
 def _takes_lengths(spec: ModelSpec, findings: Findings) -> bool:

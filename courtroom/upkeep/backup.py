@@ -95,7 +95,7 @@ def _rows(database: Database, table: Table) -> Iterator[tuple[Any, ...]]:
 
 def _copied(source: Database, target: Database, table: Table, progress: Progress) -> int:
     columns = ", ".join(column.name for column in table.columns)
-    mark = ", ".join("CAST(? AS TEXT)" if _holds_text(column) else "?" for column in table.columns)
+    mark = ", ".join("CAST(? AS TEXT)" if column.type.python_type is str else "?" for column in table.columns)
     done = 0
     left = _rows(source, table)
     while rows := [*islice(left, AT_ONCE)]:
@@ -111,10 +111,6 @@ def _copied(source: Database, target: Database, table: Table, progress: Progress
         done += len(rows)
         progress(table.name, done)
     return done
-
-
-def _holds_text(column: Any) -> bool:
-    return column.type.python_type is str
 
 
 def _storable(value: Any, target: Database) -> Any:
