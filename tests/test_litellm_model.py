@@ -12,12 +12,11 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.card import card
+from courtroom.models.card import card, price
 from courtroom.models.errors import CannotSee, ModelError, ModelRefused
 from courtroom.models.keys import NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.pool import ModelPool
-from courtroom.models.prices import price
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.schema import schema_of
 from courtroom.store.database import Database

@@ -8,17 +8,15 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import MonthlyBudget, Need, Reserved, Spent
+from courtroom.engine.budget import MonthlyBudget, Need, Payer, Payment, Payments, Reserved, Spent, in_sum
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Called
-from courtroom.engine.payments import Payer, Payment, Payments, in_sum
-from courtroom.engine.services import Asked, Services
+from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import VISION, Findings
+from courtroom.models.card import estimate_prompt, price
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fits, longer, runs_in_circles
-from courtroom.models.prices import estimate_prompt, price
-from courtroom.models.prompts import Prompts
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
@@ -208,7 +206,7 @@ class Exchange(Generic[A]):
         return Request(spec, tuple(messages), self._task, tag, address)
 
     async def _in_the_room_there_is(
-        self, messages: Sequence[Message], prompts: Prompts, findings: Findings, *, sees: bool
+        self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
     ) -> Sequence[Message]:
         """A prompt that leaves room for an answer, as far as the question has anything that may give way."""
         while not fits(messages, self._spec, findings) and (shorter := self._task.shorter()) is not None:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TypeVar
 
 from courtroom.cases.case import Case
+from courtroom.engine.budget import Payment, in_sum
 from courtroom.engine.events import (
     Called,
     Event,
@@ -23,7 +24,6 @@ from courtroom.engine.events import (
     Voted,
 )
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.payments import Payment, in_sum
 from courtroom.engine.run import Run
 from courtroom.engine.setup import Member, Setup
 

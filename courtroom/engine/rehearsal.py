@@ -10,18 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from courtroom.cases.case import Case
+from courtroom.engine.budget import Payer
 from courtroom.engine.errors import Abstained, NotOnRecord, QuorumLost
 from courtroom.engine.events import Called, Retrieved
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.payments import Payer
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.services import Asked, LookUp, Permit, Services
 from courtroom.engine.setup import Setup
 from courtroom.models.capabilities import Capabilities
+from courtroom.models.card import estimate_prompt, estimate_tokens
 from courtroom.models.offline import OfflineModel
-from courtroom.models.prices import estimate_prompt, estimate_tokens
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import OFFLINE, PERSON
 

@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import MonthlyBudget, MonthlyBudgets, Spent
+from courtroom.engine.budget import MonthlyBudget, MonthlyBudgets, Payer, Spent
 from courtroom.engine.errors import NotOnRecord
 from courtroom.engine.events import Event, Noted
 from courtroom.engine.gate import Gate
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.payments import Payer
 from courtroom.engine.people import People
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.prompts import Prompts
-from courtroom.models.request import Model, Reply, Request, Watch
+from courtroom.models.request import Message, Model, Reply, Request, Watch
 from courtroom.models.task import Task
 
 A = TypeVar("A", bound=BaseModel)
+
+
+class Renders(Protocol):
+    """What turns a task into messages."""
+
+    @property
+    def without_media(self) -> Renders:
+        """The same, with nothing of pictures and videos."""
+        ...
+
+    @property
+    def fresh(self) -> Renders:
+        """The same for another event loop."""
+        ...
+
+    async def render(self, task: Task[Any], *, sees: bool) -> Sequence[Message]:
+        """The messages; media become their descriptions where the model can't see."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class Asked(Generic[A]):
     task: Task[A]
     setup: Setup
     """As it is at the stage in which this is asked; its re-asks and budget are obeyed."""
-    prompts: Prompts
+    prompts: Renders
     seed: int
     """The run's; another one draws another sample."""
     path: str

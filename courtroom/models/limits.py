@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from courtroom.models.card import estimate_prompt
 from courtroom.models.local import SLOTS
-from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import LOCAL, ModelSpec
 

@@ -25,7 +25,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.prices import estimate_prompt
+from courtroom.models.card import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, budget, cost, failures

@@ -76,7 +76,7 @@ def check(
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
     if procedures:  # the table of docs/models.md, a row as soon as it is known
-        from courtroom.upkeep.procedure_check import HEAD, tallies
+        from courtroom.upkeep.model_check import HEAD, tallies
 
         found = tallies(from_environment(), spec, wait, only or ())
         if json_:
