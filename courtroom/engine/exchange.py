@@ -16,7 +16,7 @@ from courtroom.media.medium import without_media
 from courtroom.models.capabilities import VISION, Findings
 from courtroom.models.card import estimate_prompt, price
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.longer import fits, longer, runs_in_circles
+from courtroom.models.longer import fewer_frames, fits, longer, runs_in_circles
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
@@ -209,15 +209,18 @@ class Exchange(Generic[A]):
         self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
     ) -> Sequence[Message]:
         """A prompt that leaves room for an answer, as far as the question has anything that may give way."""
-        while not fits(messages, self._spec, findings) and (shorter := self._task.shorter()) is not None:
-            self._task = shorter
-            messages = await prompts.render(shorter, sees=sees)
-            self._services.note(
-                f"room/{self._spec.id}/{self._task.name}",
-                f"{self._spec.id} has too little room for the whole question “{self._task.title}”: it is shown less of what "
-                "was looked up.",
-                self._stage,
-            )
+        model, path = self._spec.id, f"room/{self._spec.id}/{self._task.name}"
+        while not fits(messages, self._spec, findings):
+            title = self._task.title
+            if (shorter := self._task.shorter()) is not None:
+                self._task, messages = shorter, await prompts.render(shorter, sees=sees)
+                told = f"{model} has too little room for the whole question “{title}”: it is shown less of what was looked up."
+            elif (fewer := fewer_frames(messages)) is not None:
+                messages, path = fewer, f"room/{model}/{self._task.name}/frames"
+                told = f"{model} has too little room for the whole question “{title}”: it is shown fewer frames of each video."
+            else:
+                break
+            self._services.note(path, told, self._stage)
         return messages
 
     async def _reply(self, request: Request) -> Reply:

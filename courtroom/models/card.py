@@ -128,8 +128,6 @@ def card(model: str) -> dict[str, Any] | None:
 
 IMAGE_TOKENS = 1_000
 """About what providers count for one picture of 1,024 pixels (their tiles give 765 to 1,600)."""
-FRAMES_OF_A_VIDEO = 30
-"""Frames that are sent of a video, at most."""
 
 
 @dataclass(frozen=True)
@@ -166,6 +164,4 @@ def estimate_prompt(messages: Iterable[Message]) -> int:
 
 
 def _tokens(part: str | Medium) -> int:
-    if isinstance(part, str):
-        return estimate_tokens(part)
-    return IMAGE_TOKENS * (len(part.moments) or FRAMES_OF_A_VIDEO if part.kind == "video" else 1)
+    return estimate_tokens(part) if isinstance(part, str) else IMAGE_TOKENS * part.pictures

@@ -232,10 +232,11 @@ class LiteLLMModel:
                 if tries_picture and findings.lacks(VISION):
                     raise CannotSee(f"{spec.id} does not take pictures.")
                 number, began = attempts.number, time.perf_counter()
-                parameters = self._parameters(request, messages, findings, left_out)
                 secrets = self._secrets()
-                shown = self._shown(spec, watch, is_last=attempts.is_last)
-                reply = await self._ask(spec, parameters, _careful(shown, secrets), used, slot)
+                shown = _careful(self._shown(spec, watch, is_last=attempts.is_last), secrets)
+                with LOCAL_SERVERS.turn(spec.id):
+                    parameters = self._parameters(request, messages, findings, left_out)
+                    reply = await self._ask(spec, parameters, shown, used, slot)
                 said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
                 where = {"connection": spec.connection, "address": request.address}
                 took = round(time.perf_counter() - began, 4)
