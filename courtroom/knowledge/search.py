@@ -23,9 +23,8 @@ from courtroom.knowledge.bases import BUNDLED, IN_BASES, BaseName, PrecedentBase
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
 from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.indexed_records import ALL, Filter
-from courtroom.knowledge.lessons import Lesson, Lessons, Put, Remove
+from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
-from courtroom.knowledge.snapshots import Frozen, Snapshots, States
 from courtroom.law import Charge, Statute
 from courtroom.settings import Settings
 from courtroom.store.database import Database
@@ -288,10 +287,10 @@ class Knowledge:
 
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
-    "precedents": (Precedent, bases.searched_text, bases.bundled_precedents),
+    "precedents": (Precedent, lambda precedent: precedent.dispute, bases.bundled_precedents),
     "statutes": (Statute, bases.statute_text, bases.bundled_statutes),
     "charges": (Charge, bases.charge_text, bases.bundled_charges),
-    "cases": (CriminalCase, bases.case_text, bases.bundled_cases),
+    "cases": (CriminalCase, lambda case: case.facts, bases.bundled_cases),  # they are all that a new case has
     "standards": (Standard, lambda standard: standard.text, None),
     "directives": (Directive, lambda directive: directive.text, None),
     "buffer": (Standard, lambda standard: standard.text, None),

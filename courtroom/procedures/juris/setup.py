@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.cases.labelled import Document
-from courtroom.engine.knobs import Group, Widget, declared, knob
+from courtroom.engine.knobs import Few, Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.tasks import LONGEST
@@ -105,7 +105,6 @@ class JurisSetup(Setup):
         3,
         "Fewest sentences",
         "A shorter length that the jury decides on is raised to this; not set: it is not.",
-        Group.TALK,
         first=True,
         ge=1,
         le=60,
@@ -114,7 +113,6 @@ class JurisSetup(Setup):
         10,
         "Most sentences",
         "A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
-        Group.TALK,
         first=True,
         ge=1,
         le=60,
@@ -124,21 +122,15 @@ class JurisSetup(Setup):
         "Generators are told the length",
         "How many sentences the summary will have, so that it can be planned. Off: a generator is given the document and "
         "the accepted sentences alone, as in Eq. 1 of the paper.",
-        Group.TALK,
     )
-    refinements: int = knob(
-        3, "Refinements", "At most, in the variant `summit`. The number is ours.", Group.TALK, ge=1, le=10
-    )
-    question_count: int = knob(
-        5, "Questions", "Answered before the summary, in the variant `qa-prompt`.", Group.TALK, ge=1, le=10
-    )
+    refinements: Few = knob(3, "Refinements", "At most, in the variant `summit`. The number is ours.")
+    question_count: Few = knob(5, "Questions", "Answered before the summary, in the variant `qa-prompt`.")
     check_edit: bool = knob(
         True,
         "Check the chief editor's text by words",
         "A number, a name or another matter that the accepted sentences do not have is refused, and so is a text that "
         "leaves one of them out; if asking again does not help, the accepted sentences stand. Off: the text is taken as it is, as "
         "in the paper, and what goes beyond is marked.",
-        Group.TALK,
     )
     assess: Annotated[Ways, BeforeValidator(_ways)] = knob(
         "both",

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.engine.court import Court
-from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
+from courtroom.knowledge.lessons import Adjust, Frozen, Lesson, Put, Remove, Snapshot
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
 from courtroom.knowledge.search import Hit
-from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.law import Statute
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (

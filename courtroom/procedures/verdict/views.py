@@ -8,9 +8,8 @@ from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
-from courtroom.knowledge.lessons import Adjust, Put
+from courtroom.knowledge.lessons import Adjust, Frozen, Put, Snapshot
 from courtroom.knowledge.memory import Recall
-from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import TITLES
 
 
