@@ -100,13 +100,11 @@ class Catalogue:
             return
         sure = letters >= ENOUGH
         seen: set[str] = set()
-        pattern = ""
-        for number, part in enumerate(parts):
-            if number % 2 == 0:
-                pattern += re.escape(part)
-            else:
-                pattern += f"(?P={part})" if part in seen else f"(?P<{part}>.{'*' if sure else '+'}?)"
-                seen.add(part)
+        pattern = re.escape(parts[0])
+        for place, part in zip(parts[1::2], parts[2::2], strict=True):
+            pattern += f"(?P={place})" if place in seen else f"(?P<{place}>.{'*' if sure else '+'}?)"
+            pattern += re.escape(part)
+            seen.add(place)
         self._sentences.append(Sentence(max(fixed, key=len), re.compile(pattern), text, letters, sure))
 
     def _recognised(self, text: str) -> str:
@@ -118,8 +116,11 @@ class Catalogue:
             parts = between.split(text)
             if len(parts) > 1:
                 told = [part if number % 2 else self.recognised(part) for number, part in enumerate(parts)]
-                return "".join(told) if between is not SENTENCES else _run_on(parts, told)
-        if (named := NAMED.fullmatch(text)) and named[1] in self._texts and self._knows(named[2]):
+                if between is SENTENCES:  # Chinese has no space after a sentence, which is one that is translated
+                    told = [part for n, part in enumerate(told) if not (n % 2 and told[n - 1] != parts[n - 1])]
+                return "".join(told)
+        named = NAMED.fullmatch(text)
+        if named and named[1] in self._texts and (named[2] in self._texts or self._fits(named[2])):
             return f"{self.recognised(named[1])}：{self.recognised(named[2])}"
         if (counted := COUNTED.fullmatch(text)) and (things := self._texts.get(counted[2].capitalize())):
             return f"{things}：{counted[1]}"
@@ -140,17 +141,8 @@ class Catalogue:
                     return sentence.text.format(**{name: self.recognised(value) for name, value in values.items()})
         return None
 
-    def _knows(self, value: str) -> bool:
-        return value in self._texts or self._fits(value)
-
     def _fits(self, value: str) -> bool:
         return not LETTER.search(value) or len(value) <= SHORT and self.recognised(value) != value
-
-
-def _run_on(parts: list[str], told: list[str]) -> str:
-    """Sentences with what stood between them, but for the space after one that is translated: Chinese has none."""
-    kept = [part for n, part in enumerate(told) if not (n % 2 and told[n - 1] != parts[n - 1])]
-    return "".join(kept)
 
 
 ENGLISH = "en"
