@@ -261,9 +261,8 @@ class Knowledge:
         """What is found; where a record has the text itself and must not, it is left out and the next one comes up."""
         collection, left_out = self._there(query.collection, query.base), query.exclude
         while True:
-            found = await collection.search(
-                query.text, query.k, query.mode, left_out, query.under, query.weights, query.only
-            )
+            how = (query.mode, left_out, query.under, query.weights, query.only)
+            found = await collection.search(query.text, query.k, *how)
             same = tuple(one.record.id for one in found if _says(collection, one.record, query.text))
             if query.itself or not same:
                 return found
@@ -278,12 +277,10 @@ class Knowledge:
 
     async def _rank(self, query: Rank) -> tuple[Hit, ...]:
         vectors = await self.embedding.embed([query.text, *query.candidates])
-        similarities = vectors[1:] @ vectors[0]
-        best = sorted(range(len(query.candidates)), key=lambda i: (-similarities[i], i))[: query.k]
-        return tuple(
-            Hit(id=str(i), similarity=round(float(similarities[i]), 6), record={"text": query.candidates[i]})
-            for i in best
-        )
+        near = vectors[1:] @ vectors[0]
+        best = sorted(range(len(query.candidates)), key=lambda i: (-near[i], i))[: query.k]
+        texts = ((i, {"text": query.candidates[i]}) for i in best)
+        return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
 
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {

@@ -24,9 +24,8 @@ def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Itera
     for role, plural in (("juror", "jurors"), ("generator", "generators")):
         of_role = [member for member in members if member.role == role]
         for model, same in _same(of_role, points_of_view):
-            everyone = len(same) == len(of_role)
-            all_of_them = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
-            who = all_of_them if everyone else " and ".join((", ".join(same[:-1]), same[-1]))
+            who = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
+            who = who if len(same) == len(of_role) else " and ".join((", ".join(same[:-1]), same[-1]))
             what = "they repeat one opinion" if role == "juror" else "they propose much the same sentences"
             yield f"{who} are one model ({model}) with one prompt: {what}. {WHAT_TO_DO}"
 

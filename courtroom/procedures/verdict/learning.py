@@ -131,11 +131,8 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
         gold=gold,
     )
     archived = standard.correct and trajectory.verified
-    why = (
-        "Verified and right: a standard."
-        if archived
-        else f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
-    )
+    why = f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
+    why = "Verified and right: a standard." if archived else why
     put = Put(collection="standards" if archived else "buffer", record=standard.model_dump(mode="json"))
     await court.learn("archive", Lesson(phase="archive" if archived else "buffer", why=why, ops=(put,)))
 
