@@ -18,10 +18,9 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.registration import RegistrationError, mistakes, register
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
-from courtroom.procedures import PROCEDURES
+from courtroom.procedures import PROCEDURES, Outside
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
-from courtroom.procedures.outside import Outside
 from courtroom.shell.procedures import lay_out
 from pages.parts.shared.shown import literal
 from tests import forks
