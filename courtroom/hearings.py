@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from courtroom.access import Access, acting, acts, found_by, needs
@@ -45,10 +45,9 @@ from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.panel.personas import PanelStore
-from courtroom.questions.asides import AsideStore
+from courtroom.questions.asides import AsideStore, BesideStore
 from courtroom.questions.audience import AudienceStore
 from courtroom.questions.audit import Audits
-from courtroom.questions.beside import BesideStore
 from courtroom.questions.interview import METHODS, Interviews
 from courtroom.questions.marks import MarkStore
 from courtroom.settings import Settings, from_environment
@@ -112,7 +111,6 @@ class Hearings:
         self._pools: set[str] = set()
         self._offering = threading.Lock()
         self._streaming = streaming
-        self._warmed = False
         self._lock = threading.Lock()
         self._runner: Runner | None = None
         self.closed = False
@@ -389,7 +387,11 @@ class Hearings:
             await self.pool.warm()
         knowledge = self.knowledge.using(setup.embedding)
         await knowledge.warm(procedure.looks_in)
-        if not self._warmed:
-            self._warmed = True
-            gc.collect()
-            gc.freeze()  # libraries stay for good: later collections need not walk them, which takes 0.3 s each time
+        _keep_libraries()
+
+
+@cache
+def _keep_libraries() -> None:
+    """Once a process: what is there by its first run stays for good. Later collections need not walk it, which takes 0.3 s each time."""
+    gc.collect()
+    gc.freeze()

@@ -287,9 +287,9 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
     if "anyOf" in form:
         return _value(form["anyOf"][0], defs, draw, name, ids)
     kind = form.get("type")
-    if kind == "object":
+    if "properties" in form:
         return {key: _value(part, defs, draw, key, ids) for key, part in form.get("properties", {}).items()}
-    if kind == "array":
+    if "items" in form:
         count = max(form.get("minItems", 0), min(draw.randint(1, 2), form.get("maxItems", 2)))
         return [_value(form["items"], defs, draw, name, ids) for _ in range(count)]
     if kind == "boolean":

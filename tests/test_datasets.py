@@ -14,9 +14,8 @@ from courtroom.cases.dispute import CATEGORIES, Dispute, Evidence, JuryRecord, T
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row
-from courtroom.datasets.checking import examine
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.statistics import ALL, Statistics, measure
+from courtroom.datasets.statistics import ALL, Statistics, examine, measure
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.law import Term

@@ -42,7 +42,7 @@ TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
 TRIED = {
     *("bench_big_store", "write_big_store", "bench_dask", "measure_judgment", "measure_texts", "bench_claims"),
-    *("measure_votes", "measure_voices", "write_figures", "write_catalogue"),
+    *("measure_votes", "fit_votes", "measure_voices", "write_figures", "write_catalogue"),
 }
 """Programs that other tests run, or what they measure; here they are only looked up."""
 SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]

@@ -1,6 +1,7 @@
 """An embedding model behind a real HTTP server: what it is asked, and what is said where it fails."""
 
 import asyncio
+import json
 import logging
 import re
 import shutil
@@ -8,13 +9,17 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from aiohttp import web
 from pydantic import ValidationError
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
 
+from courtroom.courthouse import Courthouse
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.embedding import (
@@ -22,7 +27,6 @@ from courtroom.knowledge.embedding import (
     DIMENSIONS,
     LOCAL,
     REMOTE,
-    Encoder,
     HashedNgrams,
     LocalEncoder,
     about_embedding,
@@ -30,6 +34,7 @@ from courtroom.knowledge.embedding import (
 )
 from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbedding, longest
 from courtroom.models.errors import ModelError
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.text.words import STOP_WORDS, words
 
 CHINESE = re.compile(r"[\u3400-\u9fff]+")
@@ -88,37 +93,98 @@ async def test_a_text_that_is_longer_than_the_model_takes_is_cut_at_its_end(monk
     assert longest("openai/nobody-knows") == LONGEST
 
 
-async def test_spacys_vectors_are_the_mean_of_the_words_and_the_model_is_loaded_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder `tiny` in the folder of models."""
+    monkeypatch.setenv("COURTROOM_MODELS", str(tmp_path))
+    (tmp_path / "tiny").mkdir()
+    return tmp_path / "tiny"
+
+
+def field(number: int, value: int | str | bytes) -> bytes:
+    """One field of a protocol buffer; all numbers here are below 128, all lengths below 16,384."""
+    if isinstance(value, int):
+        return bytes((number << 3, value))
+    data = value.encode() if isinstance(value, str) else value
+    return bytes((number << 3 | 2, len(data) & 127 | 128, len(data) >> 7)) + data
+
+
+def onnx(table: np.ndarray[Any, Any]) -> bytes:
+    """An encoder in ONNX: a token's state is its row of the table."""
+    sizes = b"".join(field(1, size) for size in table.shape)
+    weights = sizes + field(2, 1) + field(8, "table") + field(9, table.astype("<f4").tobytes())
+
+    def tensor(name: str, kind: int, *axes: str) -> bytes:
+        shape = b"".join(field(1, field(2, axis)) for axis in axes)
+        return field(1, name) + field(2, field(1, field(1, kind) + field(2, shape)))
+
+    node = field(1, "table") + field(1, "input_ids") + field(2, "states") + field(4, "Gather")
+    graph = field(1, node) + field(2, "g") + field(5, weights) + field(11, tensor("input_ids", 7, "b", "n"))
+    graph += field(12, tensor("states", 1, "b", "n", "d"))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 13))
+
+
+@pytest.mark.parametrize(
+    ("pooling", "wanted"),
+    [("", [0.5**0.5, 0.5**0.5]), ("pooling_mode_cls_token", [1, 0]), ("pooling_mode_lasttoken", [0, 1])],
+)
+async def test_an_encoder_in_a_folder_is_chosen_by_the_folders_name(
+    pooling: str, wanted: list[float], tiny: Path, house: Courthouse
 ) -> None:
+    vocabulary = {"[UNK]": 0, "kettle": 1, "teapot": 2, "ticket": 3}
+    tokenizer = Tokenizer(WordLevel(vocabulary, "[UNK]"))
+    tokenizer.pre_tokenizer = Whitespace()
+    tokenizer.save(str(tiny / "tokenizer.json"))
+    (tiny / "tokenizer_config.json").write_text('{"model_max_length": 2}')
+    (tiny / "model.onnx").write_bytes(onnx(np.array([[0, 0], [1, 0], [1, 0], [0, 1]])))
+    (tiny / "1_Pooling").mkdir()
+    (tiny / "1_Pooling" / "config.json").write_text(json.dumps({pooling: True}))
+    assert about_embedding("local/tiny").startswith("local/tiny runs on this machine")
+    setup = CyberJurorsSetup(embedding="local/tiny")
+    encoder = embedding_of(setup.embedding)
+    assert encoder.name != "local/tiny"  # another encoder of that name has another
+    found = await encoder.embed(["kettle ticket", "kettle", "teapot", "kettle ticket ticket", "kettle ticket kettle"])
+    assert np.allclose(found[0], wanted)
+    assert np.allclose(found[1], found[2])  # two words that share no letter
+    assert np.allclose(found[0], found[3:])  # it reads two tokens
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    house.runner.go(run)
+    house.runner.wait(run)
+    assert house.record(run).run.verdict is not None
+
+
+async def test_spacys_vectors_are_the_mean_of_the_words_and_the_model_is_loaded_once(tiny: Path) -> None:
     spacy = pytest.importorskip("spacy")
     model = spacy.blank("en")
     model.vocab.set_vector("kettle", np.array([1, 0], np.float32))
     model.vocab.set_vector("ticket", np.array([0, 1], np.float32))
-    model.to_disk(tmp_path)
-    monkeypatch.setitem(cast(dict[str, Encoder], LOCAL), "local/tiny", Encoder("spacy", str(tmp_path), ""))
+    model.to_disk(tiny)
     encoder = LocalEncoder("local/tiny")
     found = await encoder.embed(["kettle", "kettle ticket", "ticket", "nothing"])
     assert np.allclose(found, [[1, 0], [0.5**0.5, 0.5**0.5], [0, 1], [0, 0]], atol=1e-6)
-    shutil.rmtree(tmp_path)
+    shutil.rmtree(tiny)
     assert np.allclose(await encoder.embed(["kettle"]), [[1, 0]])
 
 
-async def test_a_transformer_reads_a_text_as_far_as_it_can(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers")
+async def test_a_transformer_reads_a_text_as_far_as_it_can(tiny: Path) -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
     import transformers
 
-    (tmp_path / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "kettle", "ticket"]))
+    (tiny / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "kettle", "ticket"]))
     one = {"num_hidden_layers": 1, "num_attention_heads": 1, "max_position_embeddings": 16}
     config = transformers.BertConfig(vocab_size=7, hidden_size=8, intermediate_size=8, **one)
-    transformers.BertModel(config).save_pretrained(tmp_path)
-    transformers.BertTokenizerFast(str(tmp_path / "vocab.txt"), model_max_length=16).save_pretrained(tmp_path)
-    tiny = Encoder("sentence_transformers", str(tmp_path), "")
-    monkeypatch.setitem(cast(dict[str, Encoder], LOCAL), "local/tiny", tiny)
+    transformers.BertModel(config).save_pretrained(tiny)
+    transformers.BertTokenizerFast(str(tiny / "vocab.txt"), model_max_length=16).save_pretrained(tiny)
+    sentence_transformers.SentenceTransformer(str(tiny)).save(str(tiny))
     found = await LocalEncoder("local/tiny").embed(["kettle " * 14, "kettle " * 14 + "ticket", "ticket"])
     assert np.allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
     assert np.allclose(found[0], found[1], atol=1e-5)
     assert not np.allclose(found[0], found[2], atol=1e-3)
+
+
+async def test_a_folder_that_is_gone_is_named() -> None:
+    with pytest.raises(ModelError, match="There is no encoder local/gone here"):
+        await LocalEncoder("local/gone").embed(["a"])
 
 
 @pytest.mark.parametrize("name", sorted(LOCAL))

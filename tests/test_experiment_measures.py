@@ -33,7 +33,7 @@ from courtroom.cases.labelled import Document, Labelled, LabelledTask
 from courtroom.cases.readers import lawbench as reader
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
-from courtroom.datasets.checking import SHINGLE, near_duplicates
+from courtroom.datasets.statistics import SHINGLE, near_duplicates
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench, summaries
 from courtroom.experiments.measures import MEASURES, Measure, Scored, at_hand, wanted

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from courtroom.courthouse import Courthouse
-from tests.benchmarks import bench_claims, measure_judgment, measure_texts, measure_votes
+from tests.benchmarks import bench_claims, fit_votes, measure_judgment, measure_texts, measure_votes
 from tests.benchmarks.tables import new_house
 from tests.benchmarks.write_figures import PAGE
 from tests.real import FOLDER, needs_real_data
@@ -31,7 +31,9 @@ def published(title: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "measure", [measure_judgment, measure_texts, measure_votes], ids=["judgment", "texts", "votes"]
+    "measure",
+    [measure_judgment, measure_texts, measure_votes, fit_votes],
+    ids=["judgment", "texts", "votes", "reading"],
 )
 def test_figures_of_the_samples_are_what_the_commands_give(
     measure: ModuleType, house: Courthouse, monkeypatch: pytest.MonkeyPatch

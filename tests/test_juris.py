@@ -17,8 +17,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Diff, Marked, Table, runs
 from courtroom.engine.changes import changed, merged
 from courtroom.engine.record import Record
-from courtroom.evaluation.grounding import grounding, where
-from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, lead, overlap
+from courtroom.evaluation.summaries import completeness, conciseness, faithfulness, grounding, lead, overlap, where
 from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views

@@ -49,7 +49,7 @@ def test_what_has_not_changed_is_printed_as_it_was(
     assert shown(*words) == first
     assert worked == []
     house = Courthouse(Settings(home=home))
-    house.experiments.store.fail(house.experiments.store.experiment("feelings").id, 1, "It was taken back.")
+    house.experiments.store.conclude(house.experiments.store.experiment("feelings").id, 1, None, "It was taken back.")
     house.close()
     assert "It was taken back." in shown(*words)
     assert len(worked) == 1

@@ -3,10 +3,10 @@
 It can't reason. It reads whole prompts, rambles, repeats and fills lists without end, as no script does.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from functools import reduce
 from operator import add
 from typing import Any
@@ -24,8 +24,8 @@ from tests.real_model import MODEL, needs_packages
 from tests.samples import sample
 
 pytestmark = [pytest.mark.real_model, pytest.mark.xdist_group("real_model")]
-MOST_S = 1800
-"""Of one run, on a machine that does much else. On two idle cores the longest takes a minute."""
+MOST_S = 3600
+"""Of all runs together, on a machine that does much else. On two idle cores they take less than four minutes."""
 CASES = {
     "debate": "phone-battery",
     "discussion": "phone-battery",
@@ -38,30 +38,25 @@ CASES = {
     "alignment": "",
 }
 """Each procedure with a case, which has pictures where its kind can; without a name, a case that is made here."""
-SLOW = ("cyberjurors", "juris")
-"""These take 5 and 3 minutes on two cores; all others together take 5."""
-ALL = "COURTROOM_REAL_MODEL"
+UNFIT: list[str] = []
+"""Answers that did not fit a schema that the model was held to."""
+
+
+@dataclass(frozen=True)
+class Hearings:
+    """One run of each procedure that is tested; all go on at once, so that no core waits."""
+
+    house: Courthouse
+    runs: dict[str, str]
+    began: float
+    tallies: list[Tally]
+    """Of the runs that have ended."""
 
 
 @pytest.fixture(scope="session")
-def tallies() -> Iterator[list[Tally]]:
-    """Of all runs so far. The model's process ends with the last of them."""
+def hearings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hearings]:
+    """The model's processes end with the last run."""
     needs_packages()
-    yield []
-    LOCAL_SERVERS.close()
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_a_small_model_gets_from_a_case_to_a_verdict(
-    name: str,
-    tallies: list[Tally],
-    tmp_path_factory: pytest.TempPathFactory,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    if name in SLOW and os.environ.get(ALL) != "all":
-        pytest.skip(f"it takes minutes: set {ALL}=all")
-    unfit: list[str] = []
 
     def noted(*given: Any) -> Any:
         try:
@@ -69,33 +64,47 @@ def test_a_small_model_gets_from_a_case_to_a_verdict(
         except CutOff:
             raise
         except InvalidAnswer as error:
-            unfit.append(f"{error}: {given[0]}")
+            UNFIT.append(f"{error}: {given[0]}")
             raise
 
-    monkeypatch.setattr(exchange, "read_answer", noted)
+    chosen = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exchange, "read_answer", noted)
+        with closing(Courthouse(Settings(home=tmp_path_factory.mktemp("hearings")), alone=True)) as house:
+            runs = {name: new_run(house, name) for name in CASES if name in chosen}
+            began = time.monotonic()
+            for run in runs.values():
+                house.runner.go(run)
+            yield Hearings(house, runs, began, [])
+    LOCAL_SERVERS.close()
+
+
+def new_run(house: Courthouse, name: str) -> str:
     procedure, wanted = PROCEDURES[name], CASES[name]
-    with closing(Courthouse(Settings(home=tmp_path_factory.mktemp(name)), alone=True)) as house:
-        case = house.library.case(wanted) if wanted else sample(house, procedure.case_kind)
-        model = procedure.setup().model.model_copy(update={"id": MODEL})
-        run = house.new_run(name, case, procedure.setup.model_validate({**procedure.small, "model": model}), 0)
-        began = time.monotonic()
-        house.runner.go(run)
-        with suppress(TimeoutError):  # the figures are printed in any case, and there is no verdict
-            house.runner.wait(run, MOST_S)
-        record = house.record(run)
-        tallies.append(tally(house, record, time.monotonic() - began))
-    with capsys.disabled():
-        print(f"\n{tallies[-1].row()}")
-    assert record.run.verdict is not None, record.run.reason
-    assert not unfit, "an answer did not fit a schema that the model was held to"
+    case = house.library.case(wanted) if wanted else sample(house, procedure.case_kind)
+    model = procedure.setup().model.model_copy(update={"id": MODEL})
+    return house.new_run(name, case, procedure.setup.model_validate({**procedure.small, "model": model}), 0)
 
 
-def test_nearly_every_answer_is_valid_at_once_and_whole(
-    tallies: list[Tally], capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", CASES)
+def test_a_small_model_gets_from_a_case_to_a_verdict(
+    name: str, hearings: Hearings, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if not tallies:
+    house, run = hearings.house, hearings.runs[name]
+    with suppress(TimeoutError):  # the figures are printed in any case, and there is no verdict
+        house.runner.wait(run, MOST_S)
+    record = house.record(run)
+    hearings.tallies.append(tally(house, record, time.monotonic() - hearings.began))
+    with capsys.disabled():
+        print(f"\n{hearings.tallies[-1].row()}")
+    assert record.run.verdict is not None, record.run.reason
+    assert not UNFIT, "an answer did not fit a schema that the model was held to"
+
+
+def test_nearly_every_answer_is_valid_at_once_and_whole(hearings: Hearings, capsys: pytest.CaptureFixture[str]) -> None:
+    if not hearings.tallies:
         pytest.skip("no run to look at: this test comes after the runs")
-    total = reduce(add, tallies)
+    total = reduce(add, hearings.tallies)
     with capsys.disabled():
         print(f"\n{HEAD}\n{total.row()}\n{total.cut} of {total.replies} replies cut")
     assert total.valid >= 0.9 * total.calls

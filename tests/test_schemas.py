@@ -1,6 +1,7 @@
 """Answer schemas: what a model writes first, and what a server can enforce."""
 
 import json
+import math
 import random
 from collections.abc import Iterator
 from typing import Any, get_args
@@ -21,6 +22,7 @@ from tests.asked import asked
 STRICT = {"type", "description", "enum", "properties", "required", "additionalProperties", "items", "anyOf"}
 BOUNDS = {"minimum", "maximum", "minItems", "maxItems", "pattern"}
 BYTES = llguidance.LLTokenizer("byte")
+CHARACTERS_A_TOKEN = 4
 LONG = 200
 """After so many bytes a walk takes whatever ends a text, a list or the answer."""
 
@@ -79,6 +81,34 @@ def test_what_a_server_may_decode_under_a_schema_is_a_valid_answer(forms: list[t
     for form in forms:
         text = decoded(schema_of(form), random.Random(seed))
         assert isinstance(read_answer(text, form, "stop"), form), text
+
+
+@pytest.mark.parametrize("name", list(PROCEDURES))
+def test_bounds_halve_the_tokens_of_a_run_whose_every_field_is_filled(house: Courthouse, name: str) -> None:
+    """Without a bound a text goes on to the longest answer. A run of this is printed by `pytest -s`."""
+    bounded = free = 0.0
+    questions = asked(house, name)
+    for one in questions:
+        longest = PROCEDURES[name].setup().model.max_tokens
+        bounded += min(longest, characters(json.loads(schema_of(one.task.form, lengths=True))) / CHARACTERS_A_TOKEN)
+        free += min(longest, characters(json.loads(schema_of(one.task.form))) / CHARACTERS_A_TOKEN)
+    print(
+        f"{name}: {len(questions)} calls, at most {bounded:,.0f} tokens of answers for {free:,.0f}: {bounded / free:.0%}"
+    )
+    assert bounded <= free / 2
+
+
+def characters(part: dict[str, Any]) -> float:
+    """How many an answer has whose every field is filled."""
+    if "enum" in part:
+        return max(len(json.dumps(choice, ensure_ascii=False)) for choice in part["enum"])
+    if "anyOf" in part:
+        return max(map(characters, part["anyOf"]))
+    if "properties" in part:
+        return 2 + sum(len(name) + 6 + characters(field) for name, field in part["properties"].items())
+    if "items" in part:
+        return 2 + part["maxItems"] * (characters(part["items"]) + 2) if "maxItems" in part else math.inf
+    return part.get("maxLength", math.inf) + 2 if part["type"] == "string" else 6
 
 
 def test_what_may_be_absent_may_be_null_and_what_is_empty_by_default_is_asked_for() -> None:

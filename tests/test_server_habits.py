@@ -231,6 +231,27 @@ def test_precedents_give_way_where_a_model_has_little_room_and_the_run_tells_it(
     assert shown[1_700] < shown[32_768]
 
 
+def test_frames_of_videos_give_way_before_the_task_and_the_run_tells_it(house: Courthouse) -> None:
+    case = house.library.case("phone-battery")
+    frames: dict[int, int] = {}
+    for context in (200_000, 20_000):
+        about = {"/props": {"default_generation_settings": {"n_ctx": context}}}
+        with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
+            server.known(patch)
+            setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="yes"), variant="baseline")
+            run = house.new_run("cyberjurors", case, setup, context)
+            house.runner.go(run)
+            house.runner.wait(run)
+            (asked,) = server.bodies
+        *_, task = (part for part in asked["messages"][1]["content"])
+        assert "maxLength" in task["text"]
+        frames[context] = sum(part["type"] == "image_url" for part in asked["messages"][1]["content"])
+        told = any("it is shown fewer frames of each video" in note for note in house.record(run).notes)
+        assert told == (context == 20_000)
+    pictures = sum(medium.kind == "image" for medium in case.media())
+    assert pictures + 1 < frames[20_000] <= pictures + 15 < frames[200_000]
+
+
 def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:

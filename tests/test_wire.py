@@ -65,6 +65,11 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     assert times[-1]["text"] == "at 00:07:"
     first, last = (shown(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
     assert first < last
+    some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
+    assert [part["text"] for part in some if "text" in part] == [
+        "Video clip, 4 frames:",
+        *(f"at 00:0{second}:" for second in (0, 2, 4, 6)),
+    ]
 
 
 def test_a_medium_without_a_file_is_named_as_missing(tmp_path: Path) -> None:

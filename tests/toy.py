@@ -217,7 +217,8 @@ class Bench:
             await self.asker.finish()
             while self.runner.live(run).calls:
                 await asyncio.sleep(0)
-            await asyncio.sleep(0)  # then what has come of them is passed to the writer
+            while (active := self.runner._active.get(run)) and active.gate and not active.idle:
+                await asyncio.sleep(0)  # what has come of them is on disk
             await self.writers[-1].settled()
 
         self.runner.do(go()).result(10)

@@ -61,7 +61,6 @@ class BoundedReader(io.BufferedReader):
         super().__init__(_Counted(unpacked, UnpackLimit(name, file.tell)), BLOCK)
 
     def packed_position(self) -> int:
-        """How many bytes of the packed file have been read."""
         return self._file.tell()
 
     def close(self) -> None:
@@ -122,7 +121,6 @@ class Archive:
         self._members = {str(PurePosixPath(member.filename)): member for member in files}
 
     def close(self) -> None:
-        """Let go of the file."""
         self._zip.close()
 
     def paths(self) -> list[PurePosixPath]:
@@ -142,13 +140,10 @@ class Archive:
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
 
-    def size(self, path: PurePosixPath) -> int:
-        """How many bytes a member unpacks to."""
-        return self._members[str(path)].file_size
-
-    def packed_size(self, path: PurePosixPath) -> int:
-        """How many bytes a member takes in the file."""
-        return self._members[str(path)].compress_size
+    def sizes(self, path: PurePosixPath) -> tuple[int, int]:
+        """How many bytes a member unpacks to, and how many it takes in the file."""
+        member = self._members[str(path)]
+        return member.file_size, member.compress_size
 
     def open(self, path: PurePosixPath) -> IO[bytes]:
         """A member to be read bit by bit. Raises `CaseError`: it is damaged."""
@@ -184,6 +179,5 @@ def leads_out(name: str) -> bool:
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:
     """A file by its path from a folder; None where there is none, or where the path or a link leads out of `top`."""
     path = (folder / name).resolve()
-    return (
-        None if leads_out(name) or not path.is_relative_to(top.resolve()) or not path.is_file() else path.read_bytes()
-    )
+    there = not leads_out(name) and path.is_relative_to(top.resolve()) and path.is_file()
+    return path.read_bytes() if there else None

@@ -1,7 +1,7 @@
 """What is wrong, or doubtful, with a case: each finding names the field and the mend."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePosixPath
@@ -115,30 +115,25 @@ class CheckFinding:
 
 def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[CheckFinding]:
     """All findings on a case, errors first. `files`: the media by the paths in the case, or the store that has them by content."""
-    findings = [*_media(case, _checker(files))]
+    findings = [*_media(case, files)]
     if isinstance(case, Dispute):
         findings += [*_structure(case), *_dates(case), *_mentions(case)]
     return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
-def _checker(files: Mapping[str, bytes] | MediaStore) -> Callable[[Medium], bool]:
-    """A check of one medium: whether it is there; raises `MediaError` where it is no use."""
-
-    def in_store(store: MediaStore, medium: Medium) -> bool:
+def _is_there(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> bool:
+    """Whether a medium is there; raises `MediaError` where it is no use."""
+    if isinstance(files, MediaStore):
         if medium.sha256 is not None:
-            store.check(medium.kind, medium.sha256, medium.file)
+            files.check(medium.kind, medium.sha256, medium.file)
         return medium.sha256 is not None
-
-    def in_files(given: Mapping[str, bytes], medium: Medium) -> bool:
-        data = given.get(medium.file)
-        if data is not None:
-            check_medium(medium.kind, data, medium.file)
-        return data is not None
-
-    return lambda medium: in_store(files, medium) if isinstance(files, MediaStore) else in_files(files, medium)
+    data = files.get(medium.file)
+    if data is not None:
+        check_medium(medium.kind, data, medium.file)
+    return data is not None
 
 
-def _media(case: Case, is_there: Callable[[Medium], bool]) -> Iterator[CheckFinding]:
+def _media(case: Case, files: Mapping[str, bytes] | MediaStore) -> Iterator[CheckFinding]:
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
         try:
@@ -146,7 +141,7 @@ def _media(case: Case, is_there: Callable[[Medium], bool]) -> Iterator[CheckFind
                 yield _error(
                     field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
                 )
-            elif not is_there(medium):
+            elif not _is_there(medium, files):
                 yield _error(field, f"{file} is named but absent. Add the file, or remove it from the case.")
         except MediaError as error:
             yield _error(field, str(error))

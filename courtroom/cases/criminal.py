@@ -106,14 +106,12 @@ class CriminalCase(Case):
         return self.defendants[0] if self.defendants else ""
 
     def media(self) -> Iterator[Medium]:
-        """The key frames in order."""
         return iter(self.frames)
 
     kind_title = "Criminal case"
     from_text = True
 
     def with_media(self, hashes: Mapping[str, str]) -> Self:
-        """The key frames with their content hashes."""
         return self.model_copy(update={"frames": tuple(hashed(frame, hashes) for frame in self.frames)})
 
     def brief(self) -> tuple[str, ...]:
@@ -121,7 +119,6 @@ class CriminalCase(Case):
         return *filter(None, (self.defendant,)), *((self.asked.replace("_", " "),) if self.asked != "judgment" else ())
 
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """Facts, options, what is given, defendants."""
         options = "\n".join(f"{letter}. {option}" for letter, option in zip(LETTERS, self.options, strict=False))
         given = self.given or Given()
         known = (*given.charges, *(f"Article {number}" for number in given.relevant_articles), given.article_text)
@@ -135,7 +132,6 @@ class CriminalCase(Case):
 
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
-        """A case whose facts are the text."""
         return cls(id=name, title=title, language=language, facts=text, frames=media, source="Written in the app")
 
     def parts(self) -> tuple[tuple[str, str], ...]:
@@ -164,7 +160,6 @@ class CriminalCase(Case):
         return JUDGMENT_TITLES["invented" if self.fictional else self.decided_by]
 
     def real_outcome(self) -> str:
-        """The judgment on record, and whose it is."""
         if self.gold is None:
             return ""
         if self.gold.choice is not None:
@@ -179,11 +174,9 @@ class CriminalCase(Case):
         return f"{self.judgment_title} · {real}" if real else ""
 
     def with_addition(self, text: str, side: str) -> Self:
-        """The facts with a further one at their end."""
         return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
 
     def blind(self) -> Self:
-        """Without the gold labels."""
         return self.model_copy(update={"gold": None})
 
 
@@ -214,7 +207,6 @@ class DraftBatch(Case):
     drafts: tuple[FirstDraft, ...] = Field(min_length=1)
 
     def blind(self) -> Self:
-        """Without the real judgments."""
         drafts = tuple(draft.model_copy(update={"case": draft.case.blind()}) for draft in self.drafts)
         return self.model_copy(update={"drafts": drafts})
 
@@ -249,11 +241,9 @@ class Trial(Case):
         return self.proof if choice == self.sides[0] else self.defence
 
     def brief(self) -> tuple[str, ...]:
-        """The matter, and how much evidence there is."""
         return self.matter, f"{len(self.proof) + len(self.defence)} pieces of evidence"
 
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """Charge or claim, facts, the evidence of each side."""
         criminal = self.matter == "criminal"
         lines = (
             (N_("Charge") if criminal else N_("Claim"), self.charge),
@@ -269,7 +259,6 @@ class Trial(Case):
         return cls(id=name, title=title, language=language, charge=title, facts=text, source="Written in the app")
 
     def with_addition(self, text: str, side: str) -> Self:
-        """The facts with a further one at their end."""
         return self.model_copy(update={"facts": f"{self.facts}\n{text}"})
 
     def parts(self) -> tuple[tuple[str, str], ...]:

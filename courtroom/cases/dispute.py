@@ -106,13 +106,11 @@ class Dispute(Case):
         return self
 
     def media(self) -> Iterator[Medium]:
-        """All media, in the order of the evidence."""
         return (medium for piece in self.evidence for medium in piece.media)
 
     kind_title = "Dispute"
 
     def with_media(self, hashes: Mapping[str, str]) -> Self:
-        """The media of each piece of evidence with their content hashes."""
         evidence = tuple(
             piece.model_copy(update={"media": tuple(hashed(medium, hashes) for medium in piece.media)})
             for piece in self.evidence
@@ -120,27 +118,22 @@ class Dispute(Case):
         return self.model_copy(update={"evidence": evidence})
 
     def brief(self) -> tuple[str, ...]:
-        """Category, price and how much evidence there is."""
         price = f"{self.transaction.price:,.2f} {self.transaction.currency}"
         return self.category, price, f"{len(self.evidence)} pieces of evidence"
 
     def blind(self) -> Self:
-        """Without the votes and opinions on record."""
         return self.model_copy(update={"jury": None})
 
     def real_counts(self) -> dict[str, int]:
-        """The votes on record."""
         return {"buyer": self.jury.buyer, "seller": self.jury.seller} if self.jury else {}
 
     def real_outcome(self) -> str:
-        """The votes on record, and whose they are."""
         if self.jury is None:
             return ""
         tie = " (near tie)" if abs(self.jury.buyer - self.jury.seller) < 3 else ""
         return f"{self.votes_title} · ● buyer {self.jury.buyer}, ■ seller {self.jury.seller}{tie}"
 
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """The pieces of evidence."""
         return tuple((piece.id, piece.text) for piece in self.evidence)
 
     def without(self, *parts: str) -> Self:

@@ -95,7 +95,6 @@ def read_folder(folder: Path) -> Package:
 
 
 def write_json(case: Case) -> str:
-    """A case as JSON."""
     return case.model_dump_json(indent=2)
 
 

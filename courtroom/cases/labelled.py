@@ -40,16 +40,13 @@ class Document(Case):
         return text
 
     def blind(self) -> Self:
-        """Without the reference summary."""
         return self.model_copy(update={"reference": ""})
 
     def brief(self) -> tuple[str, ...]:
-        """Domain, length, and whether there is a reference summary."""
         known = ("with a reference summary",) if self.reference else ()
         return *filter(None, (self.domain,)), f"{len(self.text):,} characters", *known
 
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """The text, and the reference summary."""
         return tuple(pair for pair in (("Text", self.text), ("Reference summary", self.reference)) if pair[1])
 
     @classmethod
@@ -73,7 +70,6 @@ class Labelled(Strict):
 
     @property
     def whole(self) -> str:
-        """Both texts as one."""
         return f"{self.text}\n{self.second}" if self.second else self.text
 
 
@@ -120,11 +116,9 @@ class LabelledTask(Case):
 
     @property
     def paired(self) -> bool:
-        """Whether the texts come in pairs."""
         return any(item.second for item in self.items)
 
     def item(self, name: str) -> Labelled:
-        """One text by its id."""
         return next(item for item in self.items if item.id == name)
 
     @property
@@ -154,7 +148,6 @@ class LabelledTask(Case):
         return tuple(f"{self.under(label)}item/{item.id}" for label in self.labels)
 
     def choosable(self, field: str) -> Mapping[str, str]:
-        """What a setup's field may be chosen from: the texts."""
         if field != "texts":
             return {}
         return {"all": f"all {len(self.items)} texts"} | {
@@ -171,7 +164,6 @@ class LabelledTask(Case):
         return self.model_copy(update={"items": items, "examples": (), "pool": self.pool_name})
 
     def brief(self) -> tuple[str, ...]:
-        """How many texts and labels."""
         return (
             f"{len(self.items)} {'pairs' if self.paired else 'texts'}",
             f"{len(self.labels)} labels",
@@ -179,7 +171,6 @@ class LabelledTask(Case):
         )
 
     def sections(self) -> tuple[tuple[str, str], ...]:
-        """Question, labels, texts."""
         texts = "\n".join(
             f"{item.id} [{item.label or 'not labelled'}] {item.text}" + (f" ⟷ {item.second}" if item.second else "")
             for item in self.items[:200]

@@ -62,7 +62,6 @@ class Library:
         return own + [_summary(case, bundled=True) for case in samples]
 
     def unreadable(self) -> list[Unreadable]:
-        """The user's own cases whose row is damaged."""
         return self._own()[1]
 
     def case(self, name: str) -> Case:
@@ -111,7 +110,6 @@ class Library:
             return self._keep(case, "restore")
 
     def is_sample(self, name: str) -> bool:
-        """Whether a case is bundled."""
         return name in self._samples
 
     @cached_property

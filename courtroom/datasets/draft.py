@@ -9,7 +9,8 @@ from typing import Any
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Labelled
-from courtroom.datasets.packing import (
+from courtroom.datasets.row import (
+    Problem,
     SharedFields,
     category_of,
     fingerprint,
@@ -18,7 +19,6 @@ from courtroom.datasets.packing import (
     outcome_of,
     text_of,
 )
-from courtroom.datasets.row import Problem
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
@@ -112,9 +112,8 @@ class DatasetDraft:
                 db.execute("UPDATE dataset_problems SET dataset = ? WHERE dataset = ?", (same[1], self.number))
                 db.execute("UPDATE datasets SET state = ? WHERE id = ?", (json.dumps(self.state), same[0]))
                 forget(db, self.number)
-                db.execute(
-                    "UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0])
-                )  # it is the newest again
+                # It is the newest again.
+                db.execute("UPDATE datasets SET made = ? WHERE id = ?", (time.time(), same[0]))
                 return int(same[0])
             db.execute(
                 "UPDATE datasets SET version = ?, kind = ?, frame = ?, count = ?, made = ?, job = '' WHERE id = ?",
@@ -123,12 +122,10 @@ class DatasetDraft:
         return self.number
 
     def give_up(self) -> None:
-        """Forget the draft with its rows."""
         with self.database.transaction() as db:
             forget(db, self.number)
 
     def outcomes(self) -> list[str]:
-        """All outcomes that rows have, by name."""
         rows = self.database.execute(
             "SELECT DISTINCT outcome FROM dataset_rows WHERE content = ? AND outcome <> '' ORDER BY outcome",
             (self.number,),
@@ -165,12 +162,8 @@ class DatasetDraft:
         found: dict[str, bytes] = {}
         for start in range(0, len(wanted), CHUNK):
             some = wanted[start : start + CHUNK]
-            found |= dict(
-                db.execute(
-                    f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})",
-                    (self.number, *some),
-                ).fetchall()
-            )
+            sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
+            found |= dict(db.execute(sql, (self.number, *some)).fetchall())
         return found
 
     def _taken(self, db: StoreConnection, name: str) -> bool:

@@ -18,15 +18,14 @@ from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.library import take_media
 from courtroom.cases.readers.tables import NumberedLabels, alike, folded, label_of, question_of
-from courtroom.datasets.checking import MOST_PLACES, counted
 from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
-from courtroom.datasets.packing import SharedFields
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
-from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem
+from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
+from courtroom.datasets.statistics import MOST_PLACES, counted
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.language import N_
@@ -202,8 +201,6 @@ class _Work:
         if self._form is None or not self.now.taken:
             raise self._nothing()
         return self.now.kind, self._whole_frame()
-
-    # --- a file ---------------------------------------------------------------------------------------------
 
     def _part(self, number: int, part: SourceFile, skip: int, chunk: _Chunk) -> _Chunk:
         """Read a file; what of it is still to be written, with what was so before."""
@@ -389,8 +386,6 @@ class _Work:
                 return tuple(names.values())
             break
         return tuple(met)
-
-    # --- the rest -------------------------------------------------------------------------------------------
 
     def _write(self, chunk: _Chunk, part: int, records: int, position: int) -> None:
         now = self.now

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from courtroom.access import Access, by, needs
 from courtroom.cases.readers.tables import NumberedLabels
-from courtroom.datasets.importing import Imported, Importer, Order, Progress, Stopped
+from courtroom.datasets.importing import Imported, Importer, Order, Progress
 from courtroom.datasets.store import Datasets
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
@@ -74,7 +74,6 @@ class DatasetImports:
         return path
 
     def wait(self) -> None:
-        """Wait until none goes on."""
         for thread in self._threads:
             thread.join()
 
@@ -94,12 +93,9 @@ class DatasetImports:
             if (source := Path(state.order.source)).is_relative_to(self._uploads):
                 source.unlink(missing_ok=True)
                 source.parent.rmdir()
-        except NumberedLabels as error:
-            state.asks, state.error = error.values, str(error)
-        except Stopped as error:
-            state.error = str(error)
         except CourtroomError as error:
             state.error = str(error)
+            state.asks = error.values if isinstance(error, NumberedLabels) else ()
         except Exception as error:
             why = passing(error).partition(";")[0]
             state.error = f"{why or 'The import stopped; the log says why'}. Go on with it: what is in stays in."

@@ -12,8 +12,7 @@ from typing import IO, Any
 
 from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
 from courtroom.cases.readers.tables import DELIMITERS, LABEL, columns_of, looks_like_lines
-from courtroom.datasets.features import features_of_schema
-from courtroom.datasets.source import SourceFile
+from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.files import json_of
 
@@ -37,12 +36,12 @@ class Damaged(CourtroomError):
 class SourceRecord:
     """One record, or why it can't be read."""
 
-    number: int
-    """Position in the file, from 0."""
     place: str
     value: Any = None
     wrong: str = ""
     split: str | None = None
+    number: int = 0
+    """Position in the file, from 0."""
 
 
 @dataclass
@@ -65,6 +64,7 @@ class Reading:
                 for number, record in enumerate(self._all(self.file)):
                     limit.add(PER_RECORD)
                     if number >= skip:
+                        record.number = number
                         yield record
         except (OSError, EOFError, CaseError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
             raise Damaged(f"it is damaged or cut off ({error}). Get it again.") from error
@@ -100,14 +100,13 @@ class Reading:
         try:
             schema, rows = (columnar.parquet if ending == ".parquet" else columnar.arrow)(self.part.name, file)
             self.names.update(features_of_schema(schema.metadata))
-            for number, row in enumerate(rows):
-                yield SourceRecord(number, f"{self.part.name}, row {number + 1}", row)
+            for number, row in enumerate(rows, start=1):
+                yield SourceRecord(f"{self.part.name}, row {number}", row)
         except columnar.BROKEN as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
 
 def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRecord]:
-    number = 0
     line = 0
     while raw := (first or file.readline(LONGEST_LINE)):
         line += 1
@@ -118,15 +117,12 @@ def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRec
         if len(raw) >= LONGEST_LINE and not raw.endswith(b"\n"):
             while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
                 pass
-            yield SourceRecord(number, place, wrong=f"it has more than {LONGEST_LINE // 2**20} MB. Shorten it.")
+            yield SourceRecord(place, wrong=f"it has more than {LONGEST_LINE // 2**20} MB. Shorten it.")
         elif raw.strip():
             try:
-                yield SourceRecord(number, place, json_of(raw))
+                yield SourceRecord(place, json_of(raw))
             except CaseError as error:
-                yield SourceRecord(number, place, wrong=str(error))
-        else:
-            continue
-        number += 1
+                yield SourceRecord(place, wrong=str(error))
 
 
 def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
@@ -153,29 +149,29 @@ def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     try:
         content = json_of(data)
     except CaseError as error:
-        yield SourceRecord(0, name, wrong=str(error))
+        yield SourceRecord(name, wrong=str(error))
         return
     yield from _of_object(name, content)
 
 
 def _of_object(name: str, content: Any) -> Iterator[SourceRecord]:
     """One record, or the records that an object holds under a name, or by split."""
-    lists = {key: value for key, value in content.items() if _is_list(value)} if isinstance(content, dict) else {}
+    lists = {
+        key: value
+        for key, value in (content.items() if isinstance(content, dict) else ())
+        if isinstance(value, list) and value and all(isinstance(one, dict) for one in value[:20])
+    }
     held = [key for key in LISTS if key in lists]
     if isinstance(content, dict) and held and "kind" not in content and len(lists) == 1:
         rows = [(None, row) for row in lists[held[0]]]
     elif lists and len(lists) == len(content):
         rows = [(split, row) for split, found in lists.items() for row in found]
     else:
-        yield SourceRecord(0, name, content)
+        yield SourceRecord(name, content)
         return
-    for number, (split, row) in enumerate(rows):
+    for number, (split, row) in enumerate(rows, start=1):
         value = row["row"] if isinstance(row.get("row"), dict) and "row_idx" in row else row
-        yield SourceRecord(number, f"{name}, entry {number + 1}", value, split=split)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value[:20])
+        yield SourceRecord(f"{name}, entry {number}", value, split=split)
 
 
 def _is_lines(begin: bytes) -> bool:
@@ -189,18 +185,15 @@ def _is_lines(begin: bytes) -> bool:
 def _array(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     import ijson
 
-    number = 0
+    number = 1
     try:
         for value in ijson.items(file, "item", use_float=True):
-            yield SourceRecord(number, f"{name}, entry {number + 1}", value)
+            yield SourceRecord(f"{name}, entry {number}", value)
             number += 1
     except (ijson.JSONError, UnicodeDecodeError) as error:
         text = " ".join(str(error).split())[:120]
-        yield SourceRecord(
-            number,
-            f"{name}, entry {number + 1}",
-            wrong=f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line.",
-        )
+        wrong = f"from here on the file is not valid JSON ({text}). Mend it there, or write one record on each line."
+        yield SourceRecord(f"{name}, entry {number}", wrong=wrong)
 
 
 def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
@@ -217,27 +210,22 @@ def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     text = io.TextIOWrapper(rest, "utf-8-sig", errors="surrogateescape", newline="")
     quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL  # in TSV quotation marks belong to the texts
     rows: csv.DictReader[str] = csv.DictReader(text, delimiter=delimiter, quoting=quoting)  # type: ignore[call-overload]
-    number = 0
     while True:
         try:
             row: dict[Any, Any] = next(rows)
         except StopIteration:
             return
         except csv.Error as error:
-            yield SourceRecord(
-                number, f"{name}, line {rows.line_num}", wrong=f"it can't be read ({error}). Correct the line."
-            )
-            number += 1
+            yield SourceRecord(f"{name}, line {rows.line_num}", wrong=f"it can't be read ({error}). Correct the line.")
             continue
         place = f"{name}, line {rows.line_num}"
         if None in row:
             wrong = f"it has {len(row[None])} more columns than the first line. Put texts that hold “{delimiter}” in quotes."
-            yield SourceRecord(number, place, wrong=wrong)
+            yield SourceRecord(place, wrong=wrong)
         elif any(isinstance(value, str) and _broken(value) for value in row.values()):
-            yield SourceRecord(number, place, wrong="it is not UTF-8 text. Save the file as UTF-8.")
+            yield SourceRecord(place, wrong="it is not UTF-8 text. Save the file as UTF-8.")
         else:
-            yield SourceRecord(number, place, row)
-        number += 1
+            yield SourceRecord(place, row)
 
 
 def _texts(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
@@ -249,9 +237,9 @@ def _texts(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
         return
     data = rest.read(WHOLE)
     try:
-        yield SourceRecord(0, name, {"text": data.decode("utf-8-sig")})
+        yield SourceRecord(name, {"text": data.decode("utf-8-sig")})
     except UnicodeDecodeError:
-        yield SourceRecord(0, name, wrong="it is not UTF-8 text. Save it as UTF-8.")
+        yield SourceRecord(name, wrong="it is not UTF-8 text. Save it as UTF-8.")
 
 
 def _are_labelled(begin: bytes) -> bool:
@@ -262,15 +250,13 @@ def _are_labelled(begin: bytes) -> bool:
 
 
 def _labelled_lines(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
-    number = 0
     for line, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
         if not raw.strip():
             continue
         text, found, label = raw.decode("utf-8", "surrogateescape").strip().rpartition(";")
         wrong = "" if found else "it has no label. Write the text, a semicolon and its label."
         wrong = "it is not UTF-8 text. Save the file as UTF-8." if _broken(text + label) else wrong
-        yield SourceRecord(number, f"{name}, line {line}", {"text": text.strip(), "label": label.strip()}, wrong)
-        number += 1
+        yield SourceRecord(f"{name}, line {line}", {"text": text.strip(), "label": label.strip()}, wrong)
 
 
 def _broken(text: str) -> bool:

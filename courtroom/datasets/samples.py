@@ -72,7 +72,6 @@ MOST_NAME, MOST = 30, 80
 
 
 def precedent_id(dataset: str, row: str) -> str:
-    """The id of a row's precedent."""
     return f"{dataset[:MOST_NAME]}-{row}"[:MOST]
 
 

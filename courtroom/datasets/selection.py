@@ -10,8 +10,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.packing import SharedFields, unpacked
-from courtroom.datasets.row import Row
+from courtroom.datasets.row import Row, SharedFields, unpacked
 from courtroom.store.connection import StoredRow, read
 from courtroom.store.database import Database, marks
 
@@ -48,17 +47,13 @@ def divided(units: Sequence[Unit], parts: Mapping[str, float], seed: int) -> lis
     overall = dict.fromkeys(parts, 0)
     for stratum in sorted(strata):
         within = dict.fromkeys(parts, 0)
-        done = 0
-        for bundle in sorted(strata[stratum], key=lambda bundle: _lot(units[bundle[0]], seed)):
-            done += len(bundle)
-            everything = sum(overall.values()) + len(bundle)
-
-            def missing(
-                name: str, done: int = done, everything: int = everything, counts: dict[str, int] = within
-            ) -> float:
-                return shares[name] * (done + everything) - counts[name] - overall[name]
-
-            best = max(parts, key=missing)
+        # A row's place in the draw depends on the seed and the row, not on the other rows.
+        lots = {
+            bundle[0]: hashlib.sha256(f"{seed}\n{units[bundle[0]].id}".encode()).digest() for bundle in strata[stratum]
+        }
+        for bundle in sorted(strata[stratum], key=lambda bundle: lots[bundle[0]]):
+            placed = sum(within.values()) + sum(overall.values()) + 2 * len(bundle)
+            best = max(parts, key=lambda name: shares[name] * placed - within[name] - overall[name])
             for place in bundle:
                 chosen[place] = best
             within[best] += len(bundle)
@@ -70,11 +65,6 @@ def _stratum(unit: Unit) -> tuple[str, ...]:
     if unit.margin is None:
         return unit.category, unit.outcome
     return unit.category, str(sum(unit.margin > band for band in BANDS))
-
-
-def _lot(unit: Unit, seed: int) -> bytes:
-    """A row's place in the draw: it depends on the seed and the row, not on the other rows."""
-    return hashlib.sha256(f"{seed}\n{unit.id}".encode()).digest()
 
 
 def _bundles(units: Sequence[Unit]) -> list[list[int]]:

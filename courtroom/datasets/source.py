@@ -1,10 +1,21 @@
-"""Where a dataset comes from: one file, a zip, a folder, or a folder as Hugging Face has it; its files in a stable order."""
+"""Where a dataset comes from: one file, a zip, a folder, or a folder as Hugging Face has it; its files in a stable order.
+
+What files say of their own columns: the names of labels that are numbers.
+
+| where | written by |
+| --- | --- |
+| the schema of a Parquet or Arrow file, under `huggingface` | the library `datasets` |
+| `dataset_info.json` beside the files | `save_to_disk` |
+| `dataset_infos.json`, `README.md` (`dataset_info`, `configs`) at the top of a folder, or above it | Hugging Face's hub |
+"""
 
 import fnmatch
 import hashlib
+import json
 import re
 import shutil
 import tempfile
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
@@ -12,6 +23,131 @@ from typing import IO, Any, cast
 
 from courtroom.cases.archives import Archive, BoundedReader, leads_out, read_within
 from courtroom.errors import CaseError, CourtroomError
+
+ABOVE = 2
+"""How many folders above the given one a description may stand: a configuration is often a folder within the repository."""
+
+
+@dataclass
+class FolderNotes:
+    """What is said of a folder: files by split of each configuration, and label names by column of each."""
+
+    configs: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+    names: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)
+
+    def of(self, config: str) -> tuple[Mapping[str, Any], ...]:
+        """Label names by column; where no configuration is chosen, those of the only one that is described."""
+        if config in self.names:
+            return (self.names[config],)
+        alone = list(self.names.values())
+        return (alone[0],) if len(alone) == 1 else ()
+
+
+def notes_of(source: Path) -> FolderNotes:
+    """What the descriptions of a folder or a zip say."""
+    described = FolderNotes()
+    inside = {source.name}
+    for depth, folder in enumerate([source, *list(source.resolve().parents)[:ABOVE]]):
+        infos = _json(_read(folder, "dataset_infos.json"))
+        found = FolderNotes()
+        for name, info in infos.items() if isinstance(infos, dict) else ():
+            if isinstance(info, dict) and (names := _names(info.get("features"))):
+                found.names[str(name)] = names
+        _from_card(_read(folder, "README.md"), found)
+        if not found.names and not found.configs:
+            inside.add(folder.name)
+            continue
+        if depth:  # the description of a repository, of which this is one configuration's folder
+            found.configs = {}
+            found.names = {name: columns for name, columns in found.names.items() if name in inside}
+        return found if found.names or not depth else described
+    return described
+
+
+def features_in(data: bytes) -> dict[str, tuple[str, ...]]:
+    """Label names by column, from a `dataset_info.json`."""
+    content = _json(data)
+    return _names(content.get("features")) if isinstance(content, dict) else {}
+
+
+def features_of_schema(metadata: Mapping[bytes, bytes] | None) -> dict[str, tuple[str, ...]]:
+    """Label names by column, from the schema of a Parquet or Arrow file."""
+    content = _json((metadata or {}).get(b"huggingface", b"{}"))
+    return _names(content.get("info", {}).get("features")) if isinstance(content, dict) else {}
+
+
+def _read(folder: Path, name: str) -> bytes:
+    if folder.is_dir():
+        path = folder / name
+        return path.read_bytes() if path.is_file() else b""
+    if folder.suffix.lower() == ".zip" and zipfile.is_zipfile(folder):
+        with zipfile.ZipFile(folder) as archive:
+            return archive.read(name) if name in archive.namelist() else b""
+    return b""
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None  # a damaged description says nothing; where names are needed then, the import asks for them
+
+
+def _from_card(data: bytes, described: FolderNotes) -> None:
+    """The YAML between the lines of dashes at the beginning of a dataset's card."""
+    text = data.decode(errors="replace")
+    if not text.startswith("---"):
+        return
+    import yaml
+
+    try:
+        content = yaml.safe_load(text[3:].partition("\n---")[0])
+    except yaml.YAMLError:
+        return
+    if not isinstance(content, dict):
+        return
+    infos = content.get("dataset_info") or []
+    for info in infos if isinstance(infos, list) else [infos]:
+        if isinstance(info, dict) and (names := _names(info.get("features"))):
+            described.names[str(info.get("config_name", "default"))] = names
+    for config in content.get("configs") or []:
+        if isinstance(config, dict) and config.get("data_files"):
+            described.configs[str(config.get("config_name", "default"))] = dict(_data_files(config["data_files"]))
+
+
+def _data_files(data: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
+    entries = data if isinstance(data, list) else [data]
+    for entry in entries:
+        if isinstance(entry, str):
+            yield "", (entry,)
+        elif isinstance(entry, dict) and "path" in entry:
+            paths = entry["path"] if isinstance(entry["path"], list) else [entry["path"]]
+            yield str(entry.get("split", "")), tuple(map(str, paths))
+
+
+def _names(features: Any) -> dict[str, tuple[str, ...]]:
+    """Label names by column, of all forms in which features are written."""
+    if isinstance(features, list):
+        features = {str(one.get("name")): one for one in features if isinstance(one, dict)}
+    columns = features if isinstance(features, dict) else {}
+    return {name.casefold(): names for name, feature in columns.items() if (names := _class_names(feature))}
+
+
+def _class_names(feature: Any) -> tuple[str, ...]:
+    if isinstance(feature, list):
+        return _class_names(feature[0]) if feature else ()
+    if not isinstance(feature, dict):
+        return ()
+    for key in ("dtype", "class_label", "feature", "sequence", "list"):
+        if isinstance(feature.get(key), (dict, list)) and (within := _class_names(feature[key])):
+            return within
+    names = feature.get("names")
+    if isinstance(names, list):
+        return tuple(map(str, names))
+    if isinstance(names, dict):
+        return tuple(str(names[key]) for key in sorted(names, key=lambda key: int(key)))
+    return ()
+
 
 TABLES = (".jsonl", ".json", ".csv", ".tsv", ".ndjson", ".parquet", ".arrow")
 COLUMNAR = (".parquet", ".arrow")
@@ -52,7 +188,7 @@ class SourceFile:
     """A file by its path from this file's folder; None where there is none."""
     split: str = ""
     about: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
-    """What files beside it say of the columns; see `features`."""
+    """What files beside it say of the columns."""
 
     @property
     def stem(self) -> str:
@@ -82,14 +218,19 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
     if not source.exists():
         raise CourtroomError(f"{source} is not there. Check the path.")
     if source.is_dir():
-        found = _configured(source, list(_in_folder(source)), config)
+        files = [_file(path, source) for path in _files(source) if not ABOUT.fullmatch(path.name)]
+        found = _configured(source, files, config)
     elif source.suffix.lower() == ".zip":
-        found = _configured(source, list(_in_zip(source)), config)
+        archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
+        paths = sorted(archive.paths(), key=lambda path: _order(Path(path)))
+        found = _configured(
+            source, [_member(archive, path) for path in paths if not ABOUT.fullmatch(path.name)], config
+        )
     else:
         found = [_file(source, source.parent)]
     found = [part for part in found if part.ending in (*TABLES, *TEXTS, *RELEVANCE)]
     if any(part.ending in TABLES for part in found):
-        found = [part for part in found if part.ending not in (".md",)]
+        found = [part for part in found if part.ending != ".md"]
     if not found:
         endings = ", ".join((*TABLES, *TEXTS))
         raise CourtroomError(
@@ -105,7 +246,7 @@ def split_of(name: str) -> str:
     stem = stem.rpartition(".")[0] or stem
     if (bare := _SHARD.sub("", stem)) != stem:
         return path.parent.name if bare == "data" else bare
-    for text in (stem, *(parent for parent in reversed(path.parent.parts))):
+    for text in (stem, *reversed(path.parent.parts)):
         if found := _SPLIT.search(text):
             word = found[1].lower()
             return SPLITS.get(word, word)
@@ -137,28 +278,16 @@ def _hidden(path: Path | PurePosixPath) -> bool:
     return any(part.startswith((".", "__MACOSX")) for part in path.parts)
 
 
-def _in_folder(folder: Path) -> Iterator[SourceFile]:
-    for path in _files(folder):
-        if not ABOUT.fullmatch(path.name):
-            yield _file(path, folder)
-
-
 def _file(path: Path, root: Path) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
-
-    def beside(name: str) -> bytes | None:
-        return read_within(_top(root), path.parent, name)
 
     name = path.relative_to(root).as_posix()
     ending = (path.with_suffix("") if packed else path).suffix.lower()
     size = path.stat().st_size
     return SourceFile(
-        name=name,
-        ending=ending,
-        size=size,
-        packed=size,
+        *(name, ending, size, size),
         open=lambda: _opened(name, path.open("rb"), packed, ending),
-        beside=beside,
+        beside=lambda beside: read_within(_top(root), path.parent, beside),
         split=split_of(name),
     )
 
@@ -178,65 +307,42 @@ def _opened(name: str, file: IO[bytes], packed: bool, ending: str) -> IO[bytes]:
     return cast(IO[bytes], spooled)
 
 
-def _in_zip(source: Path) -> Iterator[SourceFile]:
-    archive = Archive(source.name, source, MOST_MEMBERS, MOST_UNPACKED)
-    paths = sorted(archive.paths(), key=lambda path: _order(Path(path)))
-    for path in paths:
-        if not ABOUT.fullmatch(path.name):
-            yield _member(archive, path)
-
-
 def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
     packed = path.suffix.lower() == ".gz"
     ending = (path.with_suffix("") if packed else path).suffix.lower()
 
-    def beside(name: str) -> bytes | None:
-        return None if leads_out(name) else archive.read(path.parent / name)
-
     return SourceFile(
-        str(path),
-        ending,
-        archive.size(path),
-        archive.packed_size(path),
-        lambda: _opened(path.name, archive.open(path), packed, ending),
-        beside,
-        split_of(str(path)),
+        *(str(path), ending, *archive.sizes(path)),
+        open=lambda: _opened(path.name, archive.open(path), packed, ending),
+        beside=lambda name: None if leads_out(name) else archive.read(path.parent / name),
+        split=split_of(str(path)),
     )
 
 
 def _configured(source: Path, found: list[SourceFile], config: str) -> list[SourceFile]:
     """Only the wanted configuration's files, each with what is said of its columns, and the split that is named."""
-    from courtroom.datasets.features import notes_of  # reads YAML: only folders need it
-
     about = notes_of(source)
-    known = [name for name in about.configs if any(_within(part, about.configs[name]) for part in found)]
+    known = [name for name, files in about.configs.items() if any(_split_in(files, part) is not None for part in found)]
     if config and config not in known:
         raise CourtroomError(f"{source.name} has no configuration “{config}”. It has: {', '.join(known) or 'none'}.")
     if not config and len(known) > 1:
         raise CourtroomError(f"{source.name} holds several datasets: {', '.join(known)}. Say which with --config.")
     chosen = config or (known[0] if known else "")
     if chosen:
-        files = about.configs[chosen]
-        found = [part for part in found if _within(part, files)]
-        found = [replace(part, split=_told_split(part, files) or part.split) for part in found]
+        splits = [(part, _split_in(about.configs[chosen], part)) for part in found]
+        found = [replace(part, split=split or part.split) for part, split in splits if split is not None]
     described = about.of(chosen)
     return [replace(part, about=(*_own(part), *described)) for part in found]
 
 
-def _within(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> bool:
-    return any(fnmatch.fnmatch(part.name, pattern) for patterns in files.values() for pattern in patterns)
-
-
-def _told_split(part: SourceFile, files: Mapping[str, tuple[str, ...]]) -> str:
-    return next(
-        (split for split, patterns in files.items() if any(fnmatch.fnmatch(part.name, one) for one in patterns)), ""
-    )
+def _split_in(files: Mapping[str, tuple[str, ...]], part: SourceFile) -> str | None:
+    """The split that a configuration has a file in, empty where it names none; None where it does not have the file."""
+    fits = (split for split, patterns in files.items() if any(fnmatch.fnmatch(part.name, one) for one in patterns))
+    return next(fits, None)
 
 
 def _own(part: SourceFile) -> tuple[Mapping[str, Any], ...]:
     """The features in a `dataset_info.json` beside the file, as `save_to_disk` writes it."""
-    from courtroom.datasets.features import features_in
-
     try:
         data = part.beside("dataset_info.json")
     except CaseError:

@@ -1,15 +1,19 @@
-"""What is in a dataset, in numbers: of all rows and of each split."""
+"""What is in a dataset, in numbers: of all rows and of each split. And what makes results on it doubtful: repeated rows, rows that are
+in two splits, texts with two outcomes."""
 
 import json
 import statistics
+import zlib
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
-from courtroom.datasets.row import DatasetInfo
+from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, text_of
 from courtroom.datasets.selection import BANDS
 from courtroom.datasets.store import Datasets
+from courtroom.language import N_
 from courtroom.strict import Strict
 
 LENGTHS = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
@@ -142,3 +146,313 @@ def _spread(values: Sequence[float]) -> Spread:
         most=max(values),
         total=sum(values),
     )
+
+
+SHINGLE = 5
+"""Characters that are compared at once; so a text needs no words to be distinguished, Chinese or English."""
+ALIKE = 0.8
+"""From this share of their shingles in common, two texts are near-duplicates (Lee et al. 2022, section 4.2, who set 0.8 on edit similarity)."""
+MOST_ROWS, MOST_CHARACTERS = 5_000, 5_000
+"""Of a larger dataset, so many rows are drawn and compared; of a longer text, its beginning. This bounds time and memory."""
+PERMUTATIONS = 128
+MOST_SHOWN = 50
+
+
+class Near(Strict):
+    """Two rows that say nearly the same."""
+
+    rows: tuple[str, str]
+    splits: tuple[str, str]
+    alike: float
+    """Shingles that both have, by all that either has (Jaccard index)."""
+
+
+class NearDuplicates(Strict):
+    """What was found; the pairs that are most alike first, at most the first 50. The numbers count all."""
+
+    pairs: tuple[Near, ...]
+    found: int
+    across: int
+    """Pairs whose rows are in different splits."""
+    compared: int
+    rows: int
+
+    def sentences(self) -> list[str]:
+        """What was found, in words; empty where nothing was."""
+        if not self.found:
+            return []
+        first = self.pairs[0]
+        among = "" if self.compared == self.rows else f" among {self.compared:,} rows drawn by chance"
+        sentence = (
+            f"Pairs of rows that say nearly the same{among}: {self.found:,}, e.g. {first.rows[0]} and {first.rows[1]}."
+        )
+        if self.across:
+            sentence += f" Of these, {self.across:,} are in two splits: what is tested was nearly seen before."
+        return [sentence]
+
+
+def near_duplicates(
+    datasets: Datasets,
+    name: str,
+    version: str | None = None,
+    most: int = MOST_ROWS,
+) -> NearDuplicates:
+    """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
+
+    Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that
+    are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here. Raises
+    `CourtroomError`: there is no such dataset.
+    """
+    info = datasets.info(name, version)
+    sample = min(most, MOST_ROWS) if info.count > min(most, MOST_ROWS) else None
+    rows = [(row.id, row.split, _squeezed(text_of(row.case)))
+            for row in datasets.rows(name, info.version, sample=sample)]  # fmt: skip
+    found = []
+    for one, other in _candidates([text for *_, text in rows]):
+        first, second = _shingles(rows[one][2]), _shingles(rows[other][2])
+        share = len(first & second) / len(first | second)
+        if share >= ALIKE and rows[one][2] != rows[other][2]:
+            ids, splits = (rows[one][0], rows[other][0]), (rows[one][1], rows[other][1])
+            found.append(Near(rows=ids, splits=splits, alike=share))
+    found.sort(key=lambda pair: (-pair.alike, pair.rows))
+    across = sum(pair.splits[0] != pair.splits[1] for pair in found)
+    return NearDuplicates(
+        pairs=tuple(found[:MOST_SHOWN]), found=len(found), across=across, compared=len(rows), rows=info.count
+    )
+
+
+def _candidates(texts: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of texts that may be alike enough, each pair once, the earlier first."""
+    from datasketch import MinHash, MinHashLSH
+
+    found: list[tuple[int, int]] = []
+    # A little lower than asked for, so that few pairs that are just alike enough are missed.
+    index: Any = MinHashLSH(threshold=ALIKE - 0.1, num_perm=PERMUTATIONS)
+    for place, text in enumerate(texts):
+        if not text:
+            continue
+        # SHA-1, its own choice of a hash, takes three times as long.
+        print_ = MinHash(num_perm=PERMUTATIONS, seed=1, hashfunc=zlib.crc32)
+        print_.update_batch(_shingles(text))
+        found += [(int(earlier), place) for earlier in sorted(index.query(print_))]
+        index.insert(place, print_)
+    return found
+
+
+def _shingles(text: str) -> frozenset[bytes]:
+    starts = range(max(1, len(text) - SHINGLE + 1)) if text else ()
+    return frozenset(text[start : start + SHINGLE].encode() for start in starts)
+
+
+def _squeezed(text: str) -> str:
+    """Its beginning, without what tells no texts apart: white space, punctuation and case."""
+    return "".join(sign for sign in text.casefold() if sign.isalnum())[:MOST_CHARACTERS]
+
+
+class Same(Strict):
+    """Rows with the same text, but for white space, punctuation and case."""
+
+    rows: tuple[str, ...]
+    splits: tuple[str, ...]
+    """In which they are, each once; empty names for rows without a split are left out."""
+    outcomes: tuple[str, ...]
+
+
+class Findings(Strict):
+    """What was found in a dataset. Lists hold at most the first 50; the numbers count all."""
+
+    info: DatasetInfo
+    repeated: int
+    """Rows whose text an earlier row has, asked for the same."""
+    duplicates: tuple[Same, ...]
+    leaked: int
+    """Texts that are in more than one split."""
+    leaks: tuple[Same, ...]
+    parted: tuple[str, ...]
+    """Records whose rows are in more than one split."""
+    contradicted: int
+    """Texts that have several outcomes where one is asked for."""
+    contradictions: tuple[Same, ...]
+    unknown: int
+    """Rows whose outcome is not known."""
+    refused: int
+    """Records that were not taken in when it was imported."""
+    missing: dict[str, tuple[str, ...]]
+    """By split, categories of other splits that it lacks."""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing makes results doubtful: no leak, no contradiction, no repeated row."""
+        return not (self.repeated or self.leaked or self.parted or self.contradicted)
+
+    def sentences(self) -> list[str]:
+        """What was found, in words; empty where all is well."""
+        found: list[str] = []
+        if self.leaked:
+            found.append(
+                f"{self.leaked} texts are in more than one split, e.g. rows {_some(self.leaks[0].rows)}. Split the dataset anew: "
+                "then rows with the same text stay together."
+            )
+        if self.parted:
+            found.append(
+                f"{len(self.parted)} records have rows in more than one split, e.g. {self.parted[0]}. Split it anew."
+            )
+        if self.repeated:
+            found.append(f"{self.repeated} rows repeat an earlier one, e.g. rows {_some(self.duplicates[0].rows)}.")
+        if self.contradicted:
+            one = self.contradictions[0]
+            found.append(
+                f"{self.contradicted} texts have several outcomes, e.g. rows {_some(one.rows)}: {' and '.join(one.outcomes[:3])}."
+            )
+        if self.refused:
+            found.append(
+                f"{self.refused} records were not taken in when it was imported; what the import counted says why."
+            )
+        if self.unknown:
+            found.append(f"{self.unknown} rows have no known outcome: they can be heard, but not scored.")
+        for split, names in self.missing.items():
+            found.append(
+                f"The split “{split}” lacks {len(names)} categories that other splits have, e.g. “{names[0]}”."
+            )
+        return found
+
+
+def examine(datasets: Datasets, name: str, version: str | None = None) -> Findings:
+    """Look a dataset through. Raises `CourtroomError`: there is no such dataset."""
+    info = datasets.info(name, version)
+    same: dict[bytes, list[tuple[str, str, str, str]]] = defaultdict(list)
+    groups: dict[str, set[str]] = defaultdict(set)
+    categories: dict[str, set[str]] = defaultdict(set)
+    unknown = 0
+    for split, row, group, asked_for, category, outcome, print_ in datasets.columns(
+        name, info.version, ("id", "grp", "asked", "category", "outcome", "fingerprint")
+    ):
+        same[print_].append((row, split, asked_for, outcome))
+        unknown += not outcome
+        if group and split:
+            groups[group].add(split)
+        if split:
+            categories[split].add(category)
+    several = [rows for rows in same.values() if len(rows) > 1]
+    leaks = [_same(rows) for rows in several if len({split for _, split, *_ in rows if split}) > 1]
+    asked = [rows for found in several for rows in _asked_alike(found)]
+    contradictions = [_same(rows) for rows in asked if len({outcome for *_, outcome in rows if outcome}) > 1]
+    every = set().union(*categories.values()) if categories else set()
+    return Findings(
+        info=info,
+        repeated=sum(len(rows) - 1 for rows in asked),
+        duplicates=tuple(_same(rows) for rows in asked[:MOST_SHOWN]),
+        leaked=len(leaks),
+        leaks=tuple(leaks[:MOST_SHOWN]),
+        parted=tuple(sorted(group for group, splits in groups.items() if len(splits) > 1))[:MOST_SHOWN],
+        contradicted=len(contradictions),
+        contradictions=tuple(contradictions[:MOST_SHOWN]),
+        unknown=unknown,
+        refused=datasets.refused(name, info.version),
+        missing={split: tuple(sorted(every - had)) for split, had in categories.items() if every - had},
+    )
+
+
+def repeats(datasets: Datasets, name: str, version: str | None = None) -> list[list[tuple[str, str]]]:
+    """Ids and outcomes of rows that have one text and are asked for the same, where there are several; in the dataset's order.
+    Raises `CourtroomError`: there is no such dataset."""
+    same: dict[tuple[bytes, str], list[tuple[str, str]]] = defaultdict(list)
+    for _, row, asked_for, outcome, print_ in datasets.columns(
+        name, version, ("id", "asked", "outcome", "fingerprint")
+    ):
+        same[print_, asked_for].append((row, outcome))
+    return [rows for rows in same.values() if len(rows) > 1]
+
+
+def _asked_alike(rows: Iterable[tuple[str, str, str, str]]) -> list[list[tuple[str, str, str, str]]]:
+    """Rows of one text that are asked for the same; those of one record may be about a defendant, or a task, each."""
+    alike: dict[str, list[tuple[str, str, str, str]]] = defaultdict(list)
+    for row in rows:
+        alike[row[2]].append(row)
+    return [found for found in alike.values() if len(found) > 1]
+
+
+def _same(rows: Iterable[tuple[str, str, str, str]]) -> Same:
+    found = list(rows)
+    return Same(
+        rows=tuple(row for row, *_ in found),
+        splits=tuple(sorted({split for _, split, *_ in found if split})),
+        outcomes=tuple(sorted({outcome for *_, outcome in found if outcome})),
+    )
+
+
+def _some(rows: tuple[str, ...]) -> str:
+    return ", ".join(rows[:3]) + (" ..." if len(rows) > 3 else "")
+
+
+MOST_PLACES = 5
+"""Places that are kept of a reason; the numbers count all."""
+COMPARED = 2_000_000
+"""Characters that are compared for near-duplicates when an import ends: about two seconds. `datasets check` compares more."""
+REPEATED, CONTRADICTORY = N_("they repeat an earlier one"), N_("their text has several outcomes")
+
+
+def counted(
+    datasets: Datasets,
+    info: DatasetInfo,
+    read: int,
+    why: Sequence[LeftOut],
+    label: str = "",
+    removed: Mapping[str, int] | None = None,
+) -> ImportCounts:
+    """What is counted in a dataset whose import has come to its end, kept with it.
+
+    Args:
+        read: records.
+        why: those left out.
+        label: the column of the labels.
+        removed: rows taken out since.
+    """
+    found = examine(datasets, info.name, info.version)
+    blanks, length = datasets.blanks(info.name, info.version, MOST_PLACES)
+    near = near_duplicates(datasets, info.name, info.version, most=max(500, int(COMPARED / max(1.0, length))))
+    counts = ImportCounts(
+        read=read,
+        rows=info.count,
+        left_out=sum(one.records for one in why),
+        why=tuple(why),
+        label=label,
+        blank=found.unknown,
+        blanks=blanks,
+        contradictory=found.contradicted,
+        repeated=found.repeated,
+        near=near.found,
+        compared=near.compared,
+        removed=dict(removed or {}),
+    )
+    datasets.keep_counts(info, counts)
+    return counts
+
+
+def cleaned(
+    datasets: Datasets, name: str, version: str | None = None, *, repeated: bool = False, contradictory: bool = False
+) -> tuple[DatasetInfo, dict[str, int]]:
+    """A new version without rows that make results doubtful, and how many were taken out, by what they were.
+
+    Where there are none, the version stays. `repeated`: of rows with one text and no more than one outcome, the first with an
+    outcome stays. `contradictory`: no row stays whose text has several outcomes. Raises `CourtroomError`: there is no such
+    dataset, or nothing would be left.
+    """
+    info = datasets.info(name, version)
+    several = repeats(datasets, name, info.version)
+    gone: dict[str, list[str]] = {}
+    for rows in several:
+        if len({outcome for _, outcome in rows if outcome}) > 1:
+            gone.setdefault(CONTRADICTORY, []).extend(row for row, _ in rows)
+        else:
+            stays = next((row for row, outcome in rows if outcome), rows[0][0])
+            gone.setdefault(REPEATED, []).extend(row for row, _ in rows if row != stays)
+    wanted = {REPEATED: repeated, CONTRADICTORY: contradictory}
+    found = {what: rows for what, rows in gone.items() if wanted[what]}
+    if not found:
+        return info, {}
+    made = datasets.without(name, info.version, [row for rows in found.values() for row in rows])
+    removed = {what: len(rows) for what, rows in found.items()}
+    if before := datasets.counts(name, info.version):
+        counted(datasets, made, before.read, before.why, before.label, Counter(before.removed) + Counter(removed))
+    return made, removed

@@ -15,8 +15,16 @@ from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import Example, LabelledTask
 from courtroom.datasets.draft import CHUNK, DatasetDraft, IncomingRow, forget, version_of
-from courtroom.datasets.packing import SharedFields, frame_of, parsed
-from courtroom.datasets.row import DatasetInfo, ImportCounts, PendingDataset, Problem, Row
+from courtroom.datasets.row import (
+    DatasetInfo,
+    ImportCounts,
+    PendingDataset,
+    Problem,
+    Row,
+    SharedFields,
+    frame_of,
+    parsed,
+)
 from courtroom.datasets.selection import POOL, Unit, divided, missing, numbers_of, rows_of, splits_of
 from courtroom.errors import CourtroomError
 from courtroom.sharing import changing, give_up, listed, take
@@ -38,15 +46,12 @@ class Datasets:
     def __init__(self, database: Database) -> None:
         self.database = database
 
-    # --- what there is --------------------------------------------------------------------------------------
-
     def list(self) -> Infos:
         """The newest version of each dataset, by name."""
         newest = {row["name"]: row for row in self._finished()}
         return [self._info(newest[name]) for name in sorted(newest)]
 
     def versions(self, name: str) -> Infos:
-        """All versions of a dataset, oldest first."""
         return [self._info(row) for row in self._finished() if row["name"] == name]
 
     def info(self, name: str, version: str | None = None) -> DatasetInfo:
@@ -62,16 +67,14 @@ class Datasets:
         return [Problem(place=row["place"], message=row["message"]) for row in rows]
 
     def refused(self, name: str, version: str | None = None) -> int:
-        """How many records were not taken in."""
         return int(self._state(name, version).get("refused", 0))
 
     def counts(self, name: str, version: str | None = None) -> ImportCounts | None:
-        """The counts that its import ended with; None where it was not imported, or by an earlier release."""
+        """The counts that its import ended with; None where it was not imported."""
         found = self._state(name, version).get("counts")
         return ImportCounts.model_validate(found) if found else None
 
     def keep_counts(self, info: DatasetInfo, counts: ImportCounts) -> None:
-        """Keep the counts that an import ended with."""
         state = self._state(info.name, info.version) | {"counts": counts.model_dump(mode="json")}
         self.database.execute(
             "UPDATE datasets SET state = ? WHERE name = ? AND version = ?", (json.dumps(state), info.name, info.version)
@@ -105,8 +108,6 @@ class Datasets:
             )
             for row, state in states
         ]
-
-    # --- rows -----------------------------------------------------------------------------------------------
 
     def rows(
         self,
@@ -188,8 +189,6 @@ class Datasets:
         for row in rows_of(self.database, dataset, numbers_of(self.database, dataset, found[2])):
             if isinstance(row.case, LabelledTask) and (item := row.case.items[0]).label is not None:
                 yield Example(**{**item.model_dump(), "id": f"{row.case.under(item.label)}item/{item.id}"})
-
-    # --- writing --------------------------------------------------------------------------------------------
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
@@ -358,11 +357,8 @@ class Datasets:
                 forget(db, row["id"])
 
     def finished(self, draft: DatasetDraft, kind: str, frame: SharedFields | None) -> DatasetInfo:
-        """Close a draft."""
         number = draft.finish(kind, frame)
         return self._info(self.database.row("SELECT * FROM datasets WHERE id = ?", (number,)))
-
-    # --- within ---------------------------------------------------------------------------------------------
 
     def _finished(self) -> Records:
         fits, values = listed("dataset", "datasets.name")
@@ -381,13 +377,9 @@ class Datasets:
         return fitting[-1]
 
     def _state(self, name: str, version: str | None) -> dict[str, Any]:
-        """What was kept while it was written; a version that an earlier release split has it from the one before."""
-        row = self._row(name, version)
-        found: dict[str, Any] = json.loads(row["state"])
-        if found:
-            return found
-        first = self.database.row("SELECT state FROM datasets WHERE id = ?", (row["content"],))
-        return dict(json.loads(first[0])) if first else {}
+        """What was kept while it was written."""
+        found: dict[str, Any] = json.loads(self._row(name, version)["state"])
+        return found
 
     def _info(self, row: StoredRow) -> DatasetInfo:
         made = datetime.fromtimestamp(row["made"], UTC).isoformat(timespec="seconds")

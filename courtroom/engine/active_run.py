@@ -112,7 +112,7 @@ class ActiveRun:
     @property
     def idle(self) -> bool:
         """Whether the run is set up and all its writes are on disk."""
-        return self.gate is not None and self._writer.idle
+        return self.gate is not None and self._ledger.idle and self._writer.idle
 
     def look(self, seen: Steering | None, obeyed: Control | None, idle: bool) -> bool:
         """Obey what other processes have written about the run.

@@ -13,9 +13,9 @@ from courtroom.engine.events import Called
 from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
-from courtroom.models.capabilities import VISION
+from courtroom.models.capabilities import VISION, Findings
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.longer import fits, longer, runs_in_circles
+from courtroom.models.longer import fewer_frames, fits, longer, runs_in_circles
 from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
@@ -194,28 +194,33 @@ class Exchange(Generic[A]):
                     self._stage,
                 )
         messages = await prompts.render(self._task, sees=sees)
+        address = ""
         if spec.id not in (OFFLINE, PERSON):
-            messages = await self._in_the_room_there_is(messages, prompts, sees=sees)
+            findings = await self._services.sight.context(spec)
+            messages = await self._in_the_room_there_is(messages, prompts, findings, sees=sees)
+            address = findings.address
         # What a person says holds for this run and its forks: another run of the same case asks anew.
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        return Request(spec, tuple(messages), self._task, tag, await self._services.sight.address(spec))
+        return Request(spec, tuple(messages), self._task, tag, address)
 
     async def _in_the_room_there_is(
-        self, messages: Sequence[Message], prompts: Renders, *, sees: bool
+        self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
     ) -> Sequence[Message]:
         """A prompt that leaves room for an answer, as far as the question has anything that may give way."""
-        findings = await self._services.sight.context(self._spec)
-        while not fits(messages, self._spec, findings) and (shorter := self._task.shorter()) is not None:
-            self._task = shorter
-            messages = await prompts.render(shorter, sees=sees)
-            self._services.note(
-                f"room/{self._spec.id}/{self._task.name}",
-                f"{self._spec.id} has too little room for the whole question “{self._task.title}”: it is shown less of what "
-                "was looked up.",
-                self._stage,
-            )
+        model, path = self._spec.id, f"room/{self._spec.id}/{self._task.name}"
+        while not fits(messages, self._spec, findings):
+            title = self._task.title
+            if (shorter := self._task.shorter()) is not None:
+                self._task, messages = shorter, await prompts.render(shorter, sees=sees)
+                told = f"{model} has too little room for the whole question “{title}”: it is shown less of what was looked up."
+            elif (fewer := fewer_frames(messages)) is not None:
+                messages, path = fewer, f"room/{model}/{self._task.name}/frames"
+                told = f"{model} has too little room for the whole question “{title}”: it is shown fewer frames of each video."
+            else:
+                break
+            self._services.note(path, told, self._stage)
         return messages
 
     async def _reply(self, request: Request) -> Reply:

@@ -10,6 +10,9 @@ from courtroom.engine.lease import FencedWriter
 from courtroom.engine.payments import Payer, Payment, Payments
 from courtroom.engine.store import RunStore
 
+GATHER_S = 0.02
+"""For so long events are gathered that are written in one transaction."""
+
 
 class Ledger:
     """Where a court writes down what happens: here a list, of a rehearsal, a replay, or questions outside of a run.
@@ -90,10 +93,16 @@ class RunLedger(Ledger):
     def add(self, event: Event) -> bool:
         if self._known.setdefault((event.kind, event.path), event) is not event:
             return False
-        if not self._new:
-            asyncio.get_running_loop().call_soon(self.flush)
+        if not self._new or isinstance(event, Retrieved):
+            # What was looked up is on disk before an answer that rests on it; all else can be worked out again.
+            asyncio.get_running_loop().call_later(0.0 if isinstance(event, Retrieved) else GATHER_S, self.flush)
         self._new.append(event)
         return True
+
+    @property
+    def idle(self) -> bool:
+        """Whether all events are with the writer."""
+        return not self._new
 
     def flush(self) -> None:
         """Write new events before anything that is written later."""

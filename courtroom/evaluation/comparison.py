@@ -50,7 +50,6 @@ class Differences(Strict):
     """What persons did that is not the same in all, by what it was done to."""
 
     def all(self) -> Iterator[tuple[str, Difference]]:
-        """Every difference with its kind of input."""
         return ((kind, difference) for kind in type(self).model_fields for difference in getattr(self, kind))
 
 
@@ -228,34 +227,24 @@ def _differences(values: Sequence[Any], path: str = "") -> tuple[Difference, ...
 def _facts(record: Record) -> RunFacts:
     run = record.run
     prompt, completion = record.tokens
+    of_run = ("title", "procedure", "seed", "status", "parent", "origin", "verdict")
     return RunFacts(
         run=run.id,
-        title=run.title,
-        procedure=run.procedure,
         case=run.case_id,
-        seed=run.seed,
-        status=run.status,
-        parent=run.parent,
-        origin=run.origin,
-        verdict=run.verdict,
+        **{name: getattr(run, name) for name in of_run},
+        **{name: getattr(record, name) for name in ("asked", "recorded", "failed", "cost")},
         stages=tuple(stage.name for stage in record.stages),
         members=len(record.members),
         calls=len(record.calls),
-        asked=record.asked,
-        recorded=record.recorded,
-        failed=record.failed,
         prompt_tokens=prompt,
         completion_tokens=completion,
-        cost=record.cost,
         wall_s=round(run.wall_s, 3),
     )
 
 
 def _verdicts(records: Sequence[Record]) -> tuple[Difference, ...]:
-    verdicts = [record.run.verdict for record in records]
-    if sum(verdict is not None for verdict in verdicts) < 2:
-        return ()
-    return _differences([verdict and verdict.model_dump(mode="json") for verdict in verdicts])
+    verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
+    return _differences(verdicts) if sum(verdict is not None for verdict in verdicts) > 1 else ()
 
 
 def _stages(records: Sequence[Record]) -> dict[str, str]:
@@ -422,6 +411,5 @@ def family(
 
 
 def forked(store: RunStore, procedures: Mapping[str, Procedure], *runs: Run) -> Differences:
-    """What differs between a run and its fork."""
     given = [(row, store.case(row), store.setup(row.id, procedures[row.procedure].setup)) for row in runs]
     return put_in(given, [store.interventions.of(row.id) for row in runs])

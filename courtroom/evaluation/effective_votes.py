@@ -47,7 +47,6 @@ class Panel:
 
     @property
     def free(self) -> tuple[Mapping[str, int], ...]:
-        """The ballots that were not set."""
         return self.ballots[self.seeded :]
 
 

@@ -40,7 +40,6 @@ class Interval:
 
     @property
     def known(self) -> bool:
-        """Whether there is an interval."""
         return not math.isnan(self.low)
 
 

@@ -117,7 +117,6 @@ def options_named(answer: str) -> set[str]:
 
 
 def amounts_named(answer: str) -> set[float]:
-    """All numbers of the answer."""
     return {float(number) for number in _AMOUNT.findall(answer)}
 
 

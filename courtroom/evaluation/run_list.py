@@ -12,7 +12,7 @@ from courtroom.engine.run import Control, Status
 from courtroom.errors import Unreadable, shown
 from courtroom.evaluation.comparison import put_in
 from courtroom.sharing import listed, own
-from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
+from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 
@@ -102,7 +102,6 @@ class RunList:
         self._database = database
 
     def count(self, wanted: RunFilter, order: Order = "newest") -> int:
-        """How many lines there are."""
         query = f"SELECT count(*) FROM ({_lines(wanted, order)}) AS lines"
         return int(self._database.row(query, _values(wanted))[0])
 
@@ -147,7 +146,6 @@ class RunList:
         return shown(row[0]) if row else ""
 
     def running(self) -> bool:
-        """Whether any run goes on."""
         return self._database.row("SELECT 1 FROM runs WHERE status = 'running' LIMIT 1") is not None
 
     def page(self, wanted: RunFilter, start: int, count: int, order: Order = "newest") -> list[Line]:
@@ -158,23 +156,15 @@ class RunList:
         ).fetchall()
         return [self._line(row["kind"], row["number"], row["runs"]) for row in found]
 
-    @property
-    def _connection(self) -> StoreConnection:
-        return self._database.connection
-
     def _line(self, kind: str, number: int, runs: int) -> Line:
         try:
             if kind == "experiment":
                 return self._experiment(number, runs)
             if kind == "case":
                 return self._case(number, runs)
-            return self._run(number)
+            return _run_line(self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,)))
         except Unreadable as error:
             return error
-
-    def _run(self, number: int) -> RunLine:
-        row = self._database.row(f"SELECT {_OF_A_RUN} FROM runs WHERE number = ?", (number,))
-        return _run_line(row)
 
     def _case(self, number: int, runs: int) -> CaseLine:
         row = self._database.row("SELECT case_id AS id, title, created FROM runs WHERE number = ?", (number,))
@@ -221,12 +211,8 @@ def _fits(wanted: RunFilter) -> str:
     tests = [listed("run", "runs.id")[0]]
     if wanted.whose and acting() is not None:
         tests.append(f"{'' if wanted.whose == 'mine' else 'NOT '}{own('run', 'runs.id')}")
-    if wanted.status:
-        tests.append("runs.status = :status")
-    if wanted.procedure:
-        tests.append("runs.procedure = :procedure")
-    if wanted.case:
-        tests.append("runs.case_id = :case")
+    columns = {"status": "status", "procedure": "procedure", "case": "case_id"}
+    tests += [f"runs.{column} = :{name}" for name, column in columns.items() if getattr(wanted, name)]
     if wanted.experiment:
         tests.append("runs.id IN (SELECT run FROM experiment_cells WHERE experiment = :experiment)")
     if wanted.text:
@@ -287,14 +273,13 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
         return []
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
     return [
-        {**_run(record), **{one.path: _short(one.values[number]) for one in differs}, **_outcome(record)}
-        for number, record in enumerate(records)
+        {
+            **{"run": one.run.id, "case": one.run.title, "procedure": one.run.procedure, "seed": one.run.seed},
+            **{setting.path: _short(setting.values[number]) for setting in differs},
+            **_outcome(one),
+        }
+        for number, one in enumerate(records)
     ]
-
-
-def _run(record: Record) -> dict[str, Any]:
-    run = record.run
-    return {"run": run.id, "case": run.title, "procedure": run.procedure, "seed": run.seed}
 
 
 def _outcome(record: Record) -> dict[str, Any]:

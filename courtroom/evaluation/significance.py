@@ -220,7 +220,8 @@ def paired_t(a: Sequence[float], b: Sequence[float]) -> Tested:
     """Whether the mean difference is 0 (Student 1908); p is 1 where no pair differs, 0 where all differ by the same."""
     from scipy.stats import ttest_rel
 
-    _two(a)
+    if len(a) < 2:
+        raise ValueError("a t test needs two cases")
     differences = {mine - other for mine, other in zip(a, b, strict=True)}
     if len(differences) == 1:  # scipy divides by 0 there
         (one,) = differences
@@ -253,18 +254,8 @@ def holm(ps: Sequence[float]) -> list[float]:
 
 def crossed(a: Sequence[bool], b: Sequence[bool]) -> tuple[int, int, int, int]:
     """Cases that both, the first alone, the second alone and neither has right."""
-    pairs = list(zip(map(bool, a), map(bool, b), strict=True))
-    return (
-        pairs.count((True, True)),
-        pairs.count((True, False)),
-        pairs.count((False, True)),
-        pairs.count((False, False)),
-    )
-
-
-def _two(values: Sequence[float]) -> None:
-    if len(values) < 2:
-        raise ValueError("a t test needs two cases")
+    found = Counter(zip(map(bool, a), map(bool, b), strict=True))
+    return found[True, True], found[True, False], found[False, True], found[False, False]
 
 
 LEAST = 0.95

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from courtroom.cases.dispute import SIDES, Dispute
-from courtroom.datasets.packing import margin_of
+from courtroom.datasets.row import margin_of
 from courtroom.datasets.selection import BANDS
 from courtroom.evaluation.intervals import Interval
 from courtroom.experiments.measures import Measure, Scored
@@ -14,6 +14,7 @@ from courtroom.experiments.table import ArmGroup, CellRow, case_sums, interval_o
 MARGINS = ("near tie", "clear margin", "large margin")
 TEXTS = {False: "clear text", True: "ambiguous text"}
 EASY_FIRST = (*reversed(MARGINS), *TEXTS.values())
+DIFFICULTY = "CyberJurors, figure 5 (b); Courtroom-LLM, figure 6"
 BLOCKS, TOGETHER = 10, 5
 """A learning curve has so many points at most, each of so many cases at least where that leaves three points."""
 
@@ -179,41 +180,24 @@ def _share(row: Scored) -> str | None:
 
 
 def _numbers(label: str) -> tuple[float, ...]:
-    """Splits from all for the first side to all for the other, then larger panels; majorities from the smallest share."""
+    """Splits from all for the first side to all for the other, then larger panels; majorities, and bins, from the smallest share."""
     if ":" in label:
         first, second = map(int, label.split(":"))
         return (-first / ((first + second) or 1), first + second)
     most, _, every = label.partition(" of ")
-    return (int(most) / int(every), int(every)) if every else (int(most), 0)
+    return (int(most) / int(every), int(every)) if every else (int(most.split()[0]), 0)
 
 
 FEATURES: Mapping[str, Feature] = {
     one.name: one
     for one in (
         Feature("category", "Category", "CyberJurors, figure 5 (c)", lambda row: row.category or None),
+        Feature("difficulty", "Difficulty", DIFFICULTY, _difficulty, EASY_FIRST.index, of_case=True),
         Feature(
-            "difficulty",
-            "Difficulty",
-            "CyberJurors, figure 5 (b); Courtroom-LLM, figure 6",
-            _difficulty,
-            EASY_FIRST.index,
-            True,
-        ),
-        Feature(
-            "rounds",
-            "Rounds",
-            "CyberJurors, figure 5 (a)",
-            lambda row: str(row.outcome.rounds) if row.outcome.rounds else None,
-            _numbers,
+            "rounds", "Rounds", "CyberJurors, figure 5 (a)", lambda row: str(row.outcome.rounds or "") or None, _numbers
         ),
         Feature("real-votes", "Votes on record, buyer to seller", "CyberJurors, figure 7 (a)", _real_votes, _numbers),
-        Feature(
-            "share",
-            "Share of votes for the outcome",
-            "Guo et al. 2017, figure 1",
-            _share,
-            lambda label: int(label.split()[0]),
-        ),
+        Feature("share", "Share of votes for the outcome", "Guo et al. 2017, figure 1", _share, _numbers),
         Feature("votes", "Votes of the run", "CyberJurors, figure 7 (b)", _votes, _numbers),
     )
 }

@@ -6,6 +6,7 @@ import io
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, requires, version
@@ -162,16 +163,11 @@ def _versions() -> list[str]:
         asked = [Requirement(line) for line in requires("courtroom") or ()]
     except PackageNotFoundError:  # run from its folder, without an install
         asked = []
-    needed = sorted({one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})})
-    return [f"{name}=={version(name)}" for name in needed if not _missing(name)]
-
-
-def _missing(name: str) -> bool:
-    try:
-        version(name)
-    except PackageNotFoundError:
-        return True
-    return False
+    found = []
+    for name in sorted({one.name for one in asked if one.marker is None or one.marker.evaluate({"extra": ""})}):
+        with suppress(PackageNotFoundError):
+            found.append(f"{name}=={version(name)}")
+    return found
 
 
 def _json(value: Any) -> str:

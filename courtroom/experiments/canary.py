@@ -25,7 +25,7 @@ from courtroom.engine.replay import replay
 from courtroom.engine.services import Asked
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
-from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure
+from courtroom.evaluation.intervals import CaseSums, of_difference, of_measure
 from courtroom.hearings import Hearings
 from courtroom.language import N_
 from courtroom.models.schema import schema_of
@@ -63,7 +63,6 @@ class Share(Strict):
 
     @property
     def sentences(self) -> list[str]:
-        """The finding."""
         same, spread, points = (
             f"{100 * of[0]:.1f}{unit} ({100 * of[1]:.1f} to {100 * of[2]:.1f})"
             for of, unit in ((self.same, " %"), (self.spread, " %"), (self.further, " points"))
@@ -94,7 +93,6 @@ class Canary(Strict):
 
     @property
     def lines(self) -> list[str]:
-        """The finding in sentences."""
         told = [f"{self.at:%Y-%m-%d}: {self.asked:,} of {self.wanted:,} calls were asked again, each twice."]
         if self.changed:
             told.append(
@@ -239,17 +237,12 @@ def _share(kind: str, seen: Sequence[tuple[str, list[object]]]) -> Share | None:
         found: Sums = sums[:, 0] / sums[:, 1]
         return found
 
-    def ends(found: Interval) -> Ends:
-        return found.value, found.low, found.high
-
-    return Share(
-        kind=kind,
-        calls=len(seen),
-        cases=len(by_case),
-        same=ends(of_measure(same, mean, (0.0, 1.0), ratio=True)),
-        spread=ends(of_measure(spread, mean, (0.0, 1.0), ratio=True)),
-        further=ends(of_difference(spread, same, mean, (0.0, 1.0), ratio=True)),
-    )
+    further = of_difference(spread, same, mean, (0.0, 1.0), ratio=True)
+    known = (of_measure(same, mean, (0.0, 1.0), ratio=True), of_measure(spread, mean, (0.0, 1.0), ratio=True), further)
+    ends = {
+        name: (one.value, one.low, one.high) for name, one in zip(("same", "spread", "further"), known, strict=True)
+    }
+    return Share(kind=kind, calls=len(seen), cases=len(by_case), **ends)
 
 
 def _versions(house: Hearings, calls: Iterable[Called]) -> tuple[str, ...]:

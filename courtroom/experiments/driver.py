@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
+from operator import add
 from typing import TYPE_CHECKING, Any
 
 from courtroom.engine.batcher import Batcher
@@ -43,6 +44,10 @@ GIVEN_UP = 5
 """An arm whose first so many cells all fail is given up: its other cells fail at once, and the other arms go on."""
 
 
+Took = tuple[float, ...]
+"""Calls, tokens and US dollars."""
+
+
 @dataclass
 class DrivenExperiment:
     """What this process knows of an experiment that it drives. Used on the loop alone."""
@@ -55,9 +60,9 @@ class DrivenExperiment:
     """Writes what a cell has come to."""
     to_train: Counter[int] = field(default_factory=Counter)
     """How many cases each arm is still to learn from."""
-    spent: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Calls, tokens and US dollars of all cells that have ended."""
-    dearest: dict[int, tuple[float, float, float]] = field(default_factory=dict)
+    spent: Took = (0.0, 0.0, 0.0)
+    """By all cells that have ended."""
+    dearest: dict[int, Took] = field(default_factory=dict)
     """The most of each that a cell of an arm took: what its next one is taken to take."""
     open: Counter[int] = field(default_factory=Counter)
     """How many cells of each arm are under way."""
@@ -74,11 +79,11 @@ class DrivenExperiment:
     def experiment(self) -> Experiment:
         return self.kept.experiment
 
-    def spend(self, arm: int, took: tuple[float, float, float], cells: int = 1) -> None:
+    def spend(self, arm: int, took: Took, cells: int = 1) -> None:
         """Cells of an arm have ended and took so many calls, tokens and US dollars together."""
         before = self.dearest.get(arm, (0.0, 0.0, 0.0))
-        self.dearest[arm] = _each(lambda most, new: max(most, new / cells), before, took)
-        self.spent = _each(lambda before, new: before + new, self.spent, took)
+        self.dearest[arm] = tuple(max(most, new / cells) for most, new in zip(before, took, strict=True))
+        self.spent = tuple(map(add, self.spent, took))
 
 
 class ExperimentDriver:
@@ -131,8 +136,6 @@ class ExperimentDriver:
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         self._house.runner.do(work).result()
-
-    # --- on the loop ----------------------------------------------------------------------------------------
 
     # What runs here is given the runner: asking the courthouse for it waits for the lock under which it is closed,
     # and closing waits for this loop.
@@ -232,8 +235,6 @@ class ExperimentDriver:
                 await self._resume(experiment, runner)
             else:
                 await asyncio.sleep(BEAT_S)  # another process drives it
-
-    # --- one cell -------------------------------------------------------------------------------------------
 
     def _begun(self, experiment: str, cluster: DaskCells | None) -> tuple[DrivenExperiment, list[StoredCell]]:
         """What was done of an experiment before, and its cells that are not done."""
@@ -359,7 +360,7 @@ class ExperimentDriver:
         await self._fail(state.kept.id, cell, reason)
 
     async def _fail(self, experiment: str, cell: StoredCell, reason: str) -> None:
-        await self._house.writer.do(lambda: self.store.fail(experiment, cell.number, reason))
+        await self._house.writer.do(lambda: self.store.conclude(experiment, cell.number, None, reason))
 
 
 def _room(state: DrivenExperiment, cell: StoredCell, under_way: int) -> bool:
@@ -407,9 +408,3 @@ def _amount(name: str, value: float) -> str:
     if name == "US$":
         return f"US$ {value:.4g}"
     return f"1 {name.removesuffix('s')}" if round(value) == 1 else f"{value:,.0f} {name}"
-
-
-def _each(
-    work: Callable[[float, float], float], a: tuple[float, float, float], b: tuple[float, float, float]
-) -> tuple[float, float, float]:
-    return work(a[0], b[0]), work(a[1], b[1]), work(a[2], b[2])

@@ -86,7 +86,8 @@ def findings(
         specification: its hash as it is now.
         prompts: their hash as they are now.
     """
-    found = [(one, _pair(one, pairs)) for one in lock.hypotheses]
+    by_arms = {(pair.measure.name, frozenset((pair.a, pair.b))): pair for pair in reversed(pairs)}
+    found = [(one, by_arms.get((one.measure, frozenset((one.arm, one.than))))) for one in lock.hypotheses]
     tested = [(one, pair) for one, pair in found if pair and pair.cases >= one.cases]
     corrected = dict(zip([one for one, _ in tested], holm([pair.tested.p for _, pair in tested]), strict=True))
     told = []
@@ -120,9 +121,3 @@ def _judged(one: Hypothesis, pair: Pair, p: float) -> Finding:
     )
     reason = f"Difference {gap:.3g} in its direction{interval}; p {p:.3g}; {pair.cases:,} cases."
     return Finding(hypothesis=one, state=state, reason=reason, p=p)
-
-
-def _pair(one: Hypothesis, pairs: Sequence[Pair]) -> Pair | None:
-    return next(
-        (pair for pair in pairs if pair.measure.name == one.measure and {pair.a, pair.b} == {one.arm, one.than}), None
-    )

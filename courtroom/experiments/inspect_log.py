@@ -22,8 +22,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from courtroom.datasets.packing import outcome_of
-from courtroom.datasets.packing import text_of as words_of
+from courtroom.datasets.row import outcome_of
+from courtroom.datasets.row import text_of as words_of
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called
 from courtroom.engine.record import Record
@@ -60,27 +60,15 @@ def recorded_calls(record: Record, answers: AnswerStore) -> Iterator[RecordedCal
     for call in record.calls:
         ended = record.times[call.path]
         start = max(began.get(call.stage, ended - call.latency_s), ended - call.latency_s)
-        key = call.keys[-1] if call.keys else ""
+        messages, reply = (answers.request(call.keys[-1]), answers.reply(call.keys[-1])) if call.keys else ((), None)
         member = record.member(call.member)
-        yield RecordedCall(
-            call,
-            min(start, ended),
-            ended,
-            answers.request(key) if key else (),
-            answers.reply(key) if key else None,
-            member.spec if member else None,
-        )
+        yield RecordedCall(call, min(start, ended), ended, messages, reply, member.spec if member else None)
 
 
 def spans_of(record: Record) -> tuple[dict[str, float], dict[str, float]]:
     """When each stage began, and when it ended or was last heard of, by its path."""
-    began: dict[str, float] = {}
-    ended: dict[str, float] = {}
-    for at, event in record.events:
-        if event.stage:
-            began.setdefault(event.stage, at)
-            ended[event.stage] = at
-    return began, ended
+    ended = {event.stage: at for at, event in record.events if event.stage}
+    return {event.stage: at for at, event in reversed(record.events) if event.stage}, ended
 
 
 def texts_of(message: Message) -> list[str]:
@@ -110,13 +98,10 @@ def write_logs(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for arm in results.arms:
-            log = log_of(results, arm, record, answers)
-            if log is None:
-                continue
-            made = log.eval.created[:19].replace(":", "-")
-            path = folder / f"{made}_{_slug(log.eval.task)}_{log.eval.task_id}.eval"
-            write_eval_log(log, path)
-            written.append(path)
+            if log := log_of(results, arm, record, answers):
+                made = log.eval.created[:19].replace(":", "-")
+                written.append(folder / f"{made}_{_slug(log.eval.task)}_{log.eval.task_id}.eval")
+                write_eval_log(log, written[-1])
     except OSError as error:
         raise CourtroomError(f"{folder} can't be written to: {error.strerror}. Name another with --to.") from error
     return written
@@ -232,9 +217,7 @@ def _events(record: Record, said: Sequence[RecordedCall]) -> list[Any]:
         span = _digest(record.run.id, stage.path)
         opened = at(began[stage.path], f"{stage.path}/begin")
         found.append(SpanBeginEvent(id=span, span_id=span, name=stage.name, type=stage.stage_kind, **opened))
-        for one in said:
-            if one.call.stage != stage.path:
-                continue
+        for one in (one for one in said if one.call.stage == stage.path):
             sent = [
                 kinds[message.role](
                     content=[ContentText(text=part) for part in texts_of(message)],
@@ -244,13 +227,11 @@ def _events(record: Record, said: Sequence[RecordedCall]) -> list[Any]:
             ]
             output = ModelOutput.from_content(one.call.answered or one.call.model, _said(one))
             output.usage, output.time, output.error = _used(one), one.call.latency_s, one.call.error or None
-            config = (
-                GenerateConfig(temperature=one.spec.temperature, max_tokens=one.spec.max_tokens) if one.spec else None
-            )
+            asked = {"temperature": one.spec.temperature, "max_tokens": one.spec.max_tokens} if one.spec else {}
             found.append(
                 ModelEvent(
                     **at(one.began, one.call.path), span_id=span, model=one.call.model, role=one.call.member, input=sent,
-                    tools=[], tool_choice="none", config=config or GenerateConfig(), output=output,
+                    tools=[], tool_choice="none", config=GenerateConfig(**asked), output=output,
                     error=one.call.error or None, completed=_when(one.ended), working_time=one.call.latency_s,
                     cache="read" if one.call.source == "recorded" else None,
                     metadata={"path": one.call.path, "task": one.call.task},
@@ -275,22 +256,18 @@ def _used(one: RecordedCall) -> Any:
 
 def _usage(several: Sequence[dict[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for usage in several:
-        for model, used in usage.items():
-            found[model] = found[model] + used if model in found else used
+    for model, used in (pair for usage in several for pair in usage.items()):
+        found[model] = found[model] + used if model in found else used
     return found
 
 
 def _scores(row: CellRow, measures: Sequence[Measure]) -> dict[str, Any] | None:
     from inspect_ai.scorer import Score
 
-    scored = row.scored
-    if scored is None:
+    if (scored := row.scored) is None:
         return None
     values = {one.name: one.each(scored) for one in measures if one.each is not None}
-    return {
-        name: Score(value=value, answer=scored.outcome.outcome) for name, value in values.items() if value is not None
-    }
+    return {name: Score(value=one, answer=scored.outcome.outcome) for name, one in values.items() if one is not None}
 
 
 def _totals(results: ExperimentResults, arm: str) -> list[Any]:
@@ -304,16 +281,10 @@ def _totals(results: ExperimentResults, arm: str) -> list[Any]:
                 group = None if line.group == ALL else line.group
                 named = {"value": one.value, "low_95": one.low, "high_95": one.high}
                 known = {name: value for name, value in named.items() if value == value}
-                scores.append(
-                    EvalScore(
-                        name=measure.name if group is None else f"{measure.name} on {group}",
-                        scorer=measure.name,
-                        metrics={
-                            name: EvalMetric(name=name, value=value, group=group) for name, value in known.items()
-                        },
-                        metadata={"title": measure.title, "source": measure.source},
-                    )
-                )
+                metrics = {name: EvalMetric(name=name, value=value, group=group) for name, value in known.items()}
+                told = {"title": measure.title, "source": measure.source}
+                name = measure.name if group is None else f"{measure.name} on {group}"
+                scores.append(EvalScore(name=name, scorer=measure.name, metrics=metrics, metadata=told))
     return scores
 
 

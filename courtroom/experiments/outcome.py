@@ -61,13 +61,19 @@ def of_record(record: Record) -> Outcome:
     assert verdict is not None
     last = list(record.ballots.values())[-1] if record.ballots else {}
     prompt, completion = record.tokens
+    found = (
+        tuple(hit.id for hit in one.hits)
+        for one in record.retrievals
+        if isinstance(one.query, Search) and one.query.collection in EARLIER
+    )
+    looked_up = next(found, None)  # by its first search among earlier cases: a second instance searches again
     return Outcome(
         outcome=verdict.outcome,
         counts=verdict.counts,
         first=next((tally.counts for tally in record.tallies.values()), {}),
         details=verdict.details,
         votes={member: vote.choice for member, vote in last.items()},
-        looked_up=_looked_up(record),
+        looked_up=looked_up,
         rounds=len(record.tallies),
         calls=len(record.calls),
         asked=record.asked,
@@ -86,7 +92,10 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
     What can't be read as an answer is kept as it was given; measures take it for none, except for those that read raw answers.
     `took`: `cost`, `latency_s` and the like, where they are known.
     """
-    loaded = _loaded(answer)
+    try:
+        loaded = json.loads(answer)
+    except ValueError:
+        loaded = None
     given = loaded if isinstance(loaded, dict) else {}
     read = Outcome(raw=answer, **took)
     if isinstance(case, Dispute):
@@ -100,8 +109,13 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
         return read.model_copy(update={"outcome": label or "", "details": {"results": results}})
     if isinstance(case, Document):
         return read.model_copy(update={"outcome": "A summary", "details": {"summary": answer}})
-    if isinstance(case, CriminalCase) and (ranked := _ranking(given.get("ranking") if given else loaded)) is not None:
-        return read.model_copy(update={"outcome": "A ranking", "looked_up": ranked})
+    ranked = given.get("ranking") if given else loaded  # ids, the most relevant first
+    if (
+        isinstance(case, CriminalCase)
+        and isinstance(ranked, list)
+        and all(isinstance(one, str | int) for one in ranked)
+    ):
+        return read.model_copy(update={"outcome": "A ranking", "looked_up": tuple(map(str, ranked))})
     if isinstance(case, CriminalCase) and given:
         details = given if {"judgment", "choice", "amount"} & given.keys() else {"judgment": given}
         return read.model_copy(update={"outcome": answer[:80], "details": details})
@@ -111,28 +125,6 @@ def of_text(case: Case, answer: str, **took: Any) -> Outcome:
 def same(answer: str, choices: Sequence[str]) -> str | None:
     """The choice that is meant: case, quotation marks, hyphens and full stops do not matter."""
     return next((choice for choice in choices if folded(choice) == folded(answer)), None)
-
-
-def _looked_up(record: Record) -> tuple[str, ...] | None:
-    """By its first search among earlier cases: a second instance searches again."""
-    for one in record.retrievals:
-        if isinstance(one.query, Search) and one.query.collection in EARLIER:
-            return tuple(hit.id for hit in one.hits)
-    return None
-
-
-def _ranking(found: Any) -> tuple[str, ...] | None:
-    """A list of ids, the most relevant first; None where it is none."""
-    if not isinstance(found, list) or not all(isinstance(one, str | int) for one in found):
-        return None
-    return tuple(map(str, found))
-
-
-def _loaded(answer: str) -> Any:
-    try:
-        return json.loads(answer)
-    except ValueError:
-        return None
 
 
 CASE, ITEM = ("case", "id", "row"), "item"
@@ -174,9 +166,8 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
             raise CourtroomError(f"{path.name}, line {number}: it holds no fields. Write one object a line.")
         place = line.get(ITEM)
         case = f"{path.stem}-{place}" if place not in (None, "") else _field(line, CASE)
-        answer = next(
-            (line[name] for name in ANSWER if line.get(name) is not None), None
-        )  # "" is an answer: an abstention
+        # An empty text is an answer: an abstention.
+        answer = next((line[name] for name in ANSWER if line.get(name) is not None), None)
         if case is None or answer is None:
             missing, names = ("case", (*CASE, ITEM)) if case is None else ("answer", ANSWER)
             raise CourtroomError(
@@ -232,25 +223,19 @@ def _lines(path: Path) -> Iterator[tuple[int, Any]]:
             if path.suffix in (".csv", ".tsv"):
                 rows = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
                 for number, row in enumerate(rows, start=2):
-                    yield (
-                        number,
-                        {name: cell_text(cell) if isinstance(cell, str) else cell for name, cell in row.items()},
-                    )
+                    yield number, {name: cell_text(one) if isinstance(one, str) else one for name, one in row.items()}
             elif path.suffix == ".json":
                 yield from enumerate(json.load(file), start=1)
             else:
                 for number, line in enumerate(file, start=1):
-                    if line.strip():
-                        yield number, _parsed(line, path.name, number)
+                    if not line.strip():
+                        continue
+                    try:
+                        yield number, json.loads(line)
+                    except ValueError as error:
+                        raise CourtroomError(f"{path.name}, line {number}: it is no JSON. {error}") from error
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CourtroomError(f"{path} can't be read: {error}.") from error
-
-
-def _parsed(line: str, name: str, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except ValueError as error:
-        raise CourtroomError(f"{name}, line {number}: it is no JSON. {error}") from error
 
 
 def _field(line: Mapping[str, Any], names: tuple[str, ...]) -> Any:

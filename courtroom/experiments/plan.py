@@ -1,13 +1,18 @@
-"""From an experiment to its cells: case by arm by repeat, with the id of each run. All is tried before anything is asked.
+"""From an experiment to its cells: case by arm by repeat, with the id of each run. All is tried before anything is asked,
+and what it will take is estimated by rehearsing some of them.
 
 Each arm that learns teaches a memory of its own first, which is named when it has; tests see it frozen under that name. A store has
 one memory. It is kept under a name before the first arm trains, and brought back after each.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import count
+import random
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count, product
 from pathlib import Path
+from statistics import median
 from typing import Literal
 
 from pydantic import ValidationError
@@ -16,7 +21,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.datasets import Row
 from courtroom.engine.changes import changed, value_at
-from courtroom.engine.procedure import Learns, Procedure
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError
@@ -25,6 +30,8 @@ from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, 
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.hearings import Hearings
 from courtroom.knowledge.lessons import NOTHING
+from courtroom.models.request import Reply
+from courtroom.models.spec import OFFLINE
 from courtroom.strict import Strict
 
 Phase = Literal["train", "test"]
@@ -84,10 +91,6 @@ def run_id(experiment: Experiment, arm: int, row: str, repeat: int, phase: Phase
     return f"cell-{hashlib.sha256(what.encode()).hexdigest()[:16]}"
 
 
-def overlap(tested: Iterable[str], trained: Iterable[str]) -> frozenset[str]:
-    return frozenset(tested) & frozenset(trained)
-
-
 def parent_of(experiment: Experiment, house: Hearings) -> Record | None:
     """The run whose forks the arms are; None where the cases are a dataset's. Raises `CourtroomError`: it is not there, or has no verdict yet."""
     run = experiment.dataset.run
@@ -107,15 +110,7 @@ def rows_of(house: Hearings, cases: Cases) -> Iterator[Row]:
     if cases.run:
         case = house.record(cases.run).case
         return iter([Row(id=case.id, case=case)])
-    return house.datasets.rows(
-        cases.name,
-        version=cases.version,
-        split=cases.split,
-        ids=cases.ids,
-        limit=cases.limit,
-        sample=cases.sample,
-        seed=cases.seed,
-    )
+    return house.datasets.rows(**cases.model_dump(exclude={"run"}))
 
 
 def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
@@ -125,30 +120,21 @@ def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
     info = house.datasets.info(experiment.dataset.name, experiment.dataset.version)
     given = answers(experiment)
     known = {row for _, row in house.datasets.columns(info.name, info.version, ("id",))} if given else set()
-    arms = tuple(
-        arm.model_copy(update={"digest": digest(given[place]), "unknown": len(given[place].keys() - known)})
-        if place in given
-        else arm
-        for place, arm in enumerate(experiment.arms)
-    )
-    # Where the file lies is no part of what it says.
-    arms = tuple(
-        arm.model_copy(update={"predictions": Path(arm.predictions).name}) if arm.predictions else arm for arm in arms
-    )
+    arms = list(experiment.arms)
+    for place, told in given.items():  # where the file lies is no part of what it says
+        exact = {"digest": digest(told), "unknown": len(told.keys() - known)}
+        arms[place] = arms[place].model_copy(update={**exact, "predictions": Path(arms[place].predictions).name})
     dataset = experiment.dataset.model_copy(update={"version": info.version})
     rules = experiment.knowledge
     if rules.dataset:
         rules = rules.model_copy(update={"version": house.datasets.info(rules.dataset, rules.version).version})
-    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": arms}), info.kind
+    return experiment.model_copy(update={"dataset": dataset, "knowledge": rules, "arms": tuple(arms)}), info.kind
 
 
 def answers(experiment: Experiment) -> dict[int, Answers]:
     """The predictions of the arms that have any, by the arm's place."""
-    return {
-        place: answers_of(Path(arm.predictions), arm.model)
-        for place, arm in enumerate(experiment.arms)
-        if arm.predictions
-    }
+    arms = enumerate(experiment.arms)
+    return {place: answers_of(Path(arm.predictions), arm.model) for place, arm in arms if arm.predictions}
 
 
 def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
@@ -234,7 +220,7 @@ def planned(
             f"{unlearned.name}: the arm “{unlearned.memory_of}”, whose memory it is to see, does not learn."
         )
     same = teaches is not None and teaches.name == experiment.dataset.name
-    if same and (both := overlap(tested, trained)) and not experiment.knowledge.test_on_trained:
+    if same and (both := {*tested} & {*trained}) and not experiment.knowledge.test_on_trained:
         raise CourtroomError(
             f"{len(both)} cases are both trained on and tested, such as {sorted(both)[0]}. Choose splits that share none, "
             "or set knowledge.test_on_trained = true."
@@ -257,7 +243,7 @@ class Training:
 
     def __init__(self, experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
         self._experiment, self._setups, self._house = experiment, setups, house
-        self._learns = {place: _learns(experiment, place, house.procedures) for place in setups}
+        self._learns = {place: house.procedures[experiment.arms[place].procedure].learns for place in setups}
 
     @property
     def arms(self) -> tuple[int, ...]:
@@ -334,5 +320,146 @@ def _named(experiment: Experiment, what: str) -> str:
     return f"{experiment.name[:40]}-{experiment.digest[:8]}-{what}"
 
 
-def _learns(experiment: Experiment, place: int, procedures: Mapping[str, Procedure]) -> Learns | None:
-    return procedures[experiment.arms[place].procedure].learns
+REHEARSED = 12
+"""Cases whose cells are rehearsed under every arm and repeat; the others are taken to be like them. So too of a training."""
+
+
+SECONDS_A_CALL = 4.0
+"""What a call of a language model is taken to last."""
+SECONDS_A_CELL = 0.03
+"""What a cell takes beside its calls: each is put on record."""
+
+
+@dataclass(frozen=True)
+class ArmEstimate:
+    """What one arm will take, its training included."""
+
+    arm: str
+    cells: int
+    training: int
+    """Those of the cells that only teach."""
+    calls: int
+    """Calls asked anew."""
+    tokens: int
+    money: float | None
+    """US dollars; None where a price is not known."""
+    seconds: float
+    """Were it run alone."""
+
+
+@dataclass(frozen=True)
+class ExperimentEstimate:
+    """What all arms will take."""
+
+    cells: int
+    training: int
+    """Those of the cells that only teach."""
+    rehearsed: int
+    """Cells that were rehearsed; the others are taken to be like them."""
+    calls: int
+    shared: int
+    """Calls that are not asked because another cell asks the same, or the answer is on record."""
+    tokens: int
+    money: float | None
+    seconds: float
+    """With each call of a language model at `SECONDS_A_CALL`, and the offline model as fast as it was in the rehearsal."""
+    arms: tuple[ArmEstimate, ...]
+
+
+@dataclass
+class _Taken:
+    """What was rehearsed of one arm in one phase, and by how much more there will be."""
+
+    more: float
+    cells: int
+    asked: int = 0
+    shared: int = 0
+    tokens: int = 0
+    money: float | None = 0.0
+    lasted: list[float] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """What all of its cells last. By the median: what is loaded once is no part of each."""
+        return median(self.lasted or [0.0]) * self.cells
+
+
+def estimate(
+    experiment: Experiment, kind: str, house: Hearings, progress: Callable[[int, int], None]
+) -> ExperimentEstimate:
+    """An estimate; nothing is asked of any language model or put on record.
+
+    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet. `progress`: is
+    called with how many cells are rehearsed, and of how many.
+    """
+    setups, parent = check(experiment, kind, house), parent_of(experiment, house)
+    training = Training(experiment, setups, house)
+    of: dict[Phase, dict[int, Setup]] = {
+        "train": {place: training.trains(place) for place in training.arms},
+        "test": {place: training.rehearses(place) for place in setups},
+    }
+    cases: dict[Phase, Cases] = {"train": experiment.teaches or experiment.dataset, "test": experiment.dataset}
+    tests = {place: experiment.repeats_of(place) for place in setups}
+    repeats: dict[Phase, dict[int, int]] = {"train": dict.fromkeys(of["train"], 1), "test": tests}
+    known: dict[str, Reply] = {}
+    taken: dict[tuple[int, Phase], _Taken] = {}
+    chosen = {phase: _chosen(cases[phase], house) for phase in of if of[phase]}
+    total = sum(len(rows) * sum(repeats[phase].values()) for phase, (rows, _) in chosen.items())
+    done = 0
+    for phase, (rows, many) in chosen.items():
+        more = many / len(rows) if rows else 0.0
+        taken |= {(place, phase): _Taken(more, many * repeats[phase][place]) for place in of[phase]}
+        places = [(place, repeat) for place, many in repeats[phase].items() for repeat in range(many)]
+        for row, (place, repeat) in product(rows, places):
+            progress(done, total)
+            arm, one, seed = experiment.arms[place], taken[place, phase], experiment.seed(place, repeat)
+            done += 1
+            if is_parent(arm, seed, parent):
+                continue
+            began = time.perf_counter()
+            case, setup = row.case.without(*arm.without), of[phase][place]
+            found = house.estimate(arm.procedure, case, setup, seed, experiment.dataset.run or None, known)
+            # As many calls are under way as the model's limit and the experiment's allow.
+            together = min(experiment.at_once, setup.model.concurrency)
+            online = sum(load.calls for load in found.loads if load.model != OFFLINE)
+            one.lasted.append(SECONDS_A_CELL + time.perf_counter() - began + online * SECONDS_A_CALL / together)
+            one.asked += found.calls - found.on_record
+            one.shared += found.on_record
+            one.tokens += sum(load.prompt_tokens + load.completion_tokens for load in found.loads)
+            price = house.price(found)
+            one.money = None if price is None or one.money is None else one.money + price
+    progress(total, total)
+    arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
+    prices = [arm.money for arm in arms]
+    return ExperimentEstimate(
+        cells=sum(arm.cells for arm in arms),
+        training=sum(arm.training for arm in arms),
+        rehearsed=total,
+        calls=sum(arm.calls for arm in arms),
+        shared=round(sum(one.shared * one.more for one in taken.values())),
+        tokens=sum(arm.tokens for arm in arms),
+        money=None if None in prices else sum(price for price in prices if price is not None),
+        seconds=sum(arm.seconds for arm in arms),
+        arms=arms,
+    )
+
+
+def _arm(name: str, place: int, taken: dict[tuple[int, Phase], _Taken]) -> ArmEstimate:
+    both = [one for (of, _), one in taken.items() if of == place]
+    prices = [None if one.money is None else one.money * one.more for one in both]
+    return ArmEstimate(
+        name,
+        sum(one.cells for one in both),
+        taken[place, "train"].cells if (place, "train") in taken else 0,
+        round(sum(one.asked * one.more for one in both)),
+        round(sum(one.tokens * one.more for one in both)),
+        None if None in prices else sum(price for price in prices if price is not None),
+        sum(one.seconds for one in both),
+    )
+
+
+def _chosen(cases: Cases, house: Hearings) -> tuple[list[Row], int]:
+    """The rows that are rehearsed, and how many there are in all."""
+    ids = [row.id for row in rows_of(house, cases)]
+    some = set(ids if len(ids) <= REHEARSED else random.Random(0).sample(ids, REHEARSED))
+    return [row for row in rows_of(house, cases) if row.id in some], len(ids)

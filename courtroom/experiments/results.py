@@ -56,10 +56,7 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
     done = {arm.name: {row.row for row in rows if row.arm == arm.name and row.outcome} for arm in experiment.arms}
     every = set().union(*done.values())
     structured = any(measure.name in {one.name for one in CRIMINAL} for measure in measures)
-    unreadable = {arm.name: 0 for arm in experiment.arms}
-    for row in rows:
-        if (scored := row.scored) and not readable(scored, structured):
-            unreadable[row.arm] += 1
+    unreadable = Counter(row.arm for row in rows if (one := row.scored) and not readable(one, structured))
     return tuple(
         Account(
             arm=arm.name,
@@ -156,22 +153,21 @@ def _constant(rows: Sequence[Scored]) -> list[Scored]:
     juries = [row.case.jury for row in rows if isinstance(row.case, Dispute) and row.case.jury]
     if labels:
         label = labels.most_common(1)[0][0]
-        return [_with(row, Outcome(outcome=label, details={"results": _results(row, label)})) for row in rows]
+        return [
+            Scored(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
+            for row in rows
+        ]
     if juries:
         winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
         share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
         counts = {"buyer": round(1_000 * share), "seller": 1_000 - round(1_000 * share)}
-        return [_with(row, Outcome(outcome=winner, counts=counts)) for row in rows]
+        return [Scored(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
     return []
 
 
 def _results(row: Scored, label: str) -> list[dict[str, str]]:
     assert isinstance(row.case, LabelledTask)
     return [{"id": item.id, "label": label} for item in row.case.items]
-
-
-def _with(row: Scored, outcome: Outcome) -> Scored:
-    return Scored(row.case, row.category, outcome)
 
 
 @dataclass(frozen=True)
@@ -257,7 +253,6 @@ class ExperimentResults:
 
     @cached_property
     def groups(self) -> Mapping[tuple[str, str], tables.ArmGroup]:
-        """The done cells by arm and group of cases."""
         return tables.grouped(self.rows, self.kept.experiment.by_category)
 
     @cached_property
@@ -287,7 +282,6 @@ class ExperimentResults:
 
     @cached_property
     def steady(self) -> Mapping[str, Steady]:
-        """Consistency and agreement, by arm."""
         groups = [self.groups.get((arm, tables.ALL)) for arm in self.arms]
         found = {}
         for arm, group, before in zip(self.arms, groups, [None, *groups], strict=False):
@@ -339,37 +333,24 @@ class ExperimentResults:
         return breakdown(self._of(group), self.arms, measure, known[feature])
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data, for `--json`."""
         experiment = self.kept.experiment
         return {
             "experiment": self.kept.id,
-            "status": self.kept.status,
-            "reason": self.kept.reason,
+            **_named(self.kept, "status", "reason"),
             "dataset": experiment.dataset.name,
             "version": experiment.dataset.version,
-            "cells": {
-                state: sum(row.state == state for row in self.rows) for state in ("done", "failed", "waiting")
-            },  # fmt: skip
+            "cells": {one: sum(row.state == one for row in self.rows) for one in ("done", "failed", "waiting")},
             "failures": [{"arm": arm, "reason": reason, "cells": number} for arm, reason, number in self.failures],
             "lines": [
-                {
-                    "arm": line.arm,
-                    "group": line.group,
-                    "cases": line.cases,
-                    "values": {name: _as_list(one) for name, one in line.values.items()},
-                    "counts": line.counts,
-                }
+                _named(line, "arm", "group", "cases")
+                | {"values": {name: _as_list(one) for name, one in line.values.items()}, "counts": line.counts}
                 for line in self.table.lines
             ],
-            "guesses": [{"name": one.name, "group": one.group, "values": one.values} for one in self.table.guesses],
-            "spent": {
-                arm: {"calls": one.calls, "tokens": one.tokens, "cost": one.cost, "failed": one.failed}
-                for arm, one in self.table.spent.items()
-            },
+            "guesses": [_named(one, "name", "group", "values") for one in self.table.guesses],
+            "spent": {arm: _named(one, "calls", "tokens", "cost", "failed") for arm, one in self.table.spent.items()},
             "steady": {
                 arm: {
-                    "consistency": one.consistency,
-                    "agreement": one.agreement,
+                    **_named(one, "consistency", "agreement"),
                     "before": {"t": one.before.statistic, "p": one.before.p} if one.before else None,
                     "repeats": {"q": one.repeats.statistic, "p": one.repeats.p, "draws": one.repeats.draws}
                     if one.repeats
@@ -389,20 +370,18 @@ class ExperimentResults:
                     "arms": [pair.a, pair.b],
                     "difference": _as_list(pair.difference),
                     "cases": pair.cases,
-                    "test": pair.tested.test,
-                    "draws": pair.tested.draws,
-                    "p": pair.tested.p,
-                    "corrected": pair.corrected,
-                    "holds": pair.holds,
-                    "knowable": pair.knowable,
-                    "effect": pair.effect,
-                    "needed": pair.needed,
-                    "others": [{"test": one.test, "statistic": one.statistic, "p": one.p} for one in pair.others],
+                    **_named(pair.tested, "test", "draws", "p"),
+                    **_named(pair, "corrected", "holds", "knowable", "effect", "needed"),
+                    "others": [_named(one, "test", "statistic", "p") for one in pair.others],
                     "sentence": tables.sentence(pair),
                 }
                 for pair in self.pairs
             ],
         }
+
+
+def _named(thing: object, *names: str) -> dict[str, Any]:
+    return {name: getattr(thing, name) for name in names}
 
 
 def _as_list(interval: Interval) -> list[float | None]:

@@ -11,11 +11,10 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
 from courtroom.experiments.driver import ExperimentDriver
-from courtroom.experiments.estimate import ExperimentEstimate, estimate
 from courtroom.experiments.hypotheses import Lock, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
-from courtroom.experiments.plan import Phase, Training
+from courtroom.experiments.plan import ExperimentEstimate, Phase, Training, estimate
 from courtroom.experiments.results import ExperimentResults, accounts, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
@@ -34,8 +33,6 @@ class Experiments:
         self.what_ifs = WhatIfs(house)
         self._house = house
         self._driver = ExperimentDriver(store, house)
-
-    # --- before ---------------------------------------------------------------------------------------------
 
     @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
@@ -93,8 +90,6 @@ class Experiments:
         """The experiment with the matched controls of these arms added. Raises `CourtroomError`: an arm is no panel."""
         return with_controls(experiment, self._house.procedures, lambda tried: self.estimate(tried).tokens, of)
 
-    # --- steering -------------------------------------------------------------------------------------------
-
     @needs(Access.RUN)
     def go(self, name: str, keys: Mapping[str, str] | None = None) -> str:
         """Start the remaining cells; the experiment's id. `keys`: what the person typed who starts it; see `Runner.go`. On a
@@ -130,14 +125,11 @@ class Experiments:
 
     def resting_on(self, dataset: str, version: str | None = None) -> list[str]:
         """The ids of experiments whose cases are of a dataset, or of one version of it, newest first."""
+        every = ((one.id, (one.experiment.dataset, one.experiment.teaches)) for one in self.store.experiments())
         return [
-            one.id
-            for one in self.store.experiments()
-            if any(
-                cases.name == dataset and version in (None, cases.version)
-                for cases in (one.experiment.dataset, one.experiment.teaches)
-                if cases
-            )
+            name
+            for name, both in every
+            if any(one and one.name == dataset and version in (None, one.version) for one in both)
         ]
 
     @needs(Access.RUN)
@@ -204,8 +196,6 @@ class Experiments:
         self.store.replace(now.model_copy(update={"canaries": (*now.canaries, found)}))
         return found
 
-    # --- after ----------------------------------------------------------------------------------------------
-
     def rows(self, name: str, phase: Phase = "test") -> list[CellRow]:
         """Every cell that counts in the table, with its case and what it came to so far; or every cell that only teaches. Raises
         `CourtroomError`: the dataset's version is not there any more."""
@@ -220,25 +210,20 @@ class Experiments:
         experiment, datasets = kept.experiment, self._house.datasets
         dataset = experiment.dataset
         chosen = (phase == "train" and experiment.teaches) or dataset
-        rows = {row.id: (row.case, row.category) for row in plan.rows_of(self._house, chosen)}
+        rows = {row.id: row for row in plan.rows_of(self._house, chosen)}
         relevance = {} if dataset.run else datasets.relevance(dataset.name, dataset.version)
-        outcomes = {(experiment.arms[cell.arm].name, cell.row, cell.repeat): cell.outcome for cell in cells}
+        names = [arm.name for arm in experiment.arms]
+        outcomes = {(names[cell.arm], cell.row, cell.repeat): cell.outcome for cell in cells}
         return [
             CellRow(
-                number=cell.number,
-                arm=experiment.arms[cell.arm].name,
-                row=cell.row,
-                case=rows[cell.row][0],
-                category=rows[cell.row][1],
-                repeat=cell.repeat,
+                **{name: getattr(cell, name) for name in ("number", "row", "repeat", "state", "reason")},
+                arm=names[cell.arm],
+                case=rows[cell.row].case,
+                category=rows[cell.row].category,
                 run=cell.run or dataset.run,
-                state=cell.state,
-                reason=cell.reason,
                 outcome=_of_rows(cell.outcome, dataset.name),
                 relevance=relevance.get(cell.row, {}),
-                single=outcomes.get(
-                    (experiment.gain_over.get(experiment.arms[cell.arm].name, ""), cell.row, cell.repeat)
-                ),
+                single=outcomes.get((experiment.gain_over.get(names[cell.arm], ""), cell.row, cell.repeat)),
             )
             for cell in cells
         ]

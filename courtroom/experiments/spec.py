@@ -223,7 +223,10 @@ def read_toml(path: Path) -> Experiment:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CourtroomError(f"{path} can't be read as an experiment: {error}.") from error
-    values["arms"] = [_beside(arm, path.parent) for arm in values.pop("arm", [])]
+    values["arms"] = list(values.pop("arm", []))
+    for arm in values["arms"]:
+        if isinstance(arm, dict) and isinstance(arm.get("predictions"), str):
+            arm["predictions"] = str(path.parent / arm["predictions"])
     values["hypotheses"] = values.pop("hypothesis", [])
     if isinstance(values.get("dataset"), str):
         values["dataset"] = {"name": values["dataset"]}
@@ -245,21 +248,12 @@ def as_toml(experiment: Experiment) -> str:
     tables = {name: values.pop(name) for name in list(values) if isinstance(values[name], dict)}
     lines = [f"{name} = {_value(value)}" for name, value in values.items()]
     for name, table in tables.items():
-        lines += [
-            "",
-            f"[{name}]",
-            *(f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None),
-        ]
+        lines += ["", f"[{name}]"]
+        lines += [f"{_key(key)} = {_value(value)}" for key, value in table.items() if value is not None]
     for name, rows in several.items():
         for row in rows:
             lines += ["", f"[[{name}]]", *(f"{key} = {_value(value)}" for key, value in row.items())]
     return "\n".join(lines) + "\n"
-
-
-def _beside(arm: Any, folder: Path) -> Any:
-    if isinstance(arm, dict) and isinstance(arm.get("predictions"), str):
-        return {**arm, "predictions": str(folder / arm["predictions"])}
-    return arm
 
 
 def _value(value: Any) -> str:
@@ -280,11 +274,7 @@ def _key(key: str) -> str:
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(_escaped(sign) for sign in escaped) + '"'
-
-
-def _escaped(sign: str) -> str:
-    return sign if sign >= " " and sign != "\x7f" else f"\\u{ord(sign):04x}"
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda sign: f"\\u{ord(sign[0]):04x}", escaped) + '"'
 
 
 def adapted(
@@ -328,7 +318,7 @@ def adapted(
     data |= {
         "lock": None,
         "canaries": (),
-        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= {arm.name for arm in chosen}],
+        "hypotheses": [one for one in data["hypotheses"] if {one["arm"], one["than"]} <= names],
     }
     data["gain_over"] = {arm: single for arm, single in experiment.gain_over.items() if {arm, single} <= names}
     return parsed(data, experiment.name)
@@ -337,12 +327,9 @@ def adapted(
 def _arm(arm: Arm, model: str | None, values: Mapping[str, Any]) -> Arm:
     if not arm.procedure:
         return arm
-    kept = {path: value for path, value in arm.set.items() if not (model and _is_of_models(path))}
+    of_models = re.compile(rf"({'|'.join(map(re.escape, OF_MODELS))})(\..*)?")
+    kept = {path: value for path, value in arm.set.items() if not (model and of_models.fullmatch(path))}
     return arm.model_copy(update={"model": model or arm.model, "set": {**kept, **values}})
-
-
-def _is_of_models(path: str) -> bool:
-    return any(path == known or path.startswith(f"{known}.") for known in OF_MODELS)
 
 
 FOLDER = DATA / "experiments"
@@ -360,7 +347,6 @@ class Recipe:
 
     @property
     def name(self) -> str:
-        """The file's name without its ending."""
         return self.experiment.name
 
     @property
@@ -390,19 +376,16 @@ class Recipe:
 
 def recipes() -> tuple[Recipe, ...]:
     """All bundled recipes, by their names; the first one leads."""
-    found = [_read(path.stem) for path in sorted(FOLDER.glob("*.toml"))]
+    found = []
+    for path in sorted(FOLDER.glob("*.toml")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        remarks = tuple(line.removeprefix("#").strip() for line in lines if line.startswith("#"))
+        found.append(Recipe(read_toml(path), remarks))
     return tuple(sorted(found, key=lambda one: one.name != FIRST))
 
 
 def recipe(name: str) -> Recipe | None:
     return next((one for one in recipes() if one.name == name), None)
-
-
-def _read(name: str) -> Recipe:
-    path = FOLDER / f"{name}.toml"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    remarks = tuple(line.removeprefix("#").strip() for line in lines if line.startswith("#"))
-    return Recipe(read_toml(path), remarks)
 
 
 TITLES = {

@@ -138,7 +138,6 @@ class ExperimentStore:
         return read_all(rows, _kept)
 
     def number(self, what_ifs: bool | None = None) -> int:
-        """How many experiments there are; see `page`."""
         fits, values = _listed(what_ifs)
         found = self._database.execute(f"SELECT count(*) FROM experiments WHERE {fits}", values)
         return int(found.fetchone()[0])
@@ -184,11 +183,13 @@ class ExperimentStore:
         )
         return {row["arm"]: (row["calls"], row["tokens"], row["cost"]) for row in rows}
 
-    def conclude(self, experiment: str, number: int, outcome: Outcome) -> None:
-        self._set(experiment, number, "done", "", outcome.model_dump_json())
-
-    def fail(self, experiment: str, number: int, reason: str) -> None:
-        self._set(experiment, number, "failed", reason, None)
+    def conclude(self, experiment: str, number: int, outcome: Outcome | None, why: str = "") -> None:
+        """Write what a cell has come to; without an outcome it has failed, and `why` says why."""
+        state, body = ("done", outcome.model_dump_json()) if outcome else ("failed", None)
+        self._database.execute(
+            "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
+            (state, why, body, experiment, number),
+        )
 
     def try_again(self, experiment: str) -> int:
         """Have the cells that failed wait again; how many there are."""
@@ -229,12 +230,6 @@ class ExperimentStore:
             (json.dumps(name),),
         )
         return bool(found["found"])
-
-    def _set(self, experiment: str, number: int, state: State, reason: str, outcome: str | None) -> None:
-        self._database.execute(
-            "UPDATE experiment_cells SET state = ?, reason = ?, outcome = ? WHERE experiment = ? AND number = ?",
-            (state, reason, outcome, experiment, number),
-        )
 
 
 def _listed(what_ifs: bool | None) -> tuple[str, dict[str, object]]:

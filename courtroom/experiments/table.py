@@ -200,8 +200,7 @@ def table(
 
 
 def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
-    assert measure.each is not None
-    known = [value for one in several if (value := measure.each(one)) is not None]
+    known = _known(measure, several)
     return sum(known) / len(known) if known else None
 
 
@@ -279,7 +278,6 @@ class Pair:
 
     @property
     def holds(self) -> bool:
-        """Whether the corrected p-value is below 0.05."""
         return self.corrected < ALPHA
 
     @property
@@ -505,7 +503,6 @@ def without_interval(table: ResultTable) -> list[str]:
 
 
 def printed(interval: Interval | None, measure: Measure, counted: str = "") -> str:
-    """A value with its interval as it is printed."""
     if interval is None:
         return "–"
     if not interval.known:
@@ -515,7 +512,6 @@ def printed(interval: Interval | None, measure: Measure, counted: str = "") -> s
 
 
 def number(value: float, measure: Measure) -> str:
-    """A value of a measure as it is printed."""
     return f"{100 * value:.1f} %" if measure.percent else f"{value:.3g}"
 
 

@@ -5,7 +5,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import accumulate, product
 from statistics import fmean
 from typing import Any, Literal, get_args, get_origin
 
@@ -94,9 +94,8 @@ def left_out(procedure: Procedure, setup: Setup, case: Case, seed: int) -> dict[
     complete, members = procedure.prepare(case, setup, seed)
     roles = {member.id: f"{member.role}s" for member in members}
     found: dict[str, Axis] = {}
-    for variant, member in zip(
-        members_left_out(procedure, setup, case, seed), procedure.without_one(complete), strict=True
-    ):
+    without = members_left_out(procedure, setup, case, seed)
+    for variant, member in zip(without, procedure.without_one(complete), strict=True):
         found[roles[member]] = (*found.get(roles[member], ()), variant)
     found[case.parts_title] = evidence_left_out(case)
     found[fields_drawn(type(setup)).get(Widget.RULES, "")] = rules_left_out(setup)
@@ -180,13 +179,9 @@ def _held(old: Any, new: Any) -> bool:
 
 def affordable(variants: Sequence[Variant], calls: Callable[[Variant], int], budget: int) -> list[tuple[Variant, int]]:
     """Variants with their calls, the cheapest first, as many as fit a budget of calls together."""
-    chosen: list[tuple[Variant, int]] = []
-    left = budget
-    for variant, wanted in sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1]):
-        if wanted <= left:
-            chosen.append((variant, wanted))
-            left -= wanted
-    return chosen
+    cheapest = sorted(((variant, calls(variant)) for variant in variants), key=lambda pair: pair[1])
+    together = accumulate(wanted for _, wanted in cheapest)
+    return [one for one, needed in zip(cheapest, together, strict=True) if needed <= budget]
 
 
 def _together(combination: Sequence[Variant]) -> Variant:
@@ -223,11 +218,8 @@ def knobs_turned(setup: Setup) -> Iterator[Variant]:
         if path.partition(".")[0] in LEFT_AS_THEY_ARE:
             continue
         now = value_at(setup, path)
-        yield from values(
-            type(setup),
-            path,
-            dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other)),
-        )
+        fits = dict.fromkeys(fit for other in near(field, now) for fit in fitting(setup, path, now, other))
+        yield from values(type(setup), path, fits)
 
 
 def fitting(setup: Setup, path: str, now: Any, wanted: Any) -> Iterator[Any]:
@@ -312,7 +304,6 @@ class WhatIf:
 
 
 def results(experiment: Experiment, cells: Iterable[StoredCell]) -> WhatIf:
-    """Results as far as the runs are done."""
     runs: dict[int, list[str]] = {}
     outcomes: dict[tuple[int, int], Outcome] = {}
     for cell in cells:

@@ -4,6 +4,7 @@ GUIDE-LLM (doi:10.1038/s41562-026-02492-7), filled in from the record as far as 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,12 +135,7 @@ _ESCAPED = re.compile("[" + re.escape("".join(_LATEX)) + "]")
 
 def marks(pairs: Sequence[tables.Pair]) -> Mapping[tuple[str, str, str], int]:
     """By measure, group and arm: how many other arms it is shown to be better than."""
-    found: dict[tuple[str, str, str], int] = {}
-    for pair in pairs:
-        if pair.holds:
-            key = (pair.measure.name, pair.group, pair.better)
-            found[key] = found.get(key, 0) + 1
-    return found
+    return Counter((pair.measure.name, pair.group, pair.better) for pair in pairs if pair.holds)
 
 
 def cells_of(table: tables.ResultTable, group: str, arm: str) -> list[str]:
@@ -240,7 +236,7 @@ def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out:
     if any(pair.holds for pair in pairs):
         notes.append(
             "A number after > says than how many other arms this one is shown to be better: p below "
-            f"{tables.ALPHA} by {_listed(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
+            f"{tables.ALPHA} by {' or '.join(tests_of(pairs))}, with Holm's correction over all pairs of a measure."
         )
     return notes
 
@@ -248,10 +244,6 @@ def explained(table: tables.ResultTable, pairs: Sequence[tables.Pair], left_out:
 def tests_of(pairs: Sequence[tables.Pair]) -> list[str]:
     """The tests by which pairs were compared, each once."""
     return list(dict.fromkeys(tables.TESTS.get(pair.tested.test, pair.tested.test) for pair in pairs))
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " or ".join(names)
 
 
 def rendered(template: str, **given: object) -> str:
@@ -263,7 +255,7 @@ def rendered(template: str, **given: object) -> str:
         lstrip_blocks=True, variable_start_string="<<", variable_end_string=">>", block_start_string="<%",
         block_end_string="%>", keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters.update(tex=_tex, inert=_inert)
+    made.filters.update(tex=lambda text: _ESCAPED.sub(lambda found: _LATEX[found[0]], text), inert=_inert)
     return made.get_template(template).render(given)
 
 
@@ -292,10 +284,6 @@ def _row(values: Sequence[str]) -> str:
 def _inert(text: str) -> str:
     """Names from outside, so that they change nothing in the Markdown around them."""
     return re.sub(r"([\\`*_\[\]<>|])", r"\\\1", text.replace("\n", " "))
-
-
-def _tex(text: str) -> str:
-    return _ESCAPED.sub(lambda found: _LATEX[found[0]], text)
 
 
 TOOK = ("calls", "asked", "prompt_tokens", "completion_tokens", "cost", "latency_s", "wall_s", "rounds")

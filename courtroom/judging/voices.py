@@ -46,7 +46,11 @@ transit= it was hurt on the way | the way did the damage | it suffered in transp
 admission= the seller admits a mistake | that is an admission | the seller owns up to it
 evasive= the seller dodges the question | questions stayed without an answer | the seller keeps out of reach
 prompt= the buyer spoke up at once | there was no waiting with the complaint | the complaint came early
-measured= the figures are not those of the listing | the number contradicts what was listed | what was measured falls short
+measured= there is a figure that can be checked | this was measured, not felt | a number says more than a word
+expert= somebody without a stake bears it out | an outsider confirms it | it does not rest on one side’s word
+shown= there is something to see for it | it is shown and not only said | the claim comes with a picture of it
+guess= that is no more than a guess | nothing bears that guess out | to suppose is not to show
+concession= the buyer grants it | that comes from the buyer’s own mouth | the buyer says so without being pressed
 disclosed= the buyer was told beforehand | it was said before the sale | nothing was hidden there
 accepted= the buyer knew it and agreed | the buyer took it knowingly | there was consent
 as-described= it was in order before it left | it was sound when it was sent | no fault was there at dispatch
@@ -71,7 +75,11 @@ transit= 东西在路上受损 | 损坏出在运输中 | 运输伤了它
 admission= 卖家自己承认了 | 这就是卖家的承认 | 卖家认了
 evasive= 卖家回避问题 | 卖家没有正面回答 | 问题没有得到答复
 prompt= 买家收货后马上就反映了 | 买家没有拖延 | 反映得很及时
-measured= 测得的数据与描述矛盾 | 数字和描述对不上 | 实测达不到所说的
+measured= 有可以核对的数据 | 这是量出来的，不是凭感觉 | 数字比说法可靠
+expert= 有不相干的人证实 | 这不是一面之词 | 外人也这么认定
+shown= 有东西可看 | 不只是说，还拿出来了 | 这一说法有图可依
+guess= 这不过是猜测 | 猜测没有依据 | 猜想代替不了证据
+concession= 买家自己也认了 | 这话出自买家之口 | 买家并不否认
 disclosed= 售前已经说明 | 事先讲清楚了 | 卖家没有藏着
 accepted= 买家知情并接受 | 买家是知道了才买的 | 买家当时同意了
 as-described= 发货前状态完好 | 寄出时没有问题 | 发出去的时候是好的
@@ -267,8 +275,9 @@ class Voice:
             for medium in piece.media:
                 told = "提供的媒体说明" if self.chinese else f"’s {medium.kind}, by its description,"
                 shown.append((f"{self._side(piece.side)}{told}", medium.description))
-        chat = [(self._side(line.speaker), line.text) for line in self.case.chat]
-        places = [*spoken, *shown, *chat] if found else [*chat, *spoken, *shown]
+        before = [(self._side(line.speaker), line.text) for line in self.case.chat]
+        before.append((self._side("seller"), self.case.transaction.description))
+        places = [*spoken, *shown, *before] if found else [*before, *spoken, *shown]
         who, text = next((one for one in places if match in one[1]), (self._side(self.side), match))
         meanings = (MEANS_ZH if self.chinese else MEANS)[c.kind]
         quote = self.quoted(_clause(text, match, self._longest, bool(self.seat % 2)))

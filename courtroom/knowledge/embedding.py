@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import math
 import re
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from courtroom.models.errors import ModelError
+from courtroom.models.local import models_folder
+from courtroom.models.spec import LOCAL as LOCAL_MODEL
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.store.database import Database, marks
 from courtroom.text.words import is_chinese, words
@@ -211,15 +214,17 @@ log = logging.getLogger(__name__)
 
 BATCH = 8
 """Texts in one batch: long ones take much memory."""
+LONGEST = 8192
+"""Tokens of a text that an encoder in a folder reads at most, where it says nothing itself."""
 
 
 @dataclass(frozen=True)
 class Encoder:
     """One encoder that can be chosen."""
 
-    library: Literal["sentence_transformers", "spacy", "wordllama"]
+    library: Literal["onnxruntime", "sentence_transformers", "spacy", "wordllama"]
     model: str
-    """As its library names it."""
+    """As its library names it; a path for one that stands in a folder."""
     of: str
 
 
@@ -237,22 +242,43 @@ LOCAL: Mapping[str, Encoder] = {
         "wordllama", "l2_supercat", "English words by their meaning, with no download; reads whole texts"
     ),
 }
-"""By the name under which it is chosen."""
+"""Those that have a name of their own."""
+FOLDERS: Mapping[str, Literal["onnxruntime", "sentence_transformers", "spacy"]] = {
+    "model.onnx": "onnxruntime",
+    "modules.json": "sentence_transformers",
+    "meta.json": "spacy",
+}
+"""By which file a folder with an encoder is known, and what reads it; the first counts that is there."""
 
 Encode = Callable[[list[str]], Any]
 
 
+def encoders() -> Mapping[str, Encoder]:
+    """All encoders of this machine by the name under which they are chosen: those with a name of their own, and `local/FOLDER` for each
+    folder with an encoder in the folder of models. A folder stands for the encoder of its name."""
+    found = {
+        f"{LOCAL_MODEL}{path.parent.name}": Encoder(library, str(path.parent), "an encoder in a folder of this machine")
+        for file, library in reversed(list(FOLDERS.items()))
+        for path in models_folder().glob(f"*/{file}")
+    }
+    return {**LOCAL, **found}
+
+
 def missing(name: str) -> str:
     """What has to be installed for a local encoder."""
-    extra = "wordllama" if LOCAL[name].library == "wordllama" else "embeddings"
+    extra = "wordllama" if encoders()[name].library == "wordllama" else "embeddings"
     return f"It needs the extra `{extra}`: pip install 'courtroom[{extra}]'."
 
 
 class LocalEncoder:
-    """An encoder of the list. A text that is longer than it reads is cut at its end, by its own tokenizer."""
+    """An encoder of this machine. A text that is longer than it reads is cut at its end, by its own tokenizer."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
+        known = encoders().get(name)
+        self._chosen, self._known = name, known
+        # Another encoder in a folder of the same name has other vectors.
+        size = sum(file.stat().st_size for file in Path(known.model).rglob("*")) if known and name not in LOCAL else 0
+        self.name = f"{name}-{size}" if size else name
         self._lock = threading.Lock()
         self._encode: Encode | None = None
 
@@ -263,18 +289,20 @@ class LocalEncoder:
     def _embed(self, texts: list[str]) -> Vectors:
         import numpy as np
 
-        known = LOCAL[self.name]
+        known = self._known
+        if known is None:
+            raise ModelError(f"There is no encoder {self._chosen} here: the folder of models has no such folder.")
         with self._lock:
             try:
                 if self._encode is None:
                     self._encode = _LIBRARIES[known.library](known.model)
                 vectors = np.asarray(self._encode(texts), np.float32)
             except ModuleNotFoundError as error:
-                raise ModelError(f"The encoder {self.name} can't be loaded. {missing(self.name)}") from error
+                raise ModelError(f"The encoder {self._chosen} can't be loaded. {missing(self._chosen)}") from error
             except Exception as error:
                 log.warning("%s: %r", self.name, error)
                 raise ModelError(
-                    f"The encoder {self.name} gave no vectors. Check that its model {known.model} is downloaded and fits into "
+                    f"The encoder {self._chosen} gave no vectors. Check that its model {known.model} is downloaded and fits into "
                     "memory, then try again; the log has the rest."
                 ) from error
         return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12), np.float32)
@@ -296,6 +324,37 @@ def by_spacy(model: str) -> Encode:
     return lambda texts: [loaded(text[: loaded.max_length]).vector for text in texts]
 
 
+def by_onnx(model: str) -> Encode:
+    """An encoder in a folder with `model.onnx` and `tokenizer.json`, as Optimum exports one. A text's vector is the mean of its
+    tokens', or that of its first or last token where the folder's `1_Pooling/config.json` says so."""
+    import numpy as np
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
+
+    folder = Path(model)
+    session = InferenceSession(folder / "model.onnx", providers=["CPUExecutionProvider"])
+    wanted = [one.name for one in session.get_inputs()]
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    longest = _json(folder / "tokenizer_config.json").get("model_max_length", LONGEST)
+    tokenizer.enable_truncation(min(longest, LONGEST))
+    pooling = _json(folder / "1_Pooling" / "config.json")
+
+    def vector(text: str) -> Any:
+        read = tokenizer.encode(text)
+        given = {"input_ids": read.ids, "attention_mask": read.attention_mask, "token_type_ids": read.type_ids}
+        states = session.run(None, {name: np.array([given[name]], np.int64) for name in wanted})[0][0]
+        if pooling.get("pooling_mode_cls_token"):
+            return states[0]
+        return states[-1] if pooling.get("pooling_mode_lasttoken") else states.mean(axis=0)
+
+    return lambda texts: [vector(text) for text in texts]
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
 def by_wordllama(model: str) -> Encode:
     """The mean of the words' vectors, which come with the package."""
     import wordllama
@@ -306,6 +365,7 @@ def by_wordllama(model: str) -> Encode:
 
 
 _LIBRARIES: Mapping[str, Callable[[str], Encode]] = {
+    "onnxruntime": by_onnx,
     "spacy": by_spacy,
     "sentence_transformers": by_transformer,
     "wordllama": by_wordllama,
@@ -314,7 +374,7 @@ _LIBRARIES: Mapping[str, Callable[[str], Encode]] = {
 
 def installed(name: str) -> bool:
     """Whether the library of a local encoder is there; nothing is loaded for that."""
-    return find_spec(LOCAL[name].library) is not None
+    return find_spec(encoders()[name].library) is not None
 
 
 REMOTE = (
@@ -337,7 +397,7 @@ def embedding_of(name: str) -> Embedding:
     """The embedding of a name: the default, a local encoder, or a LiteLLM model id."""
     if name == DEFAULT:
         return HashedNgrams()
-    if name in LOCAL:
+    if name.startswith(LOCAL_MODEL):
         return LocalEncoder(name)
     from courtroom.knowledge.litellm_embedding import (
         LiteLLMEmbedding,  # with what retries calls: most commands ask none
@@ -348,10 +408,10 @@ def embedding_of(name: str) -> Embedding:
 
 def embedding_problem(name: str) -> str:
     """Why this can't be chosen, in words that fit into a sentence; empty where it can."""
-    if name in ("", DEFAULT, *LOCAL):
+    if name in ("", DEFAULT) or name in (there := encoders()):
         return ""
-    if name.startswith("local/"):
-        return f"the local encoders are {', '.join(LOCAL)}"
+    if name.startswith(LOCAL_MODEL):
+        return f"the local encoders are {', '.join(there)}"
     if name in (OFFLINE, PERSON):
         return f"“{name}” is no embedding; the one that needs no model is `{DEFAULT}`"
     return ModelSpec.model_construct(id=name).problem()
@@ -361,8 +421,8 @@ def about_embedding(name: str) -> str:
     """What a person should know of an embedding, in sentences."""
     if name == DEFAULT:
         return BY_WORDS
-    if name in LOCAL:
-        return f"{name} runs on this machine: {LOCAL[name].of}. What is longer is cut at its end."
+    if known := encoders().get(name):
+        return f"{name} runs on this machine: {known.of}. What is longer is cut at its end."
     return (
         f"{name} is asked through LiteLLM, with the key that is set on the server. A text that is longer than the model takes is cut at its "
         "end, at 3 ASCII characters a token, or 2 other characters for 3 tokens."

@@ -7,6 +7,8 @@ from pydantic import BaseModel, Field
 
 from courtroom.strict import Strict
 
+FRAMES_OF_A_VIDEO = 30
+"""Frames that are sent of a video, at most."""
 MediumKind = Literal["image", "video"]
 
 
@@ -24,10 +26,24 @@ class Medium(Strict):
         exclude_if=lambda moments: not moments,
     )
 
+    most_frames: int | None = Field(
+        default=None,
+        ge=1,
+        description="Of a video: so many frames are shown at most; not set: all.",
+        exclude_if=lambda most: most is None,
+    )
+
     @property
     def shown(self) -> str:
         """What is shown of it: equal exactly where the same pictures are."""
-        return f"{self.sha256}" + (f"@{','.join(map(str, self.moments))}" if self.moments else "")
+        moments = f"@{','.join(map(str, self.moments))}" if self.moments else ""
+        return f"{self.sha256}{moments}" + (f"/{self.most_frames}" if self.most_frames else "")
+
+    @property
+    def pictures(self) -> int:
+        """How many pictures of it are sent, at most."""
+        frames = len(self.moments) or FRAMES_OF_A_VIDEO
+        return 1 if self.kind == "image" else min(frames, self.most_frames or frames)
 
 
 def hashed(medium: Medium, hashes: Mapping[str, str]) -> Medium:

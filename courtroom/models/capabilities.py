@@ -30,8 +30,10 @@ CONTEXT = "context"
 class Findings:
     """What was found out about a model at the place where it is asked. All calls to it in this process share this object."""
 
-    def __init__(self, values: dict[str, int], keep: Callable[[str, int], None]) -> None:
+    def __init__(self, values: dict[str, int], keep: Callable[[str, int], None], address: str = "") -> None:
         self._values, self._keep = values, keep
+        self.address = address
+        """Where it is asked, without any credentials; empty for its provider's own address."""
         self.first_picture = asyncio.Lock()
         """Held while a picture is sent to a model of which nobody knows whether it can see."""
         self.tried_picture = VISION in values
@@ -109,16 +111,12 @@ class Capabilities:
         known = (card(spec.id) or {}).get("max_input_tokens")
         return known if isinstance(known, int) else None
 
-    async def address(self, spec: ModelSpec) -> str:
-        """Where a model is asked, without any credentials; empty for its provider's own address."""
-        return await address(spec, self._connections)
-
     async def of(self, spec: ModelSpec) -> Findings:
         """What was found out about a model, at its connection and address where it is not asked at its provider's own."""
-        at = await self.address(spec)
+        at = await address(spec, self._connections)
         model = f"{spec.id} at {spec.connection} {at}" if spec.connection or at else spec.id
         if model not in self._findings:
-            self._findings[model] = Findings(self._read(model), partial(self._keep, model))
+            self._findings[model] = Findings(self._read(model), partial(self._keep, model), at)
         return self._findings[model]
 
     def _read(self, model: str) -> dict[str, int]:

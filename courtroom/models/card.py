@@ -9,6 +9,9 @@ from typing import Any
 
 from courtroom.settings import from_environment
 
+COLLECTED_AFTER = 10_000
+"""New objects after which Python looks for cycles among them. By its own 700 a call of LiteLLM has it look every other time."""
+
 
 @cache
 def load() -> Any:
@@ -19,6 +22,7 @@ def load() -> Any:
         import pyrate_limiter  # noqa: F401  else the first call waits for it
 
         import courtroom.models.transport  # noqa: F401  binds what comes in
+    gc.set_threshold(COLLECTED_AFTER, *gc.get_threshold()[1:])
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True

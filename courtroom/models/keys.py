@@ -48,7 +48,10 @@ def typed_name(connection: str) -> str:
 
 def first_set(names: tuple[str, ...]) -> str:
     """The first of these that the environment has; empty where it has none."""
-    return next((value for name in names if (value := os.environ.get(name, "").strip())), "")
+    for name in names:
+        if name in os.environ and (value := os.environ[name].strip()):  # `get` raises and catches an error within
+            return value
+    return ""
 
 
 def hide(secret: str) -> None:
@@ -62,9 +65,20 @@ def scrubbed(text: str) -> str:
     return _LOOKS_SECRET.sub("…", without_secrets(text))
 
 
-def secret_forms() -> tuple[str, ...]:
-    """All keys that we know of now, as they are and as servers write them; the longest first."""
-    return _written(_known())
+def secret_forms(in_environment: frozenset[str] | None = None) -> tuple[str, ...]:
+    """All keys that we know of now, as they are and as servers write them; the longest first.
+
+    Args:
+        in_environment: `secrets_in_environment()`, where it was taken a moment ago.
+    """
+    there = secrets_in_environment() if in_environment is None else in_environment
+    typed = {value for value in KEYS.get().values() if len(value) >= 6}
+    return _written((there | typed | _hidden) - {NO_KEY})
+
+
+def secrets_in_environment() -> frozenset[str]:
+    names = (name for name in os.environ if name.upper().endswith(_SECRET_NAMES))  # only their values are decoded
+    return frozenset(value for name in names if len(value := os.environ.get(name, "")) >= 8)
 
 
 def without_secrets(text: str, forms: tuple[str, ...] | None = None) -> str:
@@ -89,13 +103,6 @@ def without_beginnings(text: str, forms: tuple[str, ...]) -> str:
                 return text[:at]
             at = text.find(form[:4], at + 1)
     return text
-
-
-def _known() -> frozenset[str]:
-    names = (name for name in os.environ if name.upper().endswith(_SECRET_NAMES))  # only their values are decoded
-    set_here = (value for name in names if len(value := os.environ.get(name, "")) >= 8)
-    typed = (value for value in KEYS.get().values() if len(value) >= 6)
-    return frozenset((*set_here, *typed, *_hidden)) - {NO_KEY}
 
 
 @lru_cache(maxsize=64)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from courtroom.models.local import SLOTS
+from courtroom.models import local
 from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import LOCAL, ModelSpec
@@ -47,7 +47,7 @@ class CallLimits(NamedTuple):
     @classmethod
     def of(cls, spec: ModelSpec) -> CallLimits:
         """Those of one setup."""
-        at_once = min(spec.concurrency, SLOTS) if spec.id.startswith(LOCAL) else spec.concurrency
+        at_once = min(spec.concurrency, local.at_once(spec.id)) if spec.id.startswith(LOCAL) else spec.concurrency
         return cls(at_once, spec.requests_per_minute, spec.tokens_per_minute)
 
 

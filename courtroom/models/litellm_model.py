@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import json
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -31,7 +32,7 @@ from courtroom.models.failures import (
     refused,
     sentence,
 )
-from courtroom.models.keys import secret_forms, without_beginnings, without_secrets
+from courtroom.models.keys import secret_forms, secrets_in_environment, without_beginnings, without_secrets
 from courtroom.models.limits import Limits, Slot, Turns
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
@@ -69,6 +70,7 @@ class LiteLLMModel:
         self._capabilities = capabilities or Capabilities(connections=self._connections)
         # One thread: many members look at the same video at once, and it is to be decoded once.
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="media")
+        self._looked_at, self._in_environment = -math.inf, frozenset[str]()
         self._streamless: set[tuple[str, str]] = set()
         """Connections and models found not to stream."""
         self._slow: set[tuple[str, str]] = set()
@@ -100,10 +102,11 @@ class LiteLLMModel:
                 if tries_picture and findings.lacks(VISION):
                     raise CannotSee(f"{spec.id} does not take pictures.")
                 number, began = attempts.number, time.perf_counter()
-                parameters = self._parameters(request, messages, findings, left_out)
-                secrets = secret_forms()
-                shown = self._shown(spec, watch, is_last=attempts.is_last)
-                reply = await self._ask(spec, parameters, _careful(shown, secrets), used, slot)
+                secrets = self._secrets()
+                shown = _careful(self._shown(spec, watch, is_last=attempts.is_last), secrets)
+                with LOCAL_SERVERS.turn(spec.id):
+                    parameters = self._parameters(request, messages, findings, left_out)
+                    reply = await self._ask(spec, parameters, shown, used, slot)
                 said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
                 where = {"connection": spec.connection, "address": request.address}
                 took = round(time.perf_counter() - began, 4)
@@ -128,6 +131,12 @@ class LiteLLMModel:
             raise failure from None  # the cause may hold a key, and a log would print it
         finally:
             self.loading.discard(spec.id)
+
+    def _secrets(self) -> tuple[str, ...]:
+        """What a server may echo: `route` knows at once what it is sent, and the environment is looked through each second."""
+        if (now := time.monotonic()) > self._looked_at + 1.0:
+            self._looked_at, self._in_environment = now, secrets_in_environment()
+        return secret_forms(self._in_environment)
 
     async def warm(self) -> None:
         """Load LiteLLM, off the loop's thread."""

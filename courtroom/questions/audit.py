@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from difflib import unified_diff
@@ -91,9 +91,7 @@ def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
     Args:
         changed: whether the member had another vote before.
     """
-    if any(
-        condition not in counts or not (counts[condition].again + counts[condition].other) for condition in CONDITIONS
-    ):
+    if any(one not in counts or not (counts[one].again + counts[one].other) for one in CONDITIONS):
         return "not clear"
     if 1 - counts["same"].share > UNSTABLE:
         return "instability"
@@ -107,11 +105,8 @@ def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
 def call_before(record: Record, call: Called) -> Called | None:
     """The member's last call before this one with the same task in an earlier stage; None where there is none."""
     order = {stage.path: stage.index for stage in record.stages}
-    earlier = [
-        one
-        for one in record.calls_of(call.member)
-        if one.task == call.task and one.keys and order.get(one.stage, 0) < order.get(call.stage, 0)
-    ]
+    same = [one for one in record.calls_of(call.member) if one.task == call.task and one.keys]
+    earlier = [one for one in same if order.get(one.stage, 0) < order.get(call.stage, 0)]
     return max(earlier, key=lambda one: order[one.stage], default=None)
 
 
@@ -208,7 +203,25 @@ def why_none(procedure: Procedure, record: Record, member: str | None = None) ->
 
 def results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> tuple[Audit, ...]:
     """What the audits of a run have found, in the order of the votes; votes that were not audited are left out."""
-    return tuple(_results(procedure, record, samples))
+    found = []
+    for one in auditable(procedure, record):
+        mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
+        if not mine or one.vote.choice is None:
+            continue
+        counts = count(mine, one.vote.choice)
+        found.append(
+            Audit(
+                call=one.call.path,
+                member=one.vote.member,
+                stage=one.vote.stage,
+                before=one.vote.before,
+                after=one.vote.choice,
+                name=name(counts, changed=one.vote.changed),
+                counts=counts,
+                cost=cost(sample.called for sample in mine),
+            )
+        )
+    return tuple(found)
 
 
 def shares(audits: Sequence[Audit]) -> dict[Name, float]:
@@ -267,13 +280,9 @@ class Audits:
 
     async def _keep(self, plan: AuditPlan, asked: Asked[Any], called: Called) -> None:
         audited, (condition, number), _ = plan.questions[asked.path]
+        call, choice = audited.call, audited.choice(asked, called)
         sample = Sample(
-            audited=audited.call.path,
-            key=audited.call.keys[-1],
-            condition=condition,
-            number=number,
-            choice=audited.choice(asked, called),
-            called=called,
+            audited=call.path, key=call.keys[-1], condition=condition, number=number, choice=choice, called=called
         )
         await self._writer.do(partial(self._asides.add, plan.record.run.id, sample))
 
@@ -350,21 +359,3 @@ def _asked(asked: Asked[Any], peers: Peers, condition: Condition, number: int, l
         seed=asked.seed + number,
         path=f"{asked.path}/audit/{condition}/{number}",
     )
-
-
-def _results(procedure: Procedure, record: Record, samples: Sequence[Sample]) -> Iterator[Audit]:
-    for one in auditable(procedure, record):
-        mine = [sample for sample in samples if (sample.audited, sample.key) == (one.call.path, one.call.keys[-1])]
-        if not mine or one.vote.choice is None:
-            continue
-        counts = count(mine, one.vote.choice)
-        yield Audit(
-            call=one.call.path,
-            member=one.vote.member,
-            stage=one.vote.stage,
-            before=one.vote.before,
-            after=one.vote.choice,
-            name=name(counts, changed=one.vote.changed),
-            counts=counts,
-            cost=cost(sample.called for sample in mine),
-        )

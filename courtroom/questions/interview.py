@@ -150,22 +150,10 @@ class Interviews:
     async def _keep(self, run: str, after: Called, who: str, asked: Asked[Any], called: Called) -> None:
         assert isinstance(asked.task, InterviewQuestion)
         answer = called.error if called.value is None else Said.model_validate(called.value).answer
-        interview = Interview(
-            member=after.member,
-            after=after.path,
-            key=after.keys[-1],
-            who=who,
-            question=asked.task.question,
-            answer=answer,
-            called=called,
-        )
-        before = [one for _, one in self._asides.interviews(run)]
-        same = (
-            one
-            for one in before
-            if (one.after, one.key, one.question, one.answer) == (after.path, interview.key, interview.question, answer)
-        )
-        if called.value is None or not any(same):
+        asks = {"after": after.path, "key": after.keys[-1], "who": who, "question": asked.task.question}
+        interview = Interview(member=after.member, answer=answer, called=called, **asks)
+        there = {(one.after, one.key, one.question, one.answer) for _, one in self._asides.interviews(run)}
+        if called.value is None or (after.path, interview.key, interview.question, answer) not in there:
             await self._writer.do(partial(self._asides.add, run, interview))
 
 

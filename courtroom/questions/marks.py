@@ -161,7 +161,7 @@ class Agreement(Strict):
     """Runs, members and answers that at least two reviewers gave a score."""
     scores: float | None
     """Krippendorff's alpha of the scores, at the level of intervals: 1 is full agreement, 0 is that of chance; None where
-    it is not defined (nobody scored the same, or all scores are alike) or the package `krippendorff` is not installed."""
+    it is not defined: nobody scored the same, or all scores are alike."""
     note: str = ""
 
 
@@ -185,9 +185,7 @@ def _alpha(table: list[list[int | None]]) -> tuple[float | None, str]:
         return None, "No two reviewers have scored the same."
     if len(values) == 1:
         return None, "All scores are alike, so agreement beyond chance is not defined."
-    try:
-        import krippendorff
-    except ImportError:
-        return None, "Install the package `krippendorff` to have it."
+    import krippendorff  # slow to import
+
     rows = [[float("nan") if score is None else float(score) for score in row] for row in table]
     return float(krippendorff.alpha(reliability_data=rows, level_of_measurement="interval")), ""

@@ -26,10 +26,9 @@ from courtroom.media.store import MediaStore
 from courtroom.media.videos import Frame
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import OFFLINE
-from courtroom.questions.asides import Interview, Sample
+from courtroom.questions.asides import Interview, KeptBeside, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import MEANINGS, results
-from courtroom.questions.beside import KeptBeside
 from courtroom.room import scene
 from courtroom.room.player import adapter, program, read, style, words
 from courtroom.text.words import changes

@@ -28,8 +28,7 @@ from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
 from courtroom.models.spec import RECORDED
-from courtroom.questions.asides import ASIDE, Aside
-from courtroom.questions.beside import BesideStore, ExportedAudience, KeptBeside
+from courtroom.questions.asides import ASIDE, Aside, BesideStore, ExportedAudience, KeptBeside
 from courtroom.questions.marks import Mark
 from courtroom.report.page import as_html
 from courtroom.store.connection import REFUSALS

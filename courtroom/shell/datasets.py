@@ -188,7 +188,7 @@ def check(name: str, version: Version = None, json_: Json = False) -> None:
 
     Rows that say nearly the same are shown too; they are no error.
     """
-    from courtroom.datasets.checking import examine, near_duplicates
+    from courtroom.datasets.statistics import examine, near_duplicates
 
     with opened() as house:
         findings = examine(house.datasets, name, version)
@@ -214,7 +214,7 @@ def clean(
     json_: Json = False,
 ) -> None:
     """Make a new version without rows that make results doubtful. The version before stays as it is."""
-    from courtroom.datasets.checking import cleaned
+    from courtroom.datasets.statistics import cleaned
 
     if not duplicates and not contradictions:
         raise CourtroomError("Say which rows to take out: --duplicates, --contradictions, or both.")

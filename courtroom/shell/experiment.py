@@ -21,7 +21,7 @@ from courtroom.shell.options import LOOK_S, Json, Model, Set, opened, pairs, wri
 from courtroom.text.files import write_csv
 
 if TYPE_CHECKING:
-    from courtroom.experiments.estimate import ExperimentEstimate
+    from courtroom.experiments.plan import ExperimentEstimate
     from courtroom.experiments.results import ExperimentResults
     from courtroom.experiments.spec import Experiment
 

@@ -185,8 +185,10 @@ class Writer:
         with self._database.transaction() as db:  # under the lock: whatever became of the batch before, it has ended
             if self._in_doubt is None or not self._batches.is_kept():
                 self._in_doubt = None
-                results: list[Any] = []
-                for write in writes:
+                results: list[Any] = (
+                    [writes[0]()] if len(writes) == 1 else []
+                )  # one alone is undone with its transaction
+                for write in writes[len(results) :]:
                     db.execute("SAVEPOINT one")
                     try:
                         results.append(write())

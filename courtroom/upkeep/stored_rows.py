@@ -12,7 +12,7 @@ from typing import Any
 from courtroom.accounts import KnownAccount
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.packing import parsed
+from courtroom.datasets.row import parsed
 from courtroom.engine.answers import read_answer
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention

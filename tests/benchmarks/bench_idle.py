@@ -1,7 +1,8 @@
 """What the server costs when nothing happens: `python -m tests.benchmarks.bench_idle [seconds]`.
 
 The app is copied into a folder as the README's first command makes it, with a `.venv` of many files and its own `.courtroom`.
-A browser stays on each page, all of them finished, and the server's CPU time is read from `/proc`.
+A browser stays on each page, all of them finished, and the server's CPU time is read from `/proc`. At last a small model of this machine
+hears a long run (`tests.real_model`): first nobody looks on, then a browser does. The model's own process is not counted.
 """
 
 import os
@@ -15,9 +16,12 @@ from playwright.sync_api import sync_playwright
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import evidence_left_out
+from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
+from tests.benchmarks.bench_room import begin
+from tests.real_model import MODEL
 
 FOLDERS, FILES = 3_000, 10
 """As many as the libraries of `requirements.txt` bring, about."""
@@ -28,7 +32,7 @@ def main(seconds: float) -> None:
         folder = Path(name)
         _copied(folder)
         home = folder / ".courtroom"
-        pages = _finished(home)
+        pages, local = _finished(home)
         with app_server(home, folder) as server, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             print(f"{'open page':<14} CPU of the server over {seconds:g} s")
@@ -40,6 +44,14 @@ def main(seconds: float) -> None:
                 page.wait_for_timeout(3_000)  # what is loaded for the first time
                 print(f"{title:<14} {_share(server.pid, seconds):6.2%}", flush=True)
                 page.close()
+            page = browser.new_page()
+            begin(page, f"{server.url}/deliberation?run={local}")
+            print(f"{'local run':<14} {_share(server.pid, seconds):6.2%}", flush=True)
+            page = browser.new_page()
+            page.goto(f"{server.url}/deliberation?run={local}")
+            page.locator(".room .seat").first.wait_for()
+            page.wait_for_timeout(3_000)
+            print(f"{'watched':<14} {_share(server.pid, seconds):6.2%}", flush=True)
             browser.close()
 
 
@@ -53,8 +65,8 @@ def _copied(folder: Path) -> None:
             (package / f"module{file}.py").touch()
 
 
-def _finished(home: Path) -> dict[str, str]:
-    """The pages' addresses, over a store in which a run, a fork of it and a what-if are done."""
+def _finished(home: Path) -> tuple[dict[str, str], str]:
+    """The pages' addresses, over a store in which a run, a fork of it and a what-if are done; and a run for a model of this machine."""
     house = Courthouse(Settings(home=home))
     case = house.library.case("oak-table")
     run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0)
@@ -67,8 +79,9 @@ def _finished(home: Path) -> dict[str, str]:
     what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))))
     lab.wait(what_if, 60)
     seat = house.people.seat(run, "juror-01").token
+    local = house.new_run("cyberjurors", case, CyberJurorsSetup(model=ModelSpec(id=MODEL)), 0)
     house.close()
-    return {
+    pages = {
         "Cases": "",
         "Setup": f"setup?fork={run}",
         "Deliberation": f"deliberation?run={run}",
@@ -78,6 +91,7 @@ def _finished(home: Path) -> dict[str, str]:
         "Compare": f"compare?runs={run},{fork}",
         "Seat": f"?seat={seat}",
     }
+    return pages, local
 
 
 def _share(process: int, seconds: float) -> float:

@@ -1,5 +1,7 @@
 """The room in a browser beside empty Streamlit pages: `python -m tests.benchmarks.bench_room`; `--tiny` only shows that it runs.
 
+With `--local` a small model of this machine hears a long run in the app meanwhile (`tests.real_model`).
+
 One Chromium looks at two servers in turn: the app, and `tests.benchmarks.empty_app`. Each figure is a median, with the same of an empty
 page beside it:
 
@@ -35,6 +37,7 @@ from courtroom.settings import Settings
 from pages.parts.live.room_view import LIVE_S
 from tests.app_server import CHROMIUM, FLAGS, STREAMLIT, AppServer, app_server
 from tests.openai_server import OpenAIServer, answer_for
+from tests.real_model import MODEL
 
 CASE = "oak-table"
 EMPTY = (*STREAMLIT[:-1], "tests/benchmarks/empty_app.py")
@@ -281,12 +284,14 @@ def made(home: Path, scale: Scale) -> dict[str, str]:
     )
     for number in range(scale.live_runs):
         runs[f"live {number}"] = house.new_run("cyberjurors", house.library.case(CASE), slow, number)
+    own = CyberJurorsSetup(model=ModelSpec(id=MODEL), consensus=1.0)
+    runs["local"] = house.new_run("cyberjurors", house.library.case(CASE), own, 0)
     house.close()
     return runs
 
 
-def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf) -> None:
-    """Measure, and print each figure as soon as it is known."""
+def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf, *, local: bool = False) -> None:
+    """Measure, and print each figure as soon as it is known. `local`: while a model of this machine hears a run in the app."""
     runs, counter = made(folder / "home", scale), folder / "empty" / "counter.sqlite"
     counter.parent.mkdir()
     with closing(sqlite3.connect(counter)) as database:
@@ -301,6 +306,8 @@ def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf) -> None
         app_server(folder / "empty", command=EMPTY) as empty,
     ):
         stand = Stand(browser, app.url, empty.url, counter, runs, house)
+        if local:
+            begin(stand.page(), f"{app.url}/deliberation?run={runs['local']}")
         print(opened(stand, scale).line(f"opening a run of {calls['large']} calls", BARS["opened"]), flush=True)
         for name in scale.tabs_of:
             for tab, times in clicked(stand, scale, name).items():
@@ -308,6 +315,14 @@ def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf) -> None
         name = f"recorded to on screen, {scale.jurors} jurors"
         print(on_screen(stand, scale).line(name, BARS["recorded"]), flush=True)
     house.close()
+
+
+def begin(page: Page, address: str) -> None:
+    """Have a run go on, and leave its page."""
+    page.goto(address)
+    page.locator(".st-key-do-run button").first.click()
+    page.locator(".st-key-do-pause button:enabled").first.wait_for()
+    page.close()
 
 
 def started(home: Path, environment: Mapping[str, str]) -> AbstractContextManager[AppServer]:
@@ -319,10 +334,13 @@ def main() -> None:
     """Measure in a home of its own."""
     options = argparse.ArgumentParser()
     options.add_argument("--tiny", action="store_true", help="small runs, each figure once")
+    options.add_argument(
+        "--local", action="store_true", help="while a small model of this machine hears a run in the app"
+    )
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        measure(Path(folder), TINY if given.tiny else Scale(), browser, started)
+        measure(Path(folder), TINY if given.tiny else Scale(), browser, started, local=given.local)
         browser.close()
 
 

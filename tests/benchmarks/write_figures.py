@@ -11,6 +11,7 @@ from pathlib import Path
 from courtroom.courthouse import Courthouse
 from tests.benchmarks import (
     bench_claims,
+    fit_votes,
     measure_embeddings,
     measure_judgment,
     measure_texts,
@@ -53,9 +54,11 @@ experiments without a difference is what a 95 % test allows. Where there is a da
 VOTES = """## Votes
 
 `python -m tests.benchmarks.measure_votes` prints this table. All votes are invented, so this is no measure against people. The jury's formulas were
-tuned on the samples, so look at the held-out disputes, which were written for this and which no tuning has read. The error is the mean, in votes of
-17, by which the buyer's count is off. On disputes that it never saw, the offline jury is right no more often than a coin: it shows how a hearing goes, and
-decides nothing.
+tuned on the training disputes and the samples, so look at the held-out disputes, which were written before and which no tuning has read. The error is the
+mean, in votes of 17, by which the buyer's count is off. The held-out disputes were looked at once after the tuning; a version before it, tuned on the
+samples alone, was off by 4.5 votes there and right in 5. With n = 12 the share of right majorities is known to between 43 and 95 %, so the offline jury
+shows how a hearing goes, and decides nothing. `python -m tests.benchmarks.fit_votes` prints the second table: the reading alone, without jurors,
+cross-validated over all disputes that tuning may read.
 """
 VOICES = """## Effective votes
 
@@ -84,6 +87,7 @@ def text(house: Courthouse, tiny: bool = False) -> str:
         written(bench_claims.tables(), tiny),
         VOTES,
         written(measure_votes.tables(house), tiny),
+        written(fit_votes.tables(house), tiny),
         VOICES,
         written(measure_voices.tables(), tiny),
         EMBEDDINGS,

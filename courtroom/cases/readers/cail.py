@@ -44,7 +44,8 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
     if not isinstance(fact, str) or not fact.strip():
         raise CaseError("`fact` must be the text of the facts.")
     if "meta" not in row and any(name in row for name in FLAT):
-        meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": _flat_term(row)}
+        flat = {name: row[name] for name in TERM if name in row}
+        meta = row if "term_of_imprisonment" in row else row | {"term_of_imprisonment": flat}
     if not isinstance(meta, dict):
         raise CaseError("`meta` is missing. A CAIL record holds articles, charges and term there.")
     case = criminal(
@@ -60,10 +61,6 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         f"The fine of {fine} yuan (`punish_of_money`) was not taken over: a judgment has articles, charges and a term."
     )
     return case, (text,) if fine not in (None, "", 0, "0") else ()
-
-
-def _flat_term(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: row[name] for name in TERM if name in row}
 
 
 def criminal(

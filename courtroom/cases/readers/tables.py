@@ -80,27 +80,16 @@ SINGLE = ("text", "sentence", "content", "message")
 LABEL = ("label", "labels", "gold_label", "quality", "is_duplicate", "class", "category")
 """Columns of the label. Of several that a table has, the first one alone is: what is blank there stays blank."""
 REASON, IDS = ("reason", "rationale"), ("id", "uid", "pairid", "idx", "index")
+OR_NEITHER = ", contradict it, or neither?"
 FOLLOWS = "Does the second sentence follow from the first?"
 QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("question", "sentence"), "", "Does the sentence contain the answer to the question?"),
     (("passage", "question"), "", "Going by the passage, is the answer to the question yes or no?"),
     (("question1", "question2"), "duplicate", "Do both questions ask the same?"),
-    (
-        ("premise", "hypothesis"),
-        "contradict",
-        "Does the hypothesis follow from the premise, contradict it, or neither?",
-    ),
-    (
-        ("context", "hypothesis"),
-        "contradict",
-        "Does the hypothesis follow from the context, contradict it, or neither?",
-    ),
+    (("premise", "hypothesis"), "contradict", f"Does the hypothesis follow from the premise{OR_NEITHER}"),
+    (("context", "hypothesis"), "contradict", f"Does the hypothesis follow from the context{OR_NEITHER}"),
     (("premise", "hypothesis"), "entail", "Does the hypothesis follow from the premise?"),
-    (
-        ("sentence1", "sentence2"),
-        "contradict",
-        "Does the second sentence follow from the first, contradict it, or neither?",
-    ),
+    (("sentence1", "sentence2"), "contradict", f"Does the second sentence follow from the first{OR_NEITHER}"),
     (("sentence1", "sentence2"), "entail", FOLLOWS),
     (("sentence1", "sentence2"), "equivalent", "Do both sentences mean the same?"),
     (("#1 string", "#2 string"), "equivalent", "Do both sentences mean the same?"),
@@ -185,7 +174,8 @@ def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] |
         raise NumberedLabels(unnamed)
     if columns is None:
         raise CaseError("The table of labelled texts has no rows. Give a text and a label on each line.")
-    labels = _labels(items)
+    # In the order of their names: one that depends on the order of the rows would reveal them.
+    labels = sorted({item["label"] for item in items if item["label"]})
     if found := alike(labels):
         row_of = {item["label"]: number for number, item in reversed([*enumerate(items, start=1)])}
         both = " and ".join(f"“{one}” (row {row_of[one]})" for one in found)
@@ -262,10 +252,7 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
         if len(value) > 1:
             raise CaseError(f"has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
         value = value[0] if value else None
-    if isinstance(value, bool):
-        text: str | None = str(value)
-    else:
-        text = as_label(value, names)
+    text = str(value) if isinstance(value, bool) else as_label(value, names)
     if text is None:
         return None
     if "hypothesis" in columns and text in LETTERS:
@@ -275,18 +262,12 @@ def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) 
     return text
 
 
-def _labels(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """In the order of their names: one that depends on the order of the rows would reveal them."""
-    return sorted({item["label"] for item in items if item["label"]})
-
-
 def _json_rows(text: str) -> Iterable[Mapping[str, Any]]:
     for place, row in json_records(text.encode(errors="surrogatepass")):
+        if isinstance(row, CaseError):
+            raise CaseError(f"{place.capitalize()}: {row}")
         if not isinstance(row, dict):
-            wrong = (
-                row
-                if isinstance(row, CaseError)
-                else "it is no object with named fields. Check that it is the right file."
+            raise CaseError(
+                f"{place.capitalize()}: it is no object with named fields. Check that it is the right file."
             )
-            raise CaseError(f"{place.capitalize()}: {wrong}")
         yield row

@@ -99,13 +99,9 @@ def _pdf(name: str, data: bytes) -> str:
         raise
     except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
         raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    text = "\n\n".join(_unbroken(page) for page in pages)
+    # Lines of a printed page are joined to paragraphs, hyphens at their ends taken out.
+    joined = (re.sub(r"(\w)-\n(\w)", r"\1\2", page) for page in pages)
+    text = "\n\n".join(re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in joined)
     if not text.strip():
         raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
     return text
-
-
-def _unbroken(page: str) -> str:
-    """Lines of a printed page joined to paragraphs, hyphens at their ends taken out."""
-    joined = re.sub(r"(\w)-\n(\w)", r"\1\2", page)
-    return re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", joined)

@@ -77,63 +77,33 @@ CURRENCIES: Mapping[str, str] = {
     **{"$": "USD", "€": "EUR", "£": "GBP"},
 }
 
-SUBCATEGORIES: Mapping[Category, Mapping[str, tuple[str, ...]]] = {
-    "Digital & Appliances": {
-        "Mobile Phones": ("手机",),
-        "Computers": ("电脑",),
-        "Cameras": ("相机",),
-        "Major Appliances": ("大家电",),
-        "Small Appliances": ("小家电",),
-        "Smart Devices": ("智能设备",),
-        "Digital Accessories": ("数码配件",),
-    },
-    "Fashion & Bags": {
-        "Clothing": ("服装",),
-        "Footwear": ("鞋靴",),
-        "Bags & Luggage": ("箱包",),
-        "Hats": ("帽子",),
-        "Accessories": ("配饰",),
-    },
-    "Home & Lifestyle": {
-        "Furniture & Home Décor": ("家具", "Furniture & Home Decor"),
-        "Kitchen & Daily Essentials": ("厨房日用",),
-        "Maternity & Baby Products": ("母婴",),
-        "Pet Supplies": ("宠物用品",),
-        "Sports & Outdoors": ("运动户外",),
-        "Automotive Supplies": ("汽车用品",),
-        "Collectibles & Entertainment": ("收藏娱乐",),
-    },
-    "Virtual & Services": {
-        "Digital Resources": ("数字资源",),
-        "Gaming Accounts & Services": ("游戏",),
-        "Agency Services": ("代办服务",),
-        "Local Services": ("本地服务",),
-        "Tutorials & Courses": ("教程课程",),
-    },
-    "Other": {"Uncategorized Secondhand Items": ("其他闲置",)},
+CATEGORY_TABLE: Mapping[Category, str] = {
+    "Digital & Appliances": "数码家电; Mobile Phones, 手机; Computers, 电脑; Cameras, 相机; Major Appliances, 大家电; "
+    "Small Appliances, 小家电; Smart Devices, 智能设备; Digital Accessories, 数码配件",
+    "Fashion & Bags": "服饰箱包; Clothing, 服装; Footwear, 鞋靴; Bags & Luggage, 箱包; Hats, 帽子; Accessories, 配饰",
+    "Home & Lifestyle": "家居生活; Furniture & Home Décor, 家具, Furniture & Home Decor; Kitchen & Daily Essentials, 厨房日用; "
+    "Maternity & Baby Products, 母婴; Pet Supplies, 宠物用品; Sports & Outdoors, 运动户外; Automotive Supplies, 汽车用品; "
+    "Collectibles & Entertainment, 收藏娱乐",
+    "Virtual & Services": "虚拟服务; Digital Resources, 数字资源; Gaming Accounts & Services, 游戏; Agency Services, 代办服务; "
+    "Local Services, 本地服务; Tutorials & Courses, 教程课程",
+    "Other": "其他; Uncategorized Secondhand Items, 其他闲置",
 }
-"""The 25 subcategories of prompt E.10 under the five categories, with a Chinese spelling of each."""
+"""The five categories: each in Chinese, then the subcategories of prompt E.10 (25 in all) with their other spellings."""
 
-CATEGORY_WORDS: Mapping[str, Category] = {
-    "数码家电": "Digital & Appliances",
-    "服饰箱包": "Fashion & Bags",
-    "家居生活": "Home & Lifestyle",
-    "虚拟服务": "Virtual & Services",
-    "其他": "Other",
-}
+
+def _category_words() -> Iterator[tuple[str, tuple[Category, str]]]:
+    for top, words in CATEGORY_TABLE.items():
+        chinese, *below = (one.split(", ") for one in words.split("; "))
+        yield from ((word.casefold(), (top, "")) for word in (top, *chinese))
+        yield from ((word.casefold(), (top, one[0])) for one in below for word in one)
+
+
+CATEGORY_WORDS = dict(reversed(list(_category_words())))
 
 
 def category(name: str) -> tuple[Category, str] | None:
     """The category that a category's or subcategory's name stands for, and the subcategory or ""."""
-    wanted = name.strip().casefold()
-    for top, below in SUBCATEGORIES.items():
-        if wanted == top.casefold():
-            return top, ""
-        for known, others in below.items():
-            if wanted in (known.casefold(), *(other.casefold() for other in others)):
-                return top, known
-    found = CATEGORY_WORDS.get(wanted)
-    return (found, "") if found else None
+    return CATEGORY_WORDS.get(name.strip().casefold())
 
 
 _MOMENT = TypeAdapter(datetime)
@@ -192,7 +162,6 @@ class _Part:
         return None
 
     def text(self, field: str) -> str:
-        """A field as text; "" where there is none."""
         return self.plain(self.take(field), field)
 
     def plain(self, value: Any, field: str) -> str:
@@ -206,7 +175,6 @@ class _Part:
         return ""
 
     def moment(self, field: str) -> str | None:
-        """A field as a date and time."""
         value = self.take(field)
         if value in (None, ""):
             return None
@@ -228,7 +196,6 @@ class _Part:
                 self.remark(f"`{where}` is neither text nor an object and was left out.")
 
     def inner(self, value: dict[str, Any], field: str) -> _Part:
-        """An object within this one."""
         return _Part(value, f"{self.name(field)} › ", self._remarks)
 
     def name(self, field: str) -> str:

@@ -35,8 +35,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import cail, lawbench
-from courtroom.datasets.forms.form import Context, Form, ImportedRow, case_of
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.law import LONGEST, article_number, defendants_in
@@ -69,14 +70,13 @@ def term_in_words(text: str) -> dict[str, Any] | None:
             return {"death_penalty": False, "life_imprisonment": False, "imprisonment": 0}
         raise CaseError(f"“{line[:40]}” names no term. Write it as in 有期徒刑一年六个月.")
     first = min(begins, key=lambda kind: begins[kind])
-    months = _months(found[0]) if first == "months" else 0
+    months = 0
+    if first == "months":
+        one = found[0]
+        months = 12 * _value(one["years"]) + (6 if one["half"] else _value(one["months"]))
     if months > LONGEST:
         raise CaseError(f"“{line[:40]}” is {months} months, longer than the law allows ({LONGEST}).")
     return {"death_penalty": first == "death", "life_imprisonment": first == "life", "imprisonment": months}
-
-
-def _months(match: re.Match[str]) -> int:
-    return 12 * _value(match["years"]) + (6 if match["half"] else _value(match["months"]))
 
 
 def _value(numeral: str | None) -> int:
@@ -98,16 +98,12 @@ _MARKS = re.compile(r"^[\[<【]+|[\]>】]+$")
 def _cail(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     data, remarks = cail.convert(record)
     own = record.get("id") or record.get("uid")
-    yield ImportedRow(case_of(data), id=str(own) if own is not None else "", remarks=remarks)
-
-
-def _is_cail(record: dict[str, Any], part: SourceFile) -> bool:
-    return cail.looks_like(record)
+    yield ImportedRow(parse_case(data), id=str(own) if own is not None else "", remarks=remarks)
 
 
 def _lawbench(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     task = context.part.stem if _TASK.fullmatch(context.part.stem) else ""
-    made = case_of(lawbench.convert(record))
+    made = parse_case(lawbench.convert(record))
     own = f"{task}-{context.number}" if task else ""
     yield ImportedRow(made, id=own, category=task, group=made.id if task else "", asked=task)
 
@@ -134,12 +130,8 @@ def _multiljp(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
 
 
 def _is_mud(record: dict[str, Any], part: SourceFile) -> bool:
-    labels = record.get("labels")
-    return (
-        "facts" in record
-        and isinstance(labels, list)
-        and all(isinstance(one, dict) and "subject" in one for one in labels)
-    )
+    labels = record.get("labels") if "facts" in record else None
+    return isinstance(labels, list) and all(isinstance(one, dict) and "subject" in one for one in labels)
 
 
 def _mud(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -166,7 +158,7 @@ def _of_one(
     data = cail.criminal(facts, source=source, defendants=[_MARKS.sub("", one) for one in ordered], **gold)
     own = record.get("id")
     group = f"{context.split or context.part.stem}-{own}" if own is not None else data["id"]
-    return ImportedRow(case_of(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
+    return ImportedRow(parse_case(data), id=f"{group}-{names.index(name) + 1}", group=group[:80], asked=name)
 
 
 def _term(value: Any) -> dict[str, Any] | None:
@@ -177,7 +169,7 @@ def _term(value: Any) -> dict[str, Any] | None:
     return cail.term(value)
 
 
-CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", _is_cail, _cail)
+CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", lambda record, part: cail.looks_like(record), _cail)
 LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: lawbench.looks_like(record), _lawbench)
 MULTILJP = Form("multiljp", "MultiLJP", "criminal", _is_multiljp, _multiljp)
 MUD = Form("mud", "MUD", "criminal", _is_mud, _mud)
@@ -214,7 +206,7 @@ def _simucourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow
     )
     appeal = "appeal" if FOUND in record else "first"
     yield ImportedRow(
-        case_of(data),
+        parse_case(data),
         id=f"{appeal}-{record['序号']}" if "序号" in record else "",
         category=str(record.get("审理程序") or ""),
     )
@@ -246,10 +238,6 @@ def _articles(record: dict[str, Any]) -> list[int] | None:
     return list(dict.fromkeys(numbers)) or None
 
 
-def _is_simcourt(record: dict[str, Any], part: SourceFile) -> bool:
-    return "prosecution_statement" in record and "charge" in record
-
-
 def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     statement = record.get("prosecution_statement_sub") or record["prosecution_statement"]
     if not isinstance(statement, str) or not statement.strip():
@@ -267,7 +255,7 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
         term_of_imprisonment=_simcourt_term(months),
     )
     own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
-    yield ImportedRow(case_of(data), id=f"trial-{own or context.number}")
+    yield ImportedRow(parse_case(data), id=f"trial-{own or context.number}")
 
 
 def _simcourt_term(value: int | float | str | None) -> dict[str, Any] | None:
@@ -285,7 +273,7 @@ def _flat(value: Any) -> Iterator[str]:
 
 
 SIMUCOURT = Form("simucourt", "SimuCourt", "criminal", _is_simucourt, _simucourt)
-SIMCOURT = Form("simcourt", "SimCourt", "criminal", _is_simcourt, _simcourt)
+SIMCOURT = Form("simcourt", "SimCourt", "criminal", having("prosecution_statement", "charge"), _simcourt)
 
 
 QUERIES, CANDIDATES = "queries", "candidates"
@@ -298,12 +286,10 @@ def is_relevance(part: SourceFile) -> bool:
 
 
 def query_id(own: Any) -> str:
-    """A query's row by its own id."""
     return f"query-{own}"
 
 
 def candidate_id(own: Any) -> str:
-    """A candidate's row by its own id."""
     return f"candidate-{own}"
 
 
@@ -347,29 +333,26 @@ def _fits(record: dict[str, Any], part: SourceFile) -> bool:
 
 
 def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    gold: dict[str, Any]
+    gold: dict[str, Any] = {}
+    field, is_query = "fact", False
     if "ridx" in record:
-        own, facts, gold = record["ridx"], record["q"], {"charges": cail.charges(record.get("crime"))}
+        field, is_query, own, facts = "q", True, record["ridx"], record["q"]
+        gold = {"charges": cail.charges(record.get("crime"))}
     elif "ajjbqk" in record:
-        own, facts, gold = context.part.stem, record["ajjbqk"] or record["qw"], {}
+        field, own, facts = "ajjbqk", context.part.stem, record["ajjbqk"] or record["qw"]
     elif "pid" in record:
         own, facts = record["pid"], record.get("fact") or record["qw"]
-        gold = {
-            "charges": cail.charges(record.get("charge")),
-            "relevant_articles": cail.articles(record.get("article")),
-        }
+        articles = cail.articles(record.get("article"))
+        gold = {"charges": cail.charges(record.get("charge")), "relevant_articles": articles}
     else:
-        own, facts, gold = record["id"], record.get("fact") or record["query"], {}
+        is_query, own, facts = True, record["id"], record.get("fact") or record["query"]
     if not isinstance(facts, str) or not facts.strip():
-        field = "q" if "ridx" in record else "ajjbqk" if "ajjbqk" in record else "fact"
         raise CaseError(f"`{field}` must be the text of the facts.")
-    is_query = "ridx" in record or ("pid" not in record and "ajjbqk" not in record)
     data = cail.criminal(facts, source="LeCaRD" if {"ridx", "ajjbqk"} & record.keys() else "LeCaRDv2", **gold)
-    title = str(record.get("ajName") or "").strip()
-    if title:
+    if title := str(record.get("ajName") or "").strip():
         data["title"] = title[:200]
     name = query_id(own) if is_query else candidate_id(own)
-    yield ImportedRow(case_of(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
+    yield ImportedRow(parse_case(data), id=name, split=QUERIES if is_query else CANDIDATES, once=not is_query)
 
 
 LECARD = Form("lecard", "LeCaRD, first and second edition", "criminal", _fits, _read)

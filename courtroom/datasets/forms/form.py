@@ -11,7 +11,7 @@ from courtroom.cases.files import Package
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.cases.readers import verdictbench
-from courtroom.datasets.packing import SharedFields, frame_of
+from courtroom.datasets.row import SharedFields, frame_of
 from courtroom.datasets.source import SourceFile
 
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
@@ -67,6 +67,11 @@ class Form:
     """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""
 
 
+def having(*names: str, but: str = "") -> Callable[[dict[str, Any], SourceFile], bool]:
+    """Whether a record has all of these fields, and not that one."""
+    return lambda record, part: {*names} <= record.keys() and but not in record
+
+
 def row_id(own: Any, made: ImportedRow, context: Context) -> str:
     """A row's id: the record's own where it has one, else what its content gives."""
     text = "" if own is None else str(own)
@@ -80,13 +85,8 @@ def row_id(own: Any, made: ImportedRow, context: Context) -> str:
     return name[:80].strip("-._") or made.case.id
 
 
-def case_of(data: dict[str, Any]) -> Case:
-    """A case from plain data; see `parse_case` for what it raises."""
-    return parse_case(data)
-
-
 def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    case = case_of(record)
+    case = parse_case(record)
     if not isinstance(case, LabelledTask):
         yield ImportedRow(_with_media(case, context), id=case.id)
         return
@@ -99,14 +99,14 @@ def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
 def _frame(record: dict[str, Any]) -> SharedFields | None:
     if record.get("kind") != "labelled":
         return None
-    case = case_of(record)
+    case = parse_case(record)
     assert isinstance(case, LabelledTask)
     return frame_of(case)
 
 
 def _dispute(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     data, remarks = verdictbench.convert(record)
-    case = case_of(data)
+    case = parse_case(data)
     yield ImportedRow(_with_media(case, context), id=case.id, remarks=remarks)
 
 

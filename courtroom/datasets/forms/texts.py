@@ -24,9 +24,9 @@ from typing import Any
 
 from courtroom.cases.labelled import Document, Labelled
 from courtroom.cases.readers.tables import columns_of, folded, item_of
-from courtroom.datasets.forms.form import Context, Form, ImportedRow
-from courtroom.datasets.packing import SharedFields
+from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
 from courtroom.datasets.records import looks_labelled
+from courtroom.datasets.row import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
@@ -139,10 +139,6 @@ DOCUMENTS = Form("documents", "Documents", "document", _is_document, _read_docum
 QUESTION = "Which of the options is right?"
 
 
-def _is_casehold(record: dict[str, Any], part: SourceFile) -> bool:
-    return {"context", "endings"} <= record.keys()
-
-
 def _casehold(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     passage, endings, label = record["context"], record["endings"], record.get("label")
     if not isinstance(passage, str) or not passage.strip():
@@ -156,10 +152,6 @@ def _casehold(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
     letter = string.ascii_uppercase[number] if number >= 0 else None
     own = record.get("id", record.get("example_id", ""))
     yield ImportedRow(Labelled(id="text", text=_with_options(passage, options), label=letter), id=_id(own, context))
-
-
-def _is_sample(record: dict[str, Any], part: SourceFile) -> bool:
-    return {"input", "target"} <= record.keys() and "output" not in record
 
 
 def _sample(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -214,5 +206,5 @@ def _shared(record: dict[str, Any]) -> SharedFields:
     return SharedFields(question=QUESTION if chosen else "")
 
 
-CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", "labelled", _is_casehold, _casehold, _shared)
-SAMPLES = Form("inspect", "Samples of Inspect", "labelled", _is_sample, _sample, _shared)
+CASEHOLD = Form("casehold", "CaseHOLD of LexGLUE", "labelled", having("context", "endings"), _casehold, _shared)
+SAMPLES = Form("inspect", "Samples of Inspect", "labelled", having("input", "target", but="output"), _sample, _shared)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from courtroom.errors import CourtroomError
-from courtroom.experiments.measures.criminal import CRIMINAL, LAWBENCH, RETRIEVAL
-from courtroom.experiments.measures.documents import DOCUMENTS
+from courtroom.experiments.measures.criminal import CRIMINAL, DOCUMENTS, LAWBENCH, RETRIEVAL
 from courtroom.experiments.measures.measure import Measure, Scored
 from courtroom.experiments.measures.votes import DISPUTES, LABELLED, TRIALS, VOTES
 

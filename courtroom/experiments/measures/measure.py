@@ -61,6 +61,14 @@ class Measure:
     """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
 
 
+def quotient(tops: Sums, unders: Sums) -> Sums:
+    """What is divided by 0 is not a number."""
+    import numpy as np
+
+    found: Sums = np.divide(tops, unders, out=np.full(len(tops), np.nan), where=unders != 0)
+    return found
+
+
 def mean(
     name: str,
     title: str,
@@ -85,8 +93,7 @@ def mean(
     def finish(sums: Sums) -> Sums:
         import numpy as np
 
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = sums[:, 0] / sums[:, 1]
+        found = quotient(sums[:, 0], sums[:, 1])
         return np.sqrt(found) if root else found
 
     own = None if root else each

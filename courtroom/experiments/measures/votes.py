@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
-from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels
+from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels, quotient
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
 
@@ -61,9 +61,7 @@ def _bins(rows: Sequence[Scored]) -> Sums:
 def _calibration(sums: Sums) -> Sums:
     import numpy as np
 
-    with np.errstate(invalid="ignore", divide="ignore"):
-        lengths: Sums = np.abs(sums[:, 1:]).sum(axis=1) / sums[:, 0]
-    return lengths
+    return quotient(np.abs(sums[:, 1:]).sum(axis=1), sums[:, 0])
 
 
 def _unanimous(row: Scored) -> float | None:
@@ -212,14 +210,16 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
 
         return np.array([_hits(row, which) for row in rows], dtype=float).reshape(-1, 2)
 
-    def finish(sums: Sums) -> Sums:
-        import numpy as np
-
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found: Sums = np.where(sums[:, 1] > 0, (sums[:, 0] - sums[:, 1]) / sums[:, 1], np.nan)
-        return found
-
-    return Measure(name, title, GAIN, parts, finish, bounds=None, ratio=True, missing=_without_single)
+    return Measure(
+        name,
+        title,
+        GAIN,
+        parts,
+        lambda sums: quotient(sums[:, 0] - sums[:, 1], sums[:, 1]),
+        bounds=None,
+        ratio=True,
+        missing=_without_single,
+    )
 
 
 def _without_single(rows: Sequence[Scored]) -> str:

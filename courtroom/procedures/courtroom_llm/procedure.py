@@ -12,7 +12,7 @@ from courtroom.engine.events import Verdict
 from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Choice, Counting, Ending, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
-from courtroom.evaluation.grounding import where
+from courtroom.evaluation.summaries import where
 from courtroom.knowledge.search import Draw, Hit, Search
 from courtroom.models.narrow import same
 from courtroom.procedures.courtroom_llm import tasks

@@ -11,7 +11,7 @@ from courtroom.engine.court import chance
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.evaluation.grounding import where
+from courtroom.evaluation.summaries import where
 from courtroom.judging.views import Shown
 from courtroom.knowledge.search import Draw
 from courtroom.models.narrow import same

@@ -14,9 +14,10 @@ from courtroom.judging.dispute_weights import (
     Contribution,
     context,
     contributions,
-    cues_in,
     direction,
+    read,
     weigh,
+    weighed,
 )
 from courtroom.judging.jurors import HEARD
 from courtroom.judging.voices import Voice
@@ -58,16 +59,18 @@ def side_name(language: str, side: Side) -> str:
     return {"buyer": "买家", "seller": "卖家"}[side] if language.startswith("zh") else side
 
 
-DOUBT = 3.2
-"""Weight of what is not known: a stance is (buyer - seller) / (buyer + seller + DOUBT)."""
+DOUBT = 2.2
+"""Weight of what is not known: a stance is SWAY * (buyer - seller) / (buyer + seller + DOUBT)."""
+SWAY = 0.55
+"""How far all the evidence can take a juror, where nothing else is brought along."""
 BURDEN = 0.05
 """Lean to the buyer where all is even: Eq. 10 gives a tie to the buyer."""
-SPREAD = 1.5
+SPREAD = 1.2
 """How much one juror's own experience of a kind of clue differs from another's: standard deviation of the log weight."""
 RULE_WEIGHT = 0.4
 NORM_WEIGHT = 0.4
 """Pull of a rule or norm all of whose words occur in the case."""
-SUSCEPTIBILITY = 0.3
+SUSCEPTIBILITY = 0.12
 SUMMARY_SHARE = 0.3
 """Part of the social pull that comes from the collective summary rather than from followed jurors."""
 
@@ -115,7 +118,7 @@ def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | Non
     """Contributions of the evidence that was looked at, as this juror weighs it."""
     pieces = {piece.id: piece for piece in case.evidence}
     traits = frozenset(persona.traits) if persona else frozenset()
-    weighed: list[Contribution] = []
+    found: list[Contribution] = []
     for clue in clues:
         piece = pieces.get(clue.evidence_id)
         if piece is None:
@@ -125,15 +128,15 @@ def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | Non
             factor *= 0.6
         if "detail-oriented" in traits and piece.media:
             factor *= 1.2
-        weighed += [Contribution(c.kind, f"{piece.id}: {c.text}", c.weight * factor) for c in weigh(piece)]
+        found += [Contribution(c.kind, f"{piece.id}: {c.text}", c.weight * factor) for c in weighed(case, piece)]
     late = [
         Contribution(c.kind, f"{piece.id}: {c.text}", c.weight)
         for piece in case.evidence
         if piece.late
-        for c in weigh(piece)
+        for c in weighed(case, piece)
     ]
-    found = (*weighed, *late, *context(case))
-    return tuple(Contribution(c.kind, c.text, c.weight * attention(persona, c.kind)) for c in found)
+    together = (*found, *late, *context(case))
+    return tuple(Contribution(c.kind, c.text, c.weight * attention(persona, c.kind)) for c in together)
 
 
 def looked_for(persona: Persona | None, kind: str) -> str:
@@ -159,12 +162,13 @@ def case_words(case: Dispute) -> frozenset[str]:
 
 
 def pull(case: Dispute, texts: tuple[str, ...], weight: float, kind: str) -> tuple[Contribution, ...]:
-    """What rules or norms contribute: direction by wording, weight by how many of their words the case has."""
+    """What rules or norms contribute: direction by wording, weight by the square of the share of their words that the case has, so
+    that common words alone say next to nothing."""
     contributions = []
     for text in texts:
         of_rule = frozenset(words(text))
         speaks = len(of_rule & case_words(case)) / len(of_rule) if of_rule else 0.0
-        if towards := direction(text) * speaks * weight:
+        if towards := direction(text) * speaks**2 * weight:
             contributions.append(Contribution(kind, text, towards))
     return tuple(contributions)
 
@@ -187,7 +191,7 @@ def settle(evidence: tuple[Contribution, ...], others: tuple[Contribution, ...],
     rules = 1.4 if persona and "principled" in persona.traits else 1.0
     buyer = sum(c.weight for c in evidence if c.weight > 0)
     seller = -sum(c.weight for c in evidence if c.weight < 0)
-    given = BURDEN + (buyer - seller) / (buyer + seller + DOUBT)
+    given = BURDEN + SWAY * (buyer - seller) / (buyer + seller + DOUBT)
     added = sum(c.weight * (rules if c.kind == "rule" else 1.0) for c in others)
     return max(-1.0, min(1.0, given + added))
 
@@ -254,7 +258,12 @@ def select(task: tasks.SelectEvidence, draw: random.Random) -> tasks.Selection:
         own = frozenset(words(piece.text))
         relevance = len(own & wanted) / (len(own | wanted) or 1)
         media = 0.2 * bool(piece.media) + 0.1 * any(medium.kind == "video" for medium in piece.media)
-        return relevance + media + 0.05 * min(4, len(SPECIFIC.findall(piece.text))) + 0.05 * len(cues_in(piece.text))
+        return (
+            relevance
+            + media
+            + 0.05 * min(4, len(SPECIFIC.findall(piece.text)))
+            + 0.05 * len(read(piece.text, piece.side, conceded=None))
+        )
 
     best = max(task.candidates, key=worth)
     return tasks.Selection(
@@ -273,14 +282,11 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
             media_type=medium.kind,
             media_index=index,
             description=say(language, "by description", text=medium.description or say(language, "no description")),
-            benefit_analysis=_named(language, tuple(c for c, _ in _signed(medium.description))),
-            importance="high"
-            if len(cues_in(medium.description)) > 1
-            else "medium"
-            if cues_in(medium.description)
-            else "low",
+            benefit_analysis=_named(language, seen),
+            importance="high" if len(seen) > 1 else "medium" if seen else "low",
         )
         for index, medium in enumerate(piece.media)
+        for seen in (read(medium.description, piece.side, conceded=None),)
     )
     summary = central((piece.text,), 1) or (say(language, "no text"),)
     cues = _named(language, tuple(contributions))
@@ -297,10 +303,10 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
 def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
     """Clues sorted by the side they speak for, and the readings in which the two sides differ."""
     case, language = task.case, task.case.language
-    weighed = balance(case, (*task.buyer, *task.seller), None)
-    for_buyer = _strongest(language, [c for c in weighed if c.weight > 0])
-    for_seller = _strongest(language, [c for c in weighed if c.weight < 0])
-    kinds = Counter(c.kind for c in weighed)
+    balanced = balance(case, (*task.buyer, *task.seller), None)
+    for_buyer = _strongest(language, [c for c in balanced if c.weight > 0])
+    for_seller = _strongest(language, [c for c in balanced if c.weight < 0])
+    kinds = Counter(c.kind for c in balanced)
     root = CUE_BY_NAME[kinds.most_common(1)[0][0]].words(language) if kinds else say(language, "unclear")
     return tasks.Analysis(
         dispute_root_cause=say(language, "root", root=root),
@@ -415,13 +421,6 @@ def _contradictions(case: Dispute) -> tuple[str, ...]:
                     )
                 )
     return tuple(dict.fromkeys(found))[:4]
-
-
-def _signed(text: str) -> list[tuple[Contribution, str]]:
-    return [
-        (Contribution(cue.name, quoted, cue.weight if cue.side == "buyer" else -cue.weight), quoted)
-        for cue, quoted in cues_in(text)
-    ]
 
 
 def _named(language: str, contributions: tuple[Contribution, ...]) -> str:

@@ -9,7 +9,7 @@ from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import TITLE, InPrivate
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import bounded, narrowed
+from courtroom.models.narrow import asked_at_most, bounded, narrowed
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Points, Sentence, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
@@ -32,8 +32,8 @@ RULES: tuple[str, ...] = (
 )
 
 Degree = Literal["strong", "moderate", "weak"]
-MOST_FINDINGS = 4
-"""In one piece of evidence."""
+MOST_FINDINGS, IN_A_PICTURE = 4, 2
+"""In one piece of evidence, and for each of its pictures where it has no video."""
 MOST_REASONS = 4
 MOST_READ = 100
 """Findings of one piece that are read, where more are given than were asked for."""
@@ -111,6 +111,8 @@ def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseM
         return bounded(answer, "visual_findings", 0, 0)
     times = {} if "video" in kinds else {"timestamp": ("",)}
     finding = narrowed(Finding, {"media_type": kinds, **times})
+    if "video" not in kinds:
+        answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, IN_A_PICTURE * len(kinds)))
     return bounded(answer, "visual_findings", 0, MOST_READ, bounded(finding, "media_index", 0, len(kinds) - 1))
 
 

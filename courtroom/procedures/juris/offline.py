@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from courtroom.cases.labelled import Document
-from courtroom.evaluation.grounding import SUPPORTED, grounding
+from courtroom.evaluation.summaries import SUPPORTED, grounding
 from courtroom.models.offline import methods
 from courtroom.procedures.juris import assessment, baselines, tasks
 from courtroom.text.words import centrality, sentences, words

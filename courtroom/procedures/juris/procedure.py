@@ -14,7 +14,7 @@ from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
-from courtroom.evaluation.grounding import grounding
+from courtroom.evaluation.summaries import grounding
 from courtroom.procedures.juris.assessment import assess
 from courtroom.procedures.juris.baselines import without_jury
 from courtroom.procedures.juris.kept import added

@@ -8,8 +8,16 @@ from courtroom.engine.blocks import Beside, Block, Diff, Marked, Span, Table, Te
 from courtroom.engine.events import Called, StageBegan
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.evaluation.grounding import grounding, where
-from courtroom.evaluation.summaries import Quality, bert_score, cost_effectiveness, lead, overlap, why_not
+from courtroom.evaluation.summaries import (
+    Quality,
+    bert_score,
+    cost_effectiveness,
+    grounding,
+    lead,
+    overlap,
+    where,
+    why_not,
+)
 from courtroom.judging.views import Shown
 from courtroom.procedures.juris.baselines import QUESTIONS
 from courtroom.procedures.juris.setup import JurisSetup, assessor

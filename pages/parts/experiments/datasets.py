@@ -11,12 +11,20 @@ import streamlit as st
 from courtroom.access import Access, may
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.checking import Findings, NearDuplicates, cleaned, examine, near_duplicates
 from courtroom.datasets.forms import FORMS
 from courtroom.datasets.importing import Order, columns_from
 from courtroom.datasets.imports import ImportProgress
 from courtroom.datasets.row import DatasetInfo, ImportCounts
-from courtroom.datasets.statistics import ALL, Statistics, measure
+from courtroom.datasets.statistics import (
+    ALL,
+    Findings,
+    NearDuplicates,
+    Statistics,
+    cleaned,
+    examine,
+    measure,
+    near_duplicates,
+)
 from courtroom.datasets.store import THREE_ONE_TWO
 from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.language import _, translated

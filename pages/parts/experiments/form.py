@@ -13,9 +13,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.datasets import DatasetInfo
 from courtroom.engine.changes import value_at
 from courtroom.engine.knobs import setting_in_words
-from courtroom.experiments.estimate import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.outcome import models_in
+from courtroom.experiments.plan import SECONDS_A_CALL, ExperimentEstimate
 from courtroom.experiments.spec import Experiment, Recipe, adapted, as_toml, has_panel, parsed, read_toml, recipes
 from courtroom.language import _, listed, translated
 from courtroom.models.offers import Offer

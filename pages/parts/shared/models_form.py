@@ -17,10 +17,10 @@ from courtroom.engine.procedure import Procedure
 from courtroom.knowledge.embedding import (
     BY_WORDS,
     DEFAULT,
-    LOCAL,
     REMOTE,
     about_embedding,
     embedding_problem,
+    encoders,
     installed,
     missing,
 )
@@ -313,7 +313,7 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
     Returns:
         The choice; empty where it is the server's own, or where it can't be used.
     """
-    options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *LOCAL, value)))
+    options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *encoders(), value)))
     chosen = st.selectbox(
         _("Embedding"),
         options,
@@ -331,7 +331,7 @@ def embedding_choice(servers: str, value: str, key: str) -> str:
         st.error(literal(_("This embedding can't be used: {problem}.", problem=problem)))
         return ""
     st.caption(literal(about_embedding(chosen or servers)))
-    if chosen in LOCAL and not installed(chosen):
+    if chosen in encoders() and not installed(chosen):
         st.warning(literal(missing(chosen)))
     return chosen
 
