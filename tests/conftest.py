@@ -51,7 +51,7 @@ SLOW = (
     *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "closing", "contract", "dask"),
     *("docs", "doctor", "figures", "index", "interventions", "jurisagents", "language", "limits"),
     *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "run_list", "samples"),
-    *("shell_*", "sign_in", "start", "what_ifs"),
+    *("shell_*", "sign_in", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file

@@ -59,18 +59,8 @@ def fill(home: Path) -> tuple[str, str]:
     house.experiments.begin(Experiment.model_validate({"name": "kept", "dataset": {"name": "disputes"}, "arms": [arm]}))
     house.marks.put(run, Mark(reviewer="Ada", star=True))
     call = house.record(run).calls[-1]
-    house.asides.add(
-        run,
-        Interview(
-            member=call.member,
-            after=call.path,
-            key=call.keys[-1],
-            who="Ada",
-            question="Why?",
-            answer="So.",
-            called=call,
-        ),
-    )
+    asked = {"member": call.member, "after": call.path, "key": call.keys[-1], "called": call}
+    house.asides.add(run, Interview(**asked, who="Ada", question="Why?", answer="So."))
     house.audiences.open(run)
     for phone in ("a" * 20, "b" * 20):
         house.audiences.vote(run, "", phone, "buyer")
@@ -85,9 +75,10 @@ def fill(home: Path) -> tuple[str, str]:
     db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
+    asked_of_ada = (run, "p", "k", "juror-01", "Vote", '{"messages": [], "answer_schema": {}}', 1.0)
     db.execute(
-        "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, 'p', 'k', 'juror-01', 'Vote', ?, 1.0)",
-        (run, '{"messages": [], "answer_schema": {}}'),
+        "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, ?, ?, ?, ?, ?, ?)",
+        asked_of_ada,
     )
     house.close()
     with closing(sqlite3.connect(home / STORE)) as file:

@@ -36,25 +36,9 @@ KEY = re.compile(
 )
 STYLE = re.compile(r"\s*<style|\s*export default|\.st-key|:is\(|[\w-]+:[^ ]+;|<\w+ [^>]*$|[^<>]*\"><|url\(")
 NO_TEXT = {
-    *(
-        "ABCD",
-        "X-Content-Type-Options",
-        "Content-Security-Policy",
-        "Cache-Control",
-        "private, no-cache",
-        "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; sandbox",
-        "AB",
-        "CNY",
-        "English",
-        "IoU",
-        "Topo",
-        "SemSim",
-        "BM25",
-        "US$",
-        " open",
-        "anyOf",
-        "COURTROOM_CONNECTIONS",
-    ),
+    *("ABCD", "X-Content-Type-Options", "Content-Security-Policy", "Cache-Control", "private, no-cache"),
+    "default-src 'none'; style-src 'unsafe-inline'; media-src 'self'; sandbox",
+    *("AB", "CNY", "English", "IoU", "Topo", "SemSim", "BM25", "US$", " open", "anyOf", "COURTROOM_CONNECTIONS"),
     *("ollama/deepseek-r1:8b-llama-distill-q4_K_M", "Qwen/Qwen2.5-7B-Instruct", '{"reasoning_effort": "low"}'),
     *("OLLAMA_API_BASE, HOSTED_VLLM_API_BASE, OPENAI_API_BASE", "judgment/similar-{x}-"),
     "\nAnswer with one JSON object and nothing else",
@@ -120,13 +104,11 @@ def found() -> Found:
     for path in sorted((ROOT / "courtroom/room/static").glob("*.js")):
         for found_text in TEXT.finditer(path.read_text(encoding="utf-8")):
             messages.setdefault(found_text[2], set()).add(path.relative_to(ROOT).as_posix())
+    reports = Environment(extensions=["jinja2.ext.i18n"])
     for path in sorted((ROOT / "courtroom/report").glob("*.j2")):
-        for _lineno, _function, message in Environment(extensions=["jinja2.ext.i18n"]).extract_translations(
-            path.read_text(encoding="utf-8"), ("_",)
-        ):
-            messages.setdefault(str(message[0] if isinstance(message, tuple) else message), set()).add(
-                path.relative_to(ROOT).as_posix()
-            )
+        for _lineno, _function, told in reports.extract_translations(path.read_text(encoding="utf-8"), ("_",)):
+            message = str(told[0] if isinstance(told, tuple) else told)
+            messages.setdefault(message, set()).add(path.relative_to(ROOT).as_posix())
     for message, name in (*_fields_of_answers(), *_bundled()):
         if message:
             messages.setdefault(message, set()).add(name)
@@ -170,14 +152,8 @@ def _bundled() -> Iterator[tuple[str, str]]:
     for path in sorted((DATA / "cases").glob("*/case.json")):
         yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
     for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
-        for text in (
-            persona["gender"],
-            persona["status"],
-            persona["background"],
-            *persona["traits"],
-            *persona["interests"],
-        ):
-            yield text, "data/personas.json"
+        alone = (persona[name] for name in ("gender", "status", "background"))
+        yield from ((text, "data/personas.json") for text in (*alone, *persona["traits"], *persona["interests"]))
 
 
 class Source:
@@ -195,16 +171,10 @@ class Source:
 
     def messages(self) -> Iterator[str]:
         for node in ast.walk(self.tree):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Name)
-                and node.func.id in ("_", "N_", "ngettext")
-            ):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("_", "N_", "ngettext"):
                 given = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-                if node.func.id == "ngettext" and given:
-                    yield "\0".join(given[:2])
-                elif given:
-                    yield from given[:1]
+                if given:
+                    yield "\0".join(given[:2]) if ast.unparse(node.func) == "ngettext" else given[0]
             elif isinstance(node, ast.Call) and ast.unparse(node.func) == "many" and self.page:
                 thing = node.args[1]
                 if isinstance(thing, ast.Constant):
@@ -225,12 +195,8 @@ class Source:
             text = "".join(part.value if isinstance(part, ast.Constant) else "{x}" for part in node.values)  # type: ignore[misc]
         else:
             return False
-        return (
-            text not in NO_TEXT
-            and not KEY.fullmatch(text)
-            and not STYLE.match(text)
-            and bool(WORD.search(MARKUP.sub("", text)))
-        )
+        is_name = text in NO_TEXT or KEY.fullmatch(text) or STYLE.match(text)
+        return not is_name and bool(WORD.search(MARKUP.sub("", text)))
 
     def _is_shown(self, node: ast.AST) -> bool:
         """Whether a reader may see a text: by what stands around it, from the inside out."""
@@ -318,11 +284,8 @@ def _place(value: ast.expr, names: dict[str, str]) -> str:
     """A name for a value, by what it is; the same for the same value."""
     source = ast.unparse(value)
     if source not in names:
-        words = [
-            word
-            for word in re.findall(r"[a-z_]+", source.lower())
-            if word not in ("literal", "len", "str", "join", "self", "for", "in")
-        ]
+        none = ("literal", "len", "str", "join", "self", "for", "in")
+        words = [word for word in re.findall(r"[a-z_]+", source.lower()) if word not in none]
         name = (words[0] if len(words) == 1 else words[-1] if words else "value").strip("_") or "value"
         while name in names.values():
             name += "_"

@@ -1,11 +1,8 @@
 """A real HTTP server that speaks the OpenAI chat protocol and answers by the schema it is given.
 
-    python tests/openai_server.py --delay 0.2 --faults 0.3 --seed 1
-
-prints its port on the first line and serves until it is ended. `GET /stats` tells what it was asked.
+`GET /stats` tells what it was asked.
 """
 
-import argparse
 import asyncio
 import bisect
 import hashlib
@@ -13,7 +10,7 @@ import json
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -370,44 +367,17 @@ def _vector(text: str) -> list[float]:
     return [draw.uniform(-1, 1) for _ in range(32)]
 
 
+def serve(delay: float, faults: float, hang_s: float, seed: int, slots: int) -> None:
+    """Print the port, and serve until the process is ended."""
+    with OpenAIServer(delay=delay, faults=faults, hang_s=hang_s, seed=seed, slots=slots) as server:
+        print(server.port, flush=True)
+        threading.Event().wait()
+
+
 @contextmanager
 def server_process(
     delay: float = 0.0, faults: float = 0.0, hang: float = 3600.0, seed: int = 0, slots: int = 10_000
 ) -> Iterator[str]:
     """The server in a process of its own; gives its address."""
-    given = ("--delay", str(delay), "--faults", str(faults), "--hang", str(hang), "--seed", str(seed))
-    given = (*given, "--slots", str(slots))
-    with forks.Fork(main, given) as process:
+    with forks.Fork(serve, delay, faults, hang, seed, slots) as process:
         yield f"http://127.0.0.1:{int(process.line())}/v1"
-
-
-def main(words: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
-    parser.add_argument("--slots", type=int, default=10_000, help="calls it works on at once")
-    parser.add_argument("--faults", type=float, default=0.0, help="share of calls that fail, 0 to 1")
-    parser.add_argument("--only", choices=FAULTS, nargs="+", default=FAULTS, help="ways to fail")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--hang", type=float, default=3600.0, help="seconds that a hanging call takes")
-    parser.add_argument("--blind", action="store_true", help="refuse pictures")
-    parser.add_argument("--no-stream", action="store_true", help="answer requests for a stream with plain JSON")
-    given = parser.parse_args(words)
-    server = OpenAIServer(
-        port=given.port,
-        delay=given.delay,
-        slots=given.slots,
-        faults=given.faults,
-        only=tuple(given.only),
-        seed=given.seed,
-        hang_s=given.hang,
-        blind=given.blind,
-        streams=not given.no_stream,
-    )
-    with server:
-        print(server.port, flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -34,9 +34,9 @@ def page(name: str = "", session: Mapping[str, object] | None = None, /, **query
         app.query_params[key] = value
     for key, value in (session or {}).items():
         app.session_state[key] = value
-    app.run()
     if name:
-        app.switch_page(f"pages/{name}.py").run()
+        app.switch_page(f"pages/{name}.py")
+    app.run()
     assert not app.exception, app.exception
     return app
 
@@ -49,6 +49,12 @@ def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query
     app.run()
     assert not app.exception, app.exception
     return app
+
+
+def press(app: AppTest, label: str) -> None:
+    """Click the button with this label; the page that is drawn then has no error."""
+    next(one for one in app.button if one.label == label).click().run()
+    assert not app.exception, app.exception
 
 
 def texts(app: AppTest) -> str:

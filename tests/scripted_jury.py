@@ -13,6 +13,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.openai_server import answer_for
+from tests.toy import text_of
 
 CASE = "phone-battery"
 
@@ -50,11 +51,6 @@ def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs:
     record = house.record(run)
     assert record.run.status == "done", record.run.reason
     return record
-
-
-def text_of(request: Request) -> str:
-    """All words of a request."""
-    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
 
 
 def courthouse(settings: Settings, jury: Jury) -> Courthouse:

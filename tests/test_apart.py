@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from jinja2 import Environment
 
-from courtroom.cases.dispute import PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.models.apart import Apart, PromptError
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.request import Message
 from courtroom.models.task import Task
 from courtroom.settings import Settings
+from tests.samples import sample
 from tests.toy import CASE, CastVote, toy
 
 
@@ -27,11 +27,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 SMALL: dict[str, dict[str, Any]] = {
     "cyberjurors": {"jury_size": 3, "rounds": 2},
-    "jurisagents": {},
-    "verdict": {},
-    "juris": {},
-    "courtroom-llm": {},
-    "distillation": {},
+    **{name: {} for name in ("jurisagents", "verdict", "juris", "courtroom-llm", "distillation")},
 }
 
 
@@ -54,11 +50,7 @@ def test_every_prompt_of_a_hearing_is_the_same_both_ways(
         return here
 
     monkeypatch.setattr(Prompts, "render", both)
-    if procedure.case_kind == "precedents":
-        case: Any = PrecedentBatch(id="b", title="B", precedents=tuple(house.knowledge.precedents.all()[:2]))
-    else:
-        case = next(house.library.case(one.id) for one in house.library.cases() if one.kind == procedure.case_kind)
-    house.estimate(name, case, procedure.setup(**SMALL[name]), 0)
+    house.estimate(name, sample(house, procedure.case_kind), procedure.setup(**SMALL[name]), 0)
     assert tasks
 
 
@@ -108,7 +100,7 @@ async def test_an_edited_prompt_is_compiled_in_the_sandbox_only(
     assert edits["vote"] not in compiled
 
 
-def test_a_worker_that_has_ended_by_itself_is_followed_by_another() -> None:
+def test_a_worker_that_has_ended_by_itself_is_followed_by_another_which_ends_with_what_it_was_started_for() -> None:
     apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
     assert apart.whole("a") == "1\n"
     assert apart._worker is not None
@@ -118,12 +110,6 @@ def test_a_worker_that_has_ended_by_itself_is_followed_by_another() -> None:
     first.wait(10)
     assert apart.whole("a") == "1\n"
     assert apart._worker is not first
-    apart.close()
-
-
-def test_a_worker_ends_with_what_it_was_started_for() -> None:
-    apart = Apart({"a": "x"}, {"a": "x"}, {})
-    apart.whole("a")
     worker = apart._worker
     del apart
     assert worker.wait(10) != 0

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from typer.testing import CliRunner
 
-from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from tests.driving import done
+from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import SINGLE, TRIAL, spec, texts
 
@@ -73,15 +71,9 @@ def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None
     assert {"Answers", "Decisions", "Votes"} == {one.kind for one in found.shares}
     assert house.experiments.store.experiment(name).experiment.canaries == (found,)
     house.close()
-    told = CliRunner().invoke(app, ["experiment", "canary", name, "--calls", "4"])
-    assert told.exit_code == 0, told.output
-    assert "4 of 4 calls were asked again, each twice." in told.stdout
-    assert "The models call themselves judge-2024 fp-1, as on record." in told.stdout
-    house.close()
-    told = CliRunner().invoke(app, ["experiment", "canary", name, "--calls", "4"])
-    assert told.exit_code == 0, told.output
-    assert "4 of 4 calls were asked again, each twice." in told.stdout
-    assert "The models call themselves judge-2024 fp-1, as on record." in told.stdout
+    told = shell("experiment", "canary", name, "--calls", "4")
+    assert "4 of 4 calls were asked again, each twice." in told
+    assert "The models call themselves judge-2024 fp-1, as on record." in told
 
 
 def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Courthouse, model: Changing) -> None:
@@ -99,8 +91,8 @@ def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Court
     assert again == name, "what is kept decides nothing of the cells"
     assert house.experiments.store.experiment(name).experiment.canaries == (first, found)
     house.close()
-    told = CliRunner().invoke(app, ["experiment", "results", name, "--json"])
-    assert [one["now"] for one in json.loads(told.stdout)["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
+    told = shell("experiment", "results", name, "--json")
+    assert [one["now"] for one in json.loads(told)["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
 
 
 def test_a_model_that_differs_from_itself_as_much_has_not_changed(house: Courthouse, model: Changing) -> None:

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from courtroom.cases import archives
 from courtroom.cases import files as case_files
 from courtroom.cases.dispute import (
     CATEGORIES,
@@ -277,13 +276,6 @@ def test_files_beside_case_json_and_what_a_system_adds_are_not_cases() -> None:
         (".vscode/case.json", b"{}"),
     )
     assert len(read_upload("a.zip", data)) == 1
-
-
-def test_a_zip_that_is_large_unpacked_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert archives.MAX_UNPACKED == 500 * 2**20
-    monkeypatch.setattr(archives, "MAX_UNPACKED", 1000)
-    with pytest.raises(CaseError, match="a.zip unpacks to more than"):
-        read_upload("a.zip", packed(("case.json", as_json(case())), ("more.txt", b"ab" * 600)))
 
 
 def test_a_member_that_lies_about_its_size_does_not_unpack_to_more() -> None:

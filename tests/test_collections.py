@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from courtroom.errors import CourtroomError
 from courtroom.knowledge.collection import Collection, fuse
 from courtroom.knowledge.embedding import CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.indexed_records import FEW
@@ -138,20 +137,6 @@ def test_lessons_are_taken_in_once_and_replay_to_what_is_there(tmp_path: Path) -
     assert {d.id: d.confidence for d in base.memory.directives.all()} == {"a": 1.0, "c": 0.4}
     there = {("directives", d.id): d.model_dump(mode="json") for d in base.memory.directives.all()}
     assert replayed(base.lessons) == there
-
-
-def test_a_lesson_is_undone_only_while_nothing_builds_on_it(tmp_path: Path) -> None:
-    base = taught(tmp_path)
-    with pytest.raises(CourtroomError, match="2 later learning steps build on this one"):
-        base.lessons.undo(1)
-    base.lessons.undo(3)
-    base.lessons.undo(2)
-    assert {d.id: d.confidence for d in base.memory.directives.all()} == {"a": 0.5, "b": 0.5}
-    with pytest.raises(CourtroomError, match="undone already"):
-        base.lessons.undo(2)
-    base.lessons.undo(1)
-    assert base.memory.directives.all() == []
-    assert replayed(base.lessons) == {}
 
 
 def test_a_directive_that_is_gone_is_not_brought_back_by_its_confidence(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ import signal
 import zipfile
 from collections.abc import Callable
 from contextlib import closing, suppress
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from courtroom.__main__ import app
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels
 from courtroom.courthouse import Courthouse
@@ -28,6 +28,7 @@ from courtroom.datasets.source import split_of
 from courtroom.errors import CourtroomError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from tests import driving
 from tests.docs import ROOT
 from tests.driving import drive
 from tests.imported import Desk, desk
@@ -73,6 +74,9 @@ def texts(desk: Desk) -> list[tuple[str, str | None]]:  # noqa: F811
 
 EXPECTED = [(row["text"], row["label"]) for row in ROWS]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS)
+MANY = "".join(
+    json.dumps({"text": sha256(b"%d" % n).hexdigest(), "label": "ab"[n % 2]}) + "\n" for n in range(6 * CHUNK)
+)
 
 
 @pytest.mark.parametrize(
@@ -394,7 +398,7 @@ def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(de
         ("a.csv", b"text,label\na,joy\n\xff,fear\nc,fear\n", 2, "a.csv, line 3: it is not UTF-8"),
         ("a.csv", "text,label\na,joy\n,fear\nc,fear\n", 2, "a.csv, line 3: it lacks its text"),
         ("a.txt", "a;joy\nb;fear\nno label\nc;joy\n" * 2, 6, "a.txt, line 3: it has no label"),
-        ("a.jsonl.gz", gzip.compress(LINES.encode() * 2000, mtime=0)[:-400], 0, "damaged or cut off"),
+        ("a.jsonl.gz", gzip.compress(MANY.encode(), mtime=0)[:-400], 0, "damaged or cut off"),
         ("a.jsonl", '{"ridx": 1, "q": "x"}\n{"pid": 2}\n{"id": 3}\n{"ridx": 4, "q": "y", "crime": {"a": 1}}\n', 1, "`qw` is missing"),
         ("a.jsonl", LINES + '{"other": 1}\n', 6, "a.jsonl, line 7: it needs a column “text”"),
     ],
@@ -552,61 +556,55 @@ def test_two_that_write_one_draft_do_not_double_its_rows(desk: Desk) -> None:  #
 
 # --- from the shell ---------------------------------------------------------------------------------------------
 
-
-def shell(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["datasets", *words])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done.exit_code, done.stdout
+shell = partial(driving.shell, "datasets")
 
 
 def test_from_file_to_checked_splits_by_the_shell(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
     source = str(desk.write("cail.jsonl", [*(fact(n) for n in range(12)), fact(3), {"fact": "x"}]))
-    code, out = shell("import", source, "--name", "mine", "--json")
-    told = json.loads(out)
-    assert (code, told["count"], told["refused"], told["problems"][0][:19]) == (0, 13, 1, "cail.jsonl, line 14")
-    assert shell("list")[1].startswith(f"mine\t{told['version']}\tcriminal\t13\tno splits")
-    assert shell("check", "mine")[0] == 1
-    split = shell("split", "mine", "--parts", "train=1,test=1")[1]
+    told = json.loads(shell("import", source, "--name", "mine", "--json"))
+    assert (told["count"], told["refused"], told["problems"][0][:19]) == (13, 1, "cail.jsonl, line 14")
+    assert shell("list").startswith(f"mine\t{told['version']}\tcriminal\t13\tno splits")
+    shell("check", "mine", code=1)
+    split = shell("split", "mine", "--parts", "train=1,test=1")
     assert sorted(re.findall(r"(?:train|test) (\d+)", split)) == ["6", "7"]
-    found = json.loads(shell("show", "mine", "--split", "test", "--sample", "2", "--json")[1])
+    found = json.loads(shell("show", "mine", "--split", "test", "--sample", "2", "--json"))
     assert [row["split"] for row in found["rows"]] == ["test", "test"]
-    assert "not taken in" not in shell("show", "mine")[1]
-    assert "13 cases" in shell("precedents", "mine")[1]
+    assert "not taken in" not in shell("show", "mine")
+    assert "13 cases" in shell("precedents", "mine")
     shell("delete", "mine")
-    assert shell("list")[1] == ""
+    assert shell("list") == ""
 
 
 @pytest.mark.usefixtures("either_database")
 def test_the_shell_shows_the_counts_and_takes_out_what_is_doubtful(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
-    told = json.loads(shell("import", str(doubtful(desk)), "--name", "mine", "--json")[1])
-    said = shell("show", "mine", "--limit", "0")[1]
+    told = json.loads(shell("import", str(doubtful(desk)), "--name", "mine", "--json"))
+    said = shell("show", "mine", "--limit", "0")
     assert "9 records were read, and 7 rows are in." in said
     assert (
         "2 records were left out:\nit lacks its text. Fill it in, or remove the row (2: x.csv, line 9, x.csv, line 10)"
         in said
     )
-    assert json.loads(shell("show", "mine", "--json")[1])["import"] == told["counts"]
+    assert json.loads(shell("show", "mine", "--json"))["import"] == told["counts"]
     with pytest.raises(CourtroomError, match="--duplicates, --contradictions, or both"):
         shell("clean", "mine")
 
     def left() -> list[tuple[str, str]]:
-        rows = json.loads(shell("show", "mine", "--limit", "9", "--json")[1])["rows"]
+        rows = json.loads(shell("show", "mine", "--limit", "9", "--json"))["rows"]
         return [(row["case"]["items"][0]["text"].split()[1], row["case"]["items"][0]["label"]) for row in rows]
 
-    assert "2 rows were taken out, as they repeat an earlier one." in shell("clean", "mine", "--duplicates")[1]
+    assert "2 rows were taken out, as they repeat an earlier one." in shell("clean", "mine", "--duplicates")
     assert left() == [("good", "yes"), ("second", "yes"), ("second", "no"), ("third", "no"), ("good", "no")]
-    made = json.loads(shell("clean", "mine", "--contradictions", "--json")[1])
+    made = json.loads(shell("clean", "mine", "--contradictions", "--json"))
     assert made["removed"] == {"their text has several outcomes": 2}
     assert left() == [("good", "yes"), ("third", "no"), ("good", "no")]
-    counts = json.loads(shell("show", "mine", "--json")[1])["import"]
+    counts = json.loads(shell("show", "mine", "--json"))["import"]
     assert [counts[name] for name in ("read", "rows", "contradictory", "repeated", "blank")] == [9, 3, 0, 0, 0]
     assert list(counts["removed"].values()) == [2, 2]
-    assert shell("check", "mine")[0] == 0
-    assert "has no such rows. Nothing was changed." in shell("clean", "mine", "--duplicates")[1]
-    assert json.loads(shell("show", "mine", "--version", told["version"], "--json")[1])["info"]["count"] == 7
+    shell("check", "mine")
+    assert "has no such rows. Nothing was changed." in shell("clean", "mine", "--duplicates")
+    assert json.loads(shell("show", "mine", "--version", told["version"], "--json"))["info"]["count"] == 7
 
 
 @pytest.mark.usefixtures("either_database")
@@ -628,7 +626,7 @@ def test_a_split_of_disputes_becomes_a_base_of_precedents_whose_norms_build_on_e
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     shell("import", str(ROOT / "data" / "cases"), "--name", "My_Disputes")
     shell("split", "My_Disputes", "--parts", "train=1,test=1")
-    _, told = shell("precedents", "My_Disputes", "--split", "train")
+    told = shell("precedents", "My_Disputes", "--split", "train")
     with closing(Courthouse(Settings(home=tmp_path))) as house:
         cases = {
             split: [row.case for row in house.datasets.rows("My_Disputes", split=split)] for split in ("train", "test")
@@ -655,7 +653,7 @@ def test_the_shell_says_how_to_name_numbers(desk: Desk, monkeypatch: pytest.Monk
     source = str(desk.write("RTE.tsv", "sentence1\tsentence2\tlabel\nA.\tB.\t0\nC.\tD.\t1\n"))
     with pytest.raises(CourtroomError, match="0=NAME,1=NAME. Use --labels"):
         shell("import", source)
-    assert shell("import", source, "--labels", "0=entailment,1=not_entailment")[0] == 0
+    shell("import", source, "--labels", "0=entailment,1=not_entailment")
     with pytest.raises(CourtroomError, match="write OLD=NEW"):
         shell("import", source, "--rename", "x")
     with pytest.raises(CourtroomError, match="no form “x”"):

@@ -36,15 +36,12 @@ def shown() -> AppTest:
     return app
 
 
-def press(app: AppTest, label: str) -> None:
+def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:  # noqa: F811
+    """And wait for imports of a house to end, then draw again."""
     next(button for button in app.button if button.label == label).click().run()
-    assert not app.exception, app.exception
-
-
-def settle(house: Courthouse, app: AppTest) -> None:  # noqa: F811
-    """Wait for imports to end, then draw again."""
-    house.dataset_imports.wait()
-    app.run()
+    if house:
+        house.dataset_imports.wait()
+        app.run()
     assert not app.exception, app.exception
 
 
@@ -65,8 +62,7 @@ def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: 
     source.write_text("".join(json.dumps(row) + "\n" for row in rows))
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
-    press(app, "Import")
-    settle(house, app)
+    press(app, "Import", house)
     (info,) = house.datasets.list()
     assert (info.name, info.count) == ("cail", 13)
     assert "cail: 13 rows are in; 1 records were refused" in texts(app).replace("\\", "")
@@ -104,13 +100,11 @@ def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthou
     source.write_text("index\tsentence1\tsentence2\tlabel\n0\tA.\tB.\t1\n1\tC.\tD.\t0\n")
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
-    press(app, "Import")
-    settle(house, app)
+    press(app, "Import", house)
     assert "are numbers, and the file does not say what they mean" in texts(app)
     app.text_input(key="dataset_name_WNLI_0").set_value("not_entailment")
     app.text_input(key="dataset_name_WNLI_1").set_value("entailment")
-    press(app, "Import with these names")
-    settle(house, app)
+    press(app, "Import with these names", house)
     labels = [row.case.items[0].label for row in house.datasets.rows("WNLI") if isinstance(row.case, LabelledTask)]
     assert labels == ["entailment", "not_entailment"]
 
@@ -123,8 +117,7 @@ def test_the_counts_of_an_import_are_shown_and_doubtful_rows_can_be_taken_out(
     app = shown()
     app.selectbox(key="dataset_path").select(source.name).run()
     app.text_input(key="dataset_columns").set_value("Words=text")
-    press(app, "Import")
-    settle(house, app)
+    press(app, "Import", house)
     told = (
         "7 records were read, and 6 rows are in.",
         "1 records were left out:",
@@ -149,8 +142,7 @@ def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, t
         house.dataset_imports.importer.run(Order(source=str(source), name="cail"), stopped=lambda: True)
     app = shown()
     assert "was interrupted after 500 rows" in texts(app).replace("\\", "")
-    press(app, "Go on")
-    settle(house, app)
+    press(app, "Go on", house)
     assert house.datasets.info("cail").count == 700
 
 
@@ -175,7 +167,6 @@ def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(
 def test_an_upload_is_taken_in_and_its_copy_is_let_go(house: Courthouse) -> None:  # noqa: F811
     app = shown()
     app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
-    press(app, "Import")
-    settle(house, app)
+    press(app, "Import", house)
     assert house.datasets.info("feelings").count == 2
     assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]

@@ -1,11 +1,10 @@
 """Datasets in the store: versions, rows, splits, examples, statistics, checks."""
 
-import json
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-import plotly.graph_objects as go
 import pytest
 
 from courtroom.cases.case import Case
@@ -15,7 +14,7 @@ from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Datasets, Row
 from courtroom.datasets.draft import CHUNK
-from courtroom.datasets.statistics import ALL, Statistics, examine, measure
+from courtroom.datasets.statistics import ALL, examine, measure
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.figures.experiment import draw_categories, draw_lengths, draw_margins, draw_numbers, draw_outcomes
 from courtroom.law import Term
@@ -109,8 +108,7 @@ def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
 
 def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) -> None:
     first = datasets.add("cases", [row(criminal(n)) for n in range(3)])
-    again = datasets.add("cases", [row(criminal(n)) for n in range(3)])
-    other = datasets.add("other", [row(criminal(n)) for n in range(3)])
+    again, other = (datasets.add(name, [row(criminal(n)) for n in range(3)]) for name in ("cases", "other"))
     more = datasets.add("cases", [row(criminal(n)) for n in range(4)])
     split = datasets.add("cases", [row(criminal(n), split="test") for n in range(4)])
     assert first.version == again.version == other.version
@@ -285,22 +283,16 @@ def test_statistics_count_each_split(datasets: Datasets) -> None:
     assert whole.classes["evidence"] == {"0": 0, "1": 12}
     assert whole.classes["votes"]["17"] == 12
 
-    def draw_votes(statistics: Statistics, theme: str) -> go.Figure:
-        return draw_numbers(statistics, "votes", theme)
-
-    for draw in (draw_categories, draw_outcomes, draw_lengths, draw_margins, draw_votes):
-        for theme in ("light", "dark"):
-            figure = draw(found, theme)
-            axis = "x" if figure.data[0].orientation == "h" else "y"
-            assert {bar.name for bar in figure.data} == {"train", "test"}
-            assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
+    drawn = [draw(found, "dark") for draw in (draw_categories, draw_outcomes, draw_lengths, draw_margins)]
+    for figure in (*drawn, draw_numbers(found, "votes", "light")):
+        axis = "x" if figure.data[0].orientation == "h" else "y"
+        assert {bar.name for bar in figure.data} == {"train", "test"}
+        assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
 
 
 def test_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
-    figure = draw_categories(measure(datasets, "cases"))
-    assert "<b>" not in json.dumps(figure.to_plotly_json(), default=str)
-    assert "<i>" not in json.dumps(figure.to_plotly_json(), default=str)
+    assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 
 
 def test_a_text_in_two_splits_is_a_leak_whatever_its_spaces_and_case(datasets: Datasets) -> None:

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.accounts import AccountStore, Identity
-from courtroom.errors import CourtroomError
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.providers import PROVIDERS
 from courtroom.panel.personas import sample_panel, write_csv
@@ -27,6 +26,7 @@ from courtroom.settings import Settings, variables
 from courtroom.store.database import Database
 from tests.app_server import app_server
 from tests.docs import PAGES, ROOT, anchors, blocks, commands, links
+from tests.driving import shell as run
 from tests.openai_server import OpenAIServer
 from tests.real_model import MODEL, needs_packages
 
@@ -88,17 +88,6 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     AccountStore(database).arrive(Identity(issuer="https://id.example", subject="1", email="ada@lab.example"))
     database.close()
     return Desk(home, hearing, paused)
-
-
-def run(*words: str) -> str:
-    """Run `courtroom` in this process; its standard output."""
-    done = CliRunner().invoke(app, list(words))
-    if isinstance(done.exception, CourtroomError):
-        raise AssertionError(f"{shlex.join(words)}: {done.exception}")
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    assert done.exit_code == 0, f"{shlex.join(words)}: {done.output}"
-    return done.stdout
 
 
 def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> None:

@@ -45,21 +45,8 @@ NEVER = ("write", "write_stream", "latex", "iframe", "graphviz_chart", "exceptio
 """Calls that guess what they are given, or whose text is code: not used on any page."""
 DOOR = {"markdown": "literal", "html": "escaped", "never": ""}
 OURS = {
-    "len",
-    "sum",
-    "round",
-    "int",
-    "max",
-    "min",
-    "range",
-    "count",
-    "many",
-    "duration",
-    "moment",
-    "clock",
-    "tone",
-    "declared",
-    "translated",
+    *("len", "sum", "round", "int", "max", "min", "range", "count", "many"),
+    *("duration", "moment", "clock", "tone", "declared", "translated"),
 }
 """Functions that give numbers, times and sizes in our words, or a colour."""
 

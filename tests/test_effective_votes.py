@@ -44,6 +44,7 @@ def test_panels_of_a_known_correlation_are_worth_what_it_says(known: float, wort
 
 
 @pytest.mark.parametrize("kind", PANELS)
+@pytest.mark.slow
 def test_the_interval_holds_the_truth_as_often_as_it_says(kind: str) -> None:
     """Of 60, fewer than 52 would come of 95 % in 1 of 130."""
     assert held(kind, 13, 17, 0.5, 60) * 60 >= 52

@@ -1,8 +1,9 @@
-"""Panels and follow-graphs."""
+"""Panels and follow-graphs; and figures: each edge has its arrow, and text from outside stays text."""
 
 import random
+from collections.abc import Iterator
 from itertools import permutations
-from typing import get_args
+from typing import Any, get_args
 
 import networkx as nx
 import pytest
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 
 from courtroom.engine.blocks import Edge, Graph, Node
 from courtroom.engine.procedure import Choice
-from courtroom.figures.graph import draw_graph
+from courtroom.figures.graph import draw_graph, draw_standards
+from courtroom.knowledge.memory import Standard
+from courtroom.law import Judgment
 from courtroom.panel.follow_graph import FollowGraph, GraphKind, build
 from courtroom.panel.personas import Persona, likeness, pool, sample_panel
 
@@ -136,3 +139,29 @@ def test_each_edge_has_one_arrow_that_points_along_it() -> None:
     for trace in lines:
         tips = [at for at, size in enumerate(trace.marker.size) if size > 0]
         assert all(trace.x[at - 1] is not None and trace.x[at + 1] is not None for at in tips), "within its own edge"
+
+
+EVIL = '![](http://evil.example/x.png)<a href="http://a.example" style="background:url(http://a.example)">x</a>%{y}'
+"""A picture in Markdown; a link with a style and a template, as Plotly reads them."""
+
+
+def test_figures_show_marks_of_others_as_they_are() -> None:
+    choices = [Choice(name, EVIL, number, "circle", EVIL) for number, name in enumerate(("buyer", "seller"))]
+    graph = Graph((Node("a", EVIL, "buyer", 0.5, detail=EVIL), Node("b", " ", None, 0.5)), (Edge("a", "b"),), EVIL)
+    judged = Judgment(relevant_articles=(264,), charges=(EVIL,))
+    standard = Standard(id="s", case="c", title=EVIL, facts="a", reasoning="b", verdict=judged, gold=judged)
+    for figure in (draw_graph(graph, choices), draw_standards(nx.path_graph(["s"]), [standard])):
+        texts = list(_texts(figure.to_plotly_json()))
+        assert any("evil" in text for text in texts)
+        assert not any("<a" in text or "%{y}</extra>" in text for text in texts), texts
+
+
+def _texts(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    elif isinstance(part, dict):
+        for inner in part.values():
+            yield from _texts(inner)
+    elif hasattr(part, "__iter__"):
+        for inner in part:
+            yield from _texts(inner)

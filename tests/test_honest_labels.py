@@ -1,4 +1,4 @@
-"""Whose votes and judgments are on record: what is invented is called invented, and only what people decided is real."""
+"""What is invented is called invented, only what people decided is real, and what ends a run is called what it is."""
 
 import re
 from collections.abc import Iterator
@@ -7,13 +7,18 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from courtroom import report
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.library import Library
 from courtroom.courthouse import Courthouse
+from courtroom.procedures import PROCEDURES
+from courtroom.room import scene
 from courtroom.settings import Settings
 from tests.benchmarks.fit_votes import training
 from tests.benchmarks.measure_votes import held_out
+from tests.driving import drive
+from tests.pages import house, page, texts
 
 ROOT = Path(__file__).parents[1]
 CALLED_REAL = re.compile(r"real (?:jury|juries|jurors?|votes?)\b|真实(?:陪审|投票|票)", re.IGNORECASE)
@@ -80,3 +85,38 @@ def test_no_held_out_dispute_is_among_those_that_tuning_reads(library: Library) 
     known = {library.case(listed.id).title for listed in library.cases()}
     read = known | {case.title for case in training()}
     assert not read & {case.title for case in held_out()}
+
+
+# --- what ends a run ---
+
+
+__all__ = ["house"]  # a fixture
+
+
+@pytest.mark.parametrize(
+    ("name", "ending"),
+    [("cyberjurors", "Verdict"), ("debate", "Verdict"), ("juris", "Summary"), ("courtroom-llm", "Label")]
+    + [("verdict", "Judgment"), ("jurisagents", "Judgment"), ("distillation", "Norms"), ("alignment", "Training data")],
+)
+def test_each_procedure_says_what_it_ends_with(name: str, ending: str) -> None:
+    procedure = PROCEDURES[name]
+    assert procedure.ending.title == ending
+    assert ending.casefold() in procedure.ending.what_if
+    if ending != "Verdict":
+        assert "verdict" not in " ".join(vars(procedure.ending).values()).casefold()
+
+
+def test_pages_report_and_room_call_a_summary_a_summary(house: Courthouse) -> None:  # noqa: F811
+    case = next(case for case in house.library.cases() if case.kind == "document")
+    procedure = house.procedures["juris"]
+    setup = procedure.setup.model_validate({"variant": "generator-a", "assess": "none"})
+    run = drive(house, house.new_run("juris", house.library.case(case.id), setup, 0))
+    app = page("deliberation", {"run": run})
+    captions = [one.value for one in app.caption]
+    assert {"Summary", "Text"} <= set(captions)
+    assert not {"Verdict", "What is on record of its outcome"} & set(captions)
+    assert "What would change this summary?" in [button.label for button in app.button]
+    record = house.record(run)
+    assert scene(record, procedure).ending == "Summary"
+    assert "Verdict:" not in report.as_html(record, procedure, house.answers, house.media)
+    assert "Outcome" in texts(page("runs"))

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -14,8 +13,7 @@ from courtroom.experiments.hypotheses import Hypothesis, Lock, findings
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
 from courtroom.experiments.table import ALL, Pair
-from courtroom.shell.commands import app
-from tests.driving import done
+from tests.driving import done, shell
 from tests.test_experiments import spec, texts
 
 BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
@@ -126,9 +124,9 @@ def test_the_shell_locks_a_file_and_the_report_has_a_line_for_each_hypothesis(
 ) -> None:
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec(hypotheses=[BETTER])))
-    told = json.loads(CliRunner().invoke(app, ["experiment", "lock", str(file), "--json"]).stdout)
+    told = json.loads(shell("experiment", "lock", str(file), "--json"))
     assert len(told["digest"]) == 64
     assert told["hypotheses"][0]["than"] == "one judge"
     done(house, read_toml(file))
-    shown = CliRunner().invoke(app, ["experiment", "results", "feelings"]).stdout
+    shown = shell("experiment", "results", "feelings")
     assert "- accuracy: three judges is higher than one judge, with 6 cases: " in shown

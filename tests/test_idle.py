@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import evidence_left_out
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.house import courthouse
-from tests.driving import drive
+from tests import pages
+from tests.driving import done, drive
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,9 +33,7 @@ def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
     run = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=2, rounds=1), 0))
     fork = house.fork(run, house.record(run).setup)
     drive(house, fork)
-    lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:2], (0,))))
-    lab.wait(what_if, 20)
+    what_if = done(house, house.experiments.what_ifs.experiment(run, evidence_left_out(case)[:2], (0,))).kept.id
     seat = house.people.seat(run, "juror-01").token
     audience = house.audiences.open(run, 0).token
     house.audiences.close(run)
@@ -74,16 +72,8 @@ def test_no_page_draws_itself_anew_where_all_is_finished(
     monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
     collected: list[object] = []
     monkeypatch.setattr(script_runner.gc, "collect", collected.append)
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in addresses[page].items():
-        app.query_params[name] = value
-    app.run()
-    if page not in ("cases", "seat", "audience"):
-        app.switch_page(f"pages/{page}.py")
-        for name, value in addresses[page].items():
-            app.query_params[name] = value
-        app.run()
-    assert not app.exception
+    alone = page in ("cases", "seat", "audience")
+    app = pages.page("", None, **addresses[page]) if alone else pages.opened_at(page, None, **addresses[page])
     assert app.main.children
     assert not timers
     assert not collected, "a look for news on a page that waits must not walk the whole heap"

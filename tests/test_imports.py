@@ -180,6 +180,7 @@ async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
 __all__ = ["house"]  # a fixture
 
 
+@pytest.mark.slow
 def test_the_base_into_which_a_file_went_is_shown(house: Courthouse) -> None:  # noqa: F811
     line = json.dumps({"number": 264, "text": "Who takes zithers pays for them."})
     file = house.imports.check("statutes", "law.jsonl", line.encode(), "mine", "add")

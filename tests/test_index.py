@@ -330,22 +330,6 @@ async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_p
             assert done.stdout.strip() == f"{bundled + 30} 0", done.stderr
 
 
-async def test_another_embedding_never_meets_vectors_of_the_first(tmp_path: Path, built: Path) -> None:
-    class Shorter(HashedNgrams):
-        name = "shorter"
-
-        async def embed(self, texts: Sequence[str]) -> Vectors:
-            return (await super().embed(texts))[:, :64].copy()
-
-    shutil.copytree(built, tmp_path / "chroma")
-    other = VectorIndex(Settings(home=tmp_path), "things", Shorter(), 50)
-    assert len(await other.search(QUERY, 2, Fixed(MANY))) == 2
-    index = graph(tmp_path)
-    assert (await index.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
-    other.close()
-    index.close()
-
-
 async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound, but nobody listens

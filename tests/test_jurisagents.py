@@ -3,12 +3,15 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
+from courtroom.engine.asker import Asker
 from courtroom.engine.events import Noted, Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
@@ -22,7 +25,7 @@ from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
 from courtroom.settings import Settings
 from tests.driving import drive
-from tests.toy import Scripted
+from tests.toy import Scripted, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -35,6 +38,8 @@ CASE = CriminalCase(
 )
 FIRST = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment": {"imprisonment": 12}}
 FINAL = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment": {"imprisonment": 8}}
+RUNS = count()
+"""Each run's model has a name of its own: what another has answered is not on record for it."""
 
 
 class Court(Scripted):
@@ -64,10 +69,6 @@ class Court(Scripted):
         return json.dumps(answers[request.task.name])
 
 
-def text_of(request: Request) -> str:
-    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
-
-
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home whose knowledge base is indexed, to be copied."""
@@ -88,14 +89,10 @@ def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
-    model.warm = lambda: _nothing()  # type: ignore[attr-defined]
-    setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
     run = drive(house, house.new_run("jurisagents", case, setup, 0))
     return house.record(run)
-
-
-async def _nothing() -> None:
-    return None
 
 
 def stages(record: Record) -> list[str]:
@@ -114,12 +111,21 @@ def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: 
     assert verdict.details["judgment"]["term_of_imprisonment"]["imprisonment"] == 8
     assert verdict.details["first_instance"]["term_of_imprisonment"]["imprisonment"] == 12
     assert verdict.note == "The second instance changed the judgment."
-
-
-def test_an_accepted_judgment_ends_the_case(house: Courthouse) -> None:
-    record = hear(house, Court(objects=False))
-    assert stages(record)[-1] == "Objection"
-    assert record.run.verdict.note.startswith("The defendant accepted")
+    views = {view.name: view.draw(record) for view in PROCEDURES["jurisagents"].views}
+    assert list(views["flow"]) == ["First instance", "Second instance"]
+    told = str(views["judgment"])
+    for word in (
+        "First instance",
+        "Judgment",
+        "Judgment on record",
+        "12 months",
+        "8 months",
+        "7 months",
+        "different",
+        "same",
+    ):
+        assert word in told
+    assert "Dense rank" in str(views["retrieval"])
 
 
 def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_precedents_hybrid(house: Courthouse) -> None:
@@ -165,6 +171,11 @@ def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> N
     record = hear(house, Court(objects=False), variant="no-knowledge")
     assert record.retrievals == ()
     assert "Retrieval" in stages(record)
+    assert stages(record)[-1] == "Objection", "an accepted judgment ends the case"
+    assert record.run.verdict.note.startswith("The defendant accepted")
+    record = hear(house, Court(), second_look_up=False)
+    assert {r.stage for r in record.retrievals} == {"retrieval"}
+    assert [call.task for call in record.calls][-3:] == ["extract", "summarise", "decide"]
 
 
 def test_without_other_agents_the_chief_judge_decides_alone(house: Courthouse) -> None:
@@ -215,41 +226,10 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
     assert record.run.verdict.details == {"amount": 8500.0}
 
 
-def test_the_views_show_flow_ranks_and_the_real_judgment(house: Courthouse) -> None:
-    record = hear(house, Court())
-    views = {view.name: view.draw(record) for view in PROCEDURES["jurisagents"].views}
-    assert list(views["flow"]) == ["First instance", "Second instance"]
-    told = str(views["judgment"])
-    for word in (
-        "First instance",
-        "Judgment",
-        "Judgment on record",
-        "12 months",
-        "8 months",
-        "7 months",
-        "different",
-        "same",
-    ):
-        assert word in told
-    assert "Dense rank" in str(views["retrieval"])
-
-
-def test_a_fork_with_nothing_changed_asks_nothing_and_one_with_a_shorter_list_asks_the_chief_judge(
-    house: Courthouse,
-) -> None:
-    parent = hear(house, Court(objects=False))
-    for changes, asked in (({}, 0), ({"statutes": 3}, 1)):
-        run = house.fork(parent.run.id, parent.setup.model_copy(update=changes))
-        drive(house, run)
-        assert house.record(run).asked == asked
-
-
 # --- the second instance -------------------------------------------------------------------------------------
 
 
-def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appellant(
-    house: Courthouse,
-) -> None:
+def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appellant(house: Courthouse) -> None:
     model = Court()
     record = hear(house, model)
     texts = {r.stage: r.query.text for r in record.retrievals if isinstance(r.query, Search)}
@@ -262,6 +242,10 @@ def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appe
     for text in second:
         assert "Appellant:\n> Mr Duan" in text
         assert "of the second instance" in text
+    model = Court(upholds=True)
+    record = hear(house, model, first_judgment="chief")
+    assert record.run.verdict.note == "The second instance upheld the judgment."
+    assert "uphold the judgment of the first instance by giving it again" in text_of(model.history[-1])
 
 
 @pytest.mark.parametrize(
@@ -288,19 +272,6 @@ def test_the_first_extraction_and_summary_are_shown_again_where_the_setup_says_s
         assert ("# What the junior judge of the first instance found" in text) == shown
     assert "of the first instance found" not in chief
     assert "first judgment" not in junior  # its form has no field for what a check would find
-
-
-def test_without_look_ups_of_its_own_the_second_instance_uses_those_of_the_first(house: Courthouse) -> None:
-    record = hear(house, Court(), second_look_up=False)
-    assert {r.stage for r in record.retrievals} == {"retrieval"}
-    assert [call.task for call in record.calls][-3:] == ["extract", "summarise", "decide"]
-
-
-def test_the_second_instance_may_uphold(house: Courthouse) -> None:
-    model = Court(upholds=True)
-    record = hear(house, model, first_judgment="chief")
-    assert record.run.verdict.note == "The second instance upheld the judgment."
-    assert "uphold the judgment of the first instance by giving it again" in text_of(model.history[-1])
 
 
 # --- what is given, pictures, reasons ------------------------------------------------------------------------
@@ -383,7 +354,9 @@ class OnEach(Court):
         return super().said(request)
 
 
-def test_each_of_several_defendants_has_facts_charges_and_a_term(house: Courthouse) -> None:
+def test_each_of_several_defendants_has_a_judgment_and_a_missing_answer_is_that_ones(
+    house: Courthouse,
+) -> None:
     model = OnEach()
     record = hear(house, model, BROTHERS, defendants="each")
     verdict = record.run.verdict
@@ -406,22 +379,6 @@ def test_each_of_several_defendants_has_facts_charges_and_a_term(house: Courthou
     assert "hiding loot" in str(views["judgment"]["Mr Bo"])
     assert "'same'" in str(views["judgment"]["Mr Bo"])
 
-
-def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Courthouse) -> None:
-    model = Court(objects=False)
-    verdict = hear(house, model, BROTHERS).run.verdict
-    assert "judgments" not in verdict.details
-    assert "Other defendants in this case:\n> Mr Bo" in text_of(model.history[0])
-
-
-def test_a_case_with_several_defendants_can_be_refused(house: Courthouse) -> None:
-    record = hear(house, Court(), BROTHERS, defendants="refuse")
-    assert record.run.status == "failed"
-    assert "names 2 defendants" in record.run.reason
-    assert record.calls == ()
-
-
-def test_one_defendants_missing_answer_leaves_the_others_their_judgment(house: Courthouse) -> None:
     class Broken(OnEach):
         def said(self, request: Request) -> str:
             broken = request.task.name == "decide" and "> Mr Bo did it." in text_of(request)
@@ -430,6 +387,17 @@ def test_one_defendants_missing_answer_leaves_the_others_their_judgment(house: C
     verdict = hear(house, Broken(), BROTHERS, defendants="each").run.verdict
     assert [one["defendant"] for one in verdict.details["judgments"]] == ["Mr Duan"]
     assert "Mr Bo: no judgment" in verdict.note
+
+
+def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Courthouse) -> None:
+    model = Court(objects=False)
+    verdict = hear(house, model, BROTHERS).run.verdict
+    assert "judgments" not in verdict.details
+    assert "Other defendants in this case:\n> Mr Bo" in text_of(model.history[0])
+    record = hear(house, Court(), BROTHERS, defendants="refuse")
+    assert record.run.status == "failed"
+    assert "names 2 defendants" in record.run.reason
+    assert record.calls == ()
 
 
 # --- variants, settings, precedents --------------------------------------------------------------------------

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from courtroom.cases.files import read_upload
-from courtroom.cases.labelled import LONGEST, Document, LabelledTask
+from courtroom.cases.labelled import LONGEST, Document, Labelled, LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels, names_from, task_from_rows, task_from_text
 from courtroom.errors import CaseError, CourtroomError
 
@@ -23,11 +24,6 @@ def task(name: str, text: str) -> LabelledTask:
     case = read(name, text)
     assert isinstance(case, LabelledTask)
     return case
-
-
-def test_a_pasted_table_is_a_task_too() -> None:
-    pasted = LabelledTask.written("mine", "Mine", "en", "text,label\nso good,joy\nso bad,sadness", ())
-    assert (pasted.id, pasted.title, pasted.labels) == ("mine", "Mine", ("joy", "sadness"))
 
 
 @pytest.mark.parametrize(
@@ -69,11 +65,6 @@ def test_a_blank_label_takes_nothing_from_another_column(other: str) -> None:
         assert found["labels"] == ["no", "yes"]
 
 
-def test_a_blank_that_json_writes_as_nan_is_no_label() -> None:
-    text = '{"text": "a", "label": NaN}\n{"text": "b", "label": "yes"}\n{"text": "c", "label": "no"}\n'
-    assert [item["label"] for item in task_from_text(text)["items"]] == [None, "yes", "no"]
-
-
 @pytest.mark.parametrize("other", ["Yes", "not  so", "NOT SO"])
 def test_labels_that_differ_by_a_space_or_by_case_are_refused_with_their_rows(other: str) -> None:
     first = "yes" if other == "Yes" else "not so"
@@ -84,7 +75,7 @@ def test_labels_that_differ_by_a_space_or_by_case_are_refused_with_their_rows(ot
     assert str(error.value).endswith("differ only in case or spaces. Write them alike.")
 
 
-def test_a_label_outside_the_set_is_named() -> None:
+def test_a_label_outside_the_set_is_named_and_a_blank_in_json_is_none() -> None:
     with pytest.raises(ValueError, match="“grief”, the label of 2, is not in the label set"):
         LabelledTask.model_validate(
             {
@@ -92,6 +83,8 @@ def test_a_label_outside_the_set_is_named() -> None:
                 "items": [{"id": "1", "text": "x", "label": "joy"}, {"id": "2", "text": "y", "label": "grief"}],
             }
         )  # fmt: skip
+    text = '{"text": "a", "label": NaN}\n{"text": "b", "label": "yes"}\n{"text": "c", "label": "no"}\n'
+    assert [item["label"] for item in task_from_text(text)["items"]] == [None, "yes", "no"]
 
 
 def test_a_blind_task_tells_no_label_but_still_knows_where_its_examples_are() -> None:
@@ -108,10 +101,12 @@ def test_a_blind_task_tells_no_label_but_still_knows_where_its_examples_are() ->
     assert changed.pool_name != whole.pool_name
 
 
-def test_markdown_and_plain_text_are_documents() -> None:
+def test_a_pasted_table_is_a_task_and_markdown_and_plain_text_are_documents() -> None:
     named = read("notes.md", "# The heading\n\nA first sentence. A second one.")
     assert (named.title, named.language) == ("The heading", "en")
     assert read("文.txt", "今天下雨。路很滑。").language == "zh"
+    pasted = LabelledTask.written("mine", "Mine", "en", "text,label\nso good,joy\nso bad,sadness", ())
+    assert (pasted.id, pasted.title, pasted.labels) == ("mine", "Mine", ("joy", "sadness"))
 
 
 def test_the_text_of_a_pdf_is_read_and_one_without_text_is_refused(tmp_path: Path) -> None:
@@ -191,3 +186,10 @@ def test_the_same_columns_pose_the_question_that_their_labels_belong_to() -> Non
 def test_names_that_cannot_be_are_refused_in_words(text: str) -> None:
     with pytest.raises(CaseError, match=r"Give|two"):
         names_from(text)
+
+
+@pytest.mark.parametrize("name", ["", "a" * 121, "a b", "a/b"])
+def test_an_item_of_a_labelled_task_has_a_short_plain_id(name: str) -> None:
+    assert Labelled(id="文本-1.a:b", text="A text.").id == "文本-1.a:b"
+    with pytest.raises(ValidationError):
+        Labelled(id=name, text="A text.")

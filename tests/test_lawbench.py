@@ -105,7 +105,7 @@ def test_an_answer_that_is_not_certain_is_refused(question: str, answer: Any, to
     assert told in str(error.value)
 
 
-def test_what_a_question_gives_beside_the_facts_is_given_and_gold() -> None:
+def test_what_a_question_gives_beside_the_facts_is_given_and_gold_and_leaves_the_facts_whole() -> None:
     charges = ask(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
     assert charges.given == Given(charges=("盗窃", "诈骗"))
     assert charges.source == "LawBench 3-1"
@@ -120,9 +120,6 @@ def test_what_a_question_gives_beside_the_facts_is_given_and_gold() -> None:
     assert nothing.given is None
     assert len({nothing.id, without.id, with_text.id, charges.id}) == 4
     assert CriminalCase.model_validate_json(with_text.model_dump_json()) == with_text
-
-
-def test_what_is_given_away_leaves_the_facts_whole() -> None:
     facts = f"{FACT}\n指控的罪名：盗窃。被告人否认。"
     case = ask(
         f"事实：{facts}\r\n罪名：盗窃。法条：刑法第264条、第266条。法条内容：第二百六十四条 写在\n几行里", "刑期:8个月"
@@ -132,7 +129,7 @@ def test_what_is_given_away_leaves_the_facts_whole() -> None:
 
 
 @needs_real_data
-def test_judgments_checked_by_hand_are_read_right() -> None:
+def test_records_of_each_task_checked_by_hand_are_read_right() -> None:
     articles, charges, without, with_text = (real(task) for task in ("3-1", "3-3", "3-4", "3-5"))
     assert (known(articles[0]).relevant_articles, known(articles[0]).charges) == ((236,), ("强奸",))
     assert (known(articles[135]).relevant_articles, known(articles[135]).charges) == ((384,), ("挪用公款",))
@@ -152,10 +149,6 @@ def test_judgments_checked_by_hand_are_read_right() -> None:
             55,
         ]
     assert [case.facts for case in without] == [case.facts for case in with_text] == [case.facts for case in articles]
-
-
-@needs_real_data
-def test_questions_checked_by_hand_are_read_right() -> None:
     choices, amounts = real("3-6"), real("3-7")
     assert known(choices[1]).choice == "C"
     assert choices[1].facts.endswith("下列哪一选项是错误的?")

@@ -144,7 +144,9 @@ def test_the_reasoning_of_a_standard_leaves_out_the_rejected_drafts() -> None:
     assert Trajectory(turns, final, ()).reasoning == "at will\nt"
 
 
-def test_a_fork_leaves_the_memory_as_it_is_and_says_what_it_would_have_learned(house: Courthouse) -> None:
+def test_a_fork_and_a_case_without_a_known_judgment_teach_nothing(
+    house: Courthouse,
+) -> None:
     case = bundled_cases()[30]
     parent = hear(house, case)
     before, lessons = memory(house), len(house.knowledge.lessons.all())
@@ -153,9 +155,6 @@ def test_a_fork_leaves_the_memory_as_it_is_and_says_what_it_would_have_learned(h
     assert all(event.held_back for event in record.of(Learned))
     assert record.of(Learned)
     assert (memory(house), len(house.knowledge.lessons.all())) == (before, lessons)
-
-
-def test_a_case_without_a_known_judgment_teaches_nothing(house: Courthouse) -> None:
     term_alone = Gold(term_of_imprisonment={"imprisonment": 12})  # type: ignore[arg-type]
     for gold in (None, term_alone):
         record = hear(house, bundled_cases()[40].model_copy(update={"id": "unknown", "gold": gold}))

@@ -2,24 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from courtroom.__main__ import main
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.engine.setup import Setup
 from courtroom.media.medium import without_media
-from courtroom.models.spec import ModelSpec
-from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import asked, media_of
-from tests.openai_server import OpenAIServer
-from tests.pages import page
+from tests.pages import page, press
 
 CASE = "phone-battery"
-ONE_JUROR = {"variant": "baseline"}
 
 
 def dispute(house: Courthouse) -> Dispute:
@@ -28,7 +22,7 @@ def dispute(house: Courthouse) -> Dispute:
     return case
 
 
-def test_a_record_without_its_media_has_none_and_is_itself_where_there_were_none(house: Courthouse) -> None:
+def test_a_record_may_be_without_media_and_one_member_asked_on_texts_alone(house: Courthouse) -> None:
     case = dispute(house)
     left = without_media(case)
     assert list(case.media())
@@ -36,6 +30,12 @@ def test_a_record_without_its_media_has_none_and_is_itself_where_there_were_none
     assert [piece.text for piece in left.evidence] == [piece.text for piece in case.evidence]
     assert left.chat is case.chat
     assert without_media(left) is left
+    changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}}
+    changes |= {"members": {"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}}, "examination": "own"}
+    seen = [len(media_of(one)) for one in asked(house, "cyberjurors", changes, dispute(house)) if one.task.media()]
+    assert any(seen)
+    every = asked(house, "cyberjurors", {**changes, "members": {}}, dispute(house))
+    assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
 
 
 @pytest.mark.parametrize("variant", ["baseline", "iv-cot"])
@@ -55,40 +55,6 @@ def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(hous
     pictures, named = shown("yes")
     assert pictures > 0
     assert named == everything
-
-
-def test_one_member_may_be_asked_on_texts_alone_beside_others_that_see(house: Courthouse) -> None:
-    changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}}
-    changes |= {"members": {"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}}, "examination": "own"}
-    seen = [len(media_of(one)) for one in asked(house, "cyberjurors", changes, dispute(house)) if one.task.media()]
-    assert any(seen)
-    every = asked(house, "cyberjurors", {**changes, "members": {}}, dispute(house))
-    assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
-
-
-@pytest.mark.parametrize(("vision", "pictures", "described"), [("yes", True, False), ("no", False, True), ("left-out", False, False)])  # fmt: skip
-def test_at_a_real_server_neither_pictures_nor_descriptions_arrive(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch, vision: str, pictures: bool, described: bool
-) -> None:
-    whole = dispute(house)
-    piece = next(one for one in whole.evidence if [medium.kind for medium in one.media] == ["image"])
-    case = whole.model_copy(update={"evidence": (piece,)})
-    with OpenAIServer(keep_bodies=True) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        spec = ModelSpec.model_validate({"id": "openai/any", "vision": vision})
-        setup: Setup = PROCEDURES["cyberjurors"].setup.model_validate({"model": spec, **ONE_JUROR})
-        run = house.new_run("cyberjurors", case, setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
-        sent = json.dumps(server.bodies, ensure_ascii=False)
-    record = house.record(run)
-    assert record.run.status == "done", [call.error for call in record.calls]
-    assert ("image_url" in sent) == pictures
-    some: Any = next(case.media())
-    assert (json.dumps(some.description, ensure_ascii=False)[1:-1] in sent) == described
-    assert any("on the texts alone" in note for note in record.notes) == (vision == "left-out")
-    assert all(bool(call.described) == described for call in record.calls)
 
 
 @pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])
@@ -112,13 +78,14 @@ def test_the_shell_takes_it_and_the_offline_model_obeys(
     said = json.dumps([call.value for call in record.calls], ensure_ascii=False)
     assert ("Going by its description" in said) == described
     assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)
+    assert any(call.described for call in record.calls) == described
 
 
 def test_the_setup_page_offers_it(house: Courthouse) -> None:
     app = page("setup", {"setup_section": "Models"})
     next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
     assert not app.exception, app.exception
-    next(button for button in app.button if button.label == "Start").click().run()
+    press(app, "Start")
     (run,) = house.store.runs()
     assert house.record(run.id).setup.model.vision == "left-out"
     house.runner.wait(run.id, 60)

@@ -18,6 +18,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.app_server import free_port
 from tests.docs import blocks
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 
 MASTER, PROVIDERS = "sk-the-proxys-own-key", "sk-the-providers-key"
@@ -78,9 +79,7 @@ def test_a_run_asks_through_the_proxy_with_the_proxys_key(
     house = Courthouse(Settings(home=tmp_path / "home", connections=tmp_path / "connections.toml"))
     model = {"id": "small", "connection": "proxy"}
     setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": model})
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
     record = house.record(run)
     house.close()
     assert record.run.verdict is not None, record.run.reason

@@ -10,6 +10,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.log import LogFile
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 
 FORGED = "2026-01-01 00:00:00,000 INFO courtroom: all is well"
@@ -45,7 +46,7 @@ def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_pa
     assert all(line.startswith("    ") for line in trace)
 
 
-def test_a_closed_courthouse_has_no_log_file_open(tmp_path: Path) -> None:
+def test_a_closed_courthouse_has_no_log_file_open_and_a_log_makes_its_folder(tmp_path: Path) -> None:
     log = logging.getLogger("courtroom")
     before = list(log.handlers)
     houses = [Courthouse(Settings(home=tmp_path / name)) for name in ("one", "two", "two")]
@@ -56,6 +57,10 @@ def test_a_closed_courthouse_has_no_log_file_open(tmp_path: Path) -> None:
         house.close()
     assert log.handlers == before
     assert [len(written(tmp_path / name / "courtroom.log")) for name in ("one", "two")] == [1, 1]
+    log = LogFile(tmp_path / "home" / "courtroom.log")
+    LOG.warning("first")
+    log.close()
+    assert len(written(tmp_path / "home" / "courtroom.log")) == 1
 
 
 def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
@@ -70,9 +75,7 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
         house = Courthouse(Settings(home=tmp_path, log="json"))
         model = {"id": "openai/real", "attempts": 1}
         setup = CyberJurorsSetup.model_validate({"jury_size": 3, "rounds": 1, "model": model})
-        run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run, 60)
+        run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
         path = next(call.path for call in house.record(run).calls)
         LOG.warning("a key: %s, and a line\u2028more\x9b31m of %s", KEY, "证据")
         house.close()
@@ -97,10 +100,3 @@ def test_an_exception_in_a_log_in_json_is_part_of_its_line(tmp_path: Path) -> No
     told = json.loads(line)
     assert (told["level"], told["logger"], told["message"]) == ("ERROR", "courtroom.models", "failed")
     assert told["error"].endswith(f"ValueError: no …\n{FORGED}")
-
-
-def test_a_log_makes_its_folder(tmp_path: Path) -> None:
-    log = LogFile(tmp_path / "home" / "courtroom.log")
-    LOG.warning("first")
-    log.close()
-    assert len(written(tmp_path / "home" / "courtroom.log")) == 1

@@ -97,16 +97,15 @@ def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench, clo
     assert latest.of(run, 0.2).notes == (*first.notes, "Mind the leg.", "And the arm.")
 
 
-def test_what_one_person_has_just_read_is_not_given_to_another_who_may_not_see_it(bench: Bench) -> None:
+def test_what_one_has_read_is_not_given_to_another_and_a_raised_budget_is_seen_by_all(
+    bench: Bench,
+) -> None:
     ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
     with acts(ada):
         run = bench.start()
         assert bench.runner.latest.of(run, LONG_S).run.id == run
     with acts(ben), pytest.raises(NoSuchRun):
         bench.runner.latest.of(run, LONG_S)
-
-
-def test_a_budget_that_is_raised_is_seen_by_everybody(bench: Bench) -> None:
     record = bench.runner.latest.of(bench.hear().run.id)
     budget = record.setup.budget.model_copy(update={"calls": 99})
     bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": budget}))

@@ -37,6 +37,8 @@ def test_iou_is_the_overlap_of_tags() -> None:
     assert iou(tags_of((264,), ("theft",)), tags_of((264, 266), ("theft", "fraud"))) == 2 / 4
     assert iou(tags_of((264,)), tags_of((266,))) == 0
     assert iou(frozenset(), frozenset()) == 0
+    assert topo(["a", "b", "x"], {"a", "b", "c"}) == 2
+    assert topo([], {"a"}) == 0
 
 
 def test_semantic_similarity_is_the_cosine() -> None:
@@ -52,18 +54,10 @@ def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> N
     assert {frozenset(edge) for edge in graph.edges} == {frozenset("ab"), frozenset("bc")}  # a-c: 0, a-d: other labels
     assert set(standards_graph(labels, vectors, tau=0.61).edges) == {("a", "b")}
     assert set(graph.nodes) == set("abcd")
-
-
-def test_activation_spreads_over_k_hops_from_the_seeds() -> None:
     path: nx.Graph = nx.path_graph(["a", "b", "c", "d"])
     assert activated(path, ["a"], 0) == {"a"}
     assert activated(path, ["a"], 2) == {"a", "b", "c"}
     assert activated(path, ["a", "d", "not there"], 1) == {"a", "b", "c", "d"}
-
-
-def test_topo_counts_the_activated_standards_that_a_unit_is_associated_with() -> None:
-    assert topo(["a", "b", "x"], {"a", "b", "c"}) == 2
-    assert topo([], {"a"}) == 0
 
 
 def test_the_score_weighs_overlap_activation_and_similarity() -> None:
@@ -106,7 +100,7 @@ def recall(collection: str, **more: object) -> Recall:
     return Recall.model_validate({"collection": collection, "tau": 0.1, "seeds": 1, "hops": 1, **values, **more})
 
 
-async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts(tmp_path: Path) -> None:
+async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as_the_query_says(tmp_path: Path) -> None:
     base = filled(tmp_path)
     standards = await base.answer(recall("standards"))
     assert [hit.id for hit in standards[:2]] == ["standard-bus", "standard-metro"]
@@ -117,12 +111,12 @@ async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts(tmp_path: 
     directives = await base.answer(recall("directives"))
     assert directives[0].id == "d-theft"
     assert directives[0].parts.topo == 1
-
-
-async def test_a_cases_own_standard_is_kept_out_of_sight(tmp_path: Path) -> None:
     hits = await filled(tmp_path).answer(recall("standards", exclude=("standard-bus",)))
     assert "standard-bus" not in [hit.id for hit in hits]
     assert hits[0].parts.topo == 1  # the seed is the nearest of the others
+    (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
+    assert first.parts.score == first.parts.semsim
+    assert "weights" not in recall("standards").model_dump()  # as earlier versions asked: what they saw is found
 
 
 async def due(base: Knowledge, **query: object) -> list[str]:
@@ -192,13 +186,6 @@ async def test_what_was_learned_from_a_case_is_kept_out_of_its_sight(tmp_path: P
     assert "d-theft" not in await found("directives", text=facts, exclude_facts=facts)
 
 
-async def test_the_weights_of_the_score_are_those_of_the_query(tmp_path: Path) -> None:
-    base = filled(tmp_path)
-    (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
-    assert first.parts.score == first.parts.semsim
-    assert "weights" not in recall("standards").model_dump()  # as earlier versions asked: what they saw is found
-
-
 async def test_activated_neighbours_are_counted_or_their_share_is_taken(tmp_path: Path) -> None:
     base = filled(tmp_path)
     share, count = [
@@ -213,9 +200,6 @@ async def test_activated_neighbours_are_counted_or_their_share_is_taken(tmp_path
 def test_facts_thought_and_judgment_are_embedded() -> None:
     one = standard("bus", "A wallet was taken.", THEFT, "It was taken secretly.")
     assert one.text == f"A wallet was taken.\nIt was taken secretly.\n{THEFT}"
-
-
-def test_a_judgment_keeps_the_weightiest_first() -> None:
     judgment = Judgment(relevant_articles=(293, 25, 293), charges=("b", "a", "b"))
     assert judgment.relevant_articles == (293, 25)
     assert judgment.charges == ("b", "a")

@@ -57,7 +57,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
 
 
-def test_a_model_that_can_do_all_is_told_so(
+def test_what_a_model_can_do_and_what_it_cost_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with OpenAIServer(answer=able) as server:
@@ -72,28 +72,18 @@ def test_a_model_that_can_do_all_is_told_so(
     ]
     assert all(trial["prompt_tokens"] > 0 and trial["cost"] is None for trial in found)
     assert found[3]["prompt_tokens"] > 1000
-
-
-def test_a_model_that_can_do_little_is_told_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with OpenAIServer(answer=unable, streams=False) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        found = checked(capsys)
-    assert [trial["works"] for trial in found] == [False] * 4
-    assert "refused" in found[0]["sentence"]
-    assert "raise the context size" in found[3]["sentence"]
-
-
-def test_what_it_cost_is_told_where_a_price_is_known(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
     with OpenAIServer(answer=able) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         app(["models", "check", "openai/gpt-4o-mini", "--long", "2000"], standalone_mode=False)
     *lines, last = capsys.readouterr().out.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["ok"] * 4
     assert re.fullmatch(r"All four cost US\$ 0\.00\d+\.", last)
+    with OpenAIServer(answer=unable, streams=False) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        found = checked(capsys)
+    assert [trial["works"] for trial in found] == [False] * 4
+    assert "refused" in found[0]["sentence"]
+    assert "raise the context size" in found[3]["sentence"]
 
 
 def first_in_prose(body: dict[str, Any]) -> str | None:

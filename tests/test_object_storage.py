@@ -71,13 +71,6 @@ def test_a_file_that_is_not_what_it_was_is_not_used(url: str, tmp_path: Path) ->
         MediaStore(tmp_path / "two", ObjectStorage(url)).path(sha256)
 
 
-def test_half_a_file_is_written_again(url: str, tmp_path: Path) -> None:
-    sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
-    ObjectStorage(url).put(f"{sha256}.png", BIG[:50])
-    assert MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png") == sha256
-    assert ObjectStorage(url).read(f"{sha256}.png") == BIG
-
-
 def test_half_a_file_in_the_storage_is_named_and_never_shown_until_it_is_brought_in_again(
     url: str, tmp_path: Path
 ) -> None:

@@ -1,15 +1,21 @@
 """The models that can be reached now: asked of real servers, and chosen on the Setup page."""
 
+import struct
+from pathlib import Path
+from unittest.mock import MagicMock
+
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.models import local
 from courtroom.models.connections import Connection, Connections
+from courtroom.models.errors import ModelError
+from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.spec import ModelSpec
 from tests.openai_server import OpenAIServer
-from tests.pages import house, page
+from tests.pages import house, page, press
 
 __all__ = ["house"]  # a fixture
 
@@ -60,32 +66,114 @@ def test_a_listing_that_redirects_is_not_followed() -> None:
         assert not other.listed
 
 
-def test_a_model_is_picked_from_a_connections_list(house: Courthouse) -> None:
+def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(house: Courthouse) -> None:
     with OpenAIServer() as server:
         house.__dict__["connections"] = lab(server)
-        app = setup_page()
+        app = page("setup", {"setup_section": "Models"})
         (picker,) = [box for box in app.selectbox if box.label == "Model"]
         assert "hosted_vllm/any @ lab" in picker.options
         picker.select("hosted_vllm/any @ lab").run()
         assert not app.exception
         model = app.session_state["drafts"]["cyberjurors"].values["model"]
-    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "lab")
-
-
-def test_each_seat_gets_a_model_of_its_own_in_one_choice(house: Courthouse) -> None:
-    with OpenAIServer() as server:
-        house.__dict__["connections"] = lab(server)
-        app = setup_page()
         (several,) = [box for box in app.multiselect if box.label == "Models, in turn"]
         several.select("offline").select("hosted_vllm/any @ lab").run()
-        next(button for button in app.button if button.label == "Give them out").click().run()
-        assert not app.exception
+        press(app, "Give them out")
         members = app.session_state["drafts"]["cyberjurors"].values["members"]
+    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "lab")
     assert members["juror-01"]["id"] == members["juror-03"]["id"] == "offline"
     assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "lab")
     assert len(members) == 18
 
 
-def setup_page() -> AppTest:
-    """The Setup page with its section on models open."""
-    return page("setup", {"setup_section": "Models"})
+# --- models in files of this machine, without llama.cpp -------------------------------------------------------
+
+
+def gguf(context: int) -> bytes:
+    """The beginning of a file: a text, a list of texts, a list of numbers, and the context."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    fields = (
+        text("general.name") + struct.pack("<I", 8) + text("A model"),
+        text("general.tags") + struct.pack("<IIQ", 9, 8, 2) + text("a") + text("b"),
+        text("general.sizes") + struct.pack("<IIQ", 9, 4, 3) + struct.pack("<3I", 1, 2, 3),
+        text("llama.context_length") + struct.pack("<II", 4, context),
+    )
+    return struct.pack("<4sIQQ", b"GGUF", 3, 0, len(fields)) + b"".join(fields)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("COURTROOM_MODELS", str(tmp_path))
+    monkeypatch.setattr(local, "PACKAGES", ())
+    (tmp_path / "small.gguf").write_bytes(gguf(4096))
+    (tmp_path / "large.gguf").write_bytes(gguf(131_072))
+    (tmp_path / "damaged.gguf").write_bytes(gguf(4096)[:60])
+    (tmp_path / "none.gguf").write_bytes(b"This is no model.")
+    (tmp_path / "hostile.gguf").write_bytes(struct.pack("<4sIQQQ", b"GGUF", 3, 0, 2**60, 2**63) + b"x" * 100)
+    (tmp_path / "notes.txt").write_text("nothing")
+    return tmp_path
+
+
+def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_without_a_path(folder: Path) -> None:
+    found = model_files()
+    assert {name: file.context for name, file in found.items()} == {
+        "local/large.gguf": 131_072,
+        "local/small.gguf": 4096,
+    }
+    assert found["local/large.gguf"].slot == local.MOST_CONTEXT
+    offered = {offer.id: offer.context for offer in offers(Connections(), {}, {})}
+    assert offered["local/small.gguf"] == 4096
+    assert not ModelSpec(id="local/small.gguf").problem()
+    with pytest.raises(ValueError, match="holds no address"):
+        ModelSpec(id="local/../small.gguf")
+
+
+def test_a_small_model_is_answered_by_a_process_for_each_core_and_a_large_one_by_all_cores_together(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert local.at_once("local/small.gguf") == 3
+    monkeypatch.setattr(local, "SMALL", 0)
+    assert local.at_once("local/small.gguf") == 1
+
+
+def test_calls_at_once_go_to_different_processes_and_the_next_to_the_one_that_was_asked_last() -> None:
+    servers = LocalServers()
+    processes = [local._Process(MagicMock(), address) for address in ("a", "b")]
+    servers._servers["local/m.gguf"] = local._Server(processes)
+    with servers.turn("local/m.gguf"):
+        assert servers.address("local/m.gguf") == "a/v1"
+        with servers.turn("local/m.gguf"):
+            assert servers.address("local/m.gguf") == "b/v1"
+    with servers.turn("local/m.gguf"):
+        assert servers.address("local/m.gguf") == "b/v1"
+
+
+@pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])
+async def test_a_name_leads_to_no_file_but_those_in_the_folder(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "find_spec", lambda package: True)
+    loading: set[str] = set()
+    with pytest.raises(ModelError, match="There is no model"):
+        async with LocalServers().asked(name, loading):
+            pass
+    assert not loading
+
+
+async def test_without_llama_cpp_the_sentence_says_what_to_install(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local, "find_spec", lambda package: None)
+    with pytest.raises(ModelError, match="install the extra `local`"):
+        async with LocalServers().asked("local/small.gguf", set()):
+            pass
+
+
+async def test_a_file_that_llama_cpp_cannot_load_is_named(folder: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    with pytest.raises(ModelError, match="can't load local/small.gguf"):
+        async with LocalServers().asked("local/small.gguf", set()):
+            pass

@@ -104,19 +104,13 @@ def close_case() -> Dispute:
     )
 
 
-def test_another_persona_votes_another_way() -> None:
+def test_another_persona_a_rule_and_a_piece_of_evidence_change_a_verdict() -> None:
     assert {judged(close_case(), persona).verdict for persona in pool()} == {"buyer", "seller"}
-
-
-def test_a_rule_taken_away_changes_a_verdict() -> None:
     case = close_case()
     rule = "A kettle that leaks and stopped working: the seller must refund, the buyer is entitled to a refund."
     votes = [(judged(case, p, rules=(rule,)).verdict, judged(case, p, rules=()).verdict) for p in pool()]
     assert ("buyer", "seller") in votes
     assert ("seller", "buyer") not in votes
-
-
-def test_a_piece_of_evidence_taken_away_changes_a_verdict() -> None:
     case = CLEAR["en", "buyer"]
     without = case.model_copy(update={"evidence": case.evidence[1:]})
     added = case.model_copy(
@@ -129,19 +123,16 @@ def test_a_piece_of_evidence_taken_away_changes_a_verdict() -> None:
     assert judged(without, pool()[2]).reasoning != judged(case, pool()[2]).reasoning
 
 
-def test_an_agreeable_juror_is_moved_further_than_a_stubborn_one() -> None:
+def test_jurors_are_moved_as_friedkin_and_johnsen_say_and_agreeable_ones_further() -> None:
+    others = (Heard(name="a", verdict="buyer", reasoning=("x",)), Heard(name="b", verdict="seller", reasoning=("y",)))
+    s = stance.susceptibility(None)
+    assert stance.discuss(-0.5, None, (others[0],), None) == pytest.approx(s * 1.0 + (1 - s) * -0.5)
+    assert stance.discuss(-0.5, None, others, None) == pytest.approx((1 - s) * -0.5)
     base = pool()[0]
     stubborn = base.model_copy(update={"traits": ("stubborn",)})
     agreeable = base.model_copy(update={"traits": ("agreeable",)})
     others = tuple(Heard(name=f"n{n}", verdict="seller", reasoning=("no",)) for n in range(3))
     assert stance.discuss(0.3, agreeable, others, None) < stance.discuss(0.3, stubborn, others, None) < 0.3
-
-
-def test_the_dynamics_are_those_of_friedkin_and_johnsen() -> None:
-    others = (Heard(name="a", verdict="buyer", reasoning=("x",)), Heard(name="b", verdict="seller", reasoning=("y",)))
-    s = stance.susceptibility(None)
-    assert stance.discuss(-0.5, None, (others[0],), None) == pytest.approx(s * 1.0 + (1 - s) * -0.5)
-    assert stance.discuss(-0.5, None, others, None) == pytest.approx((1 - s) * -0.5)
 
 
 def test_evidence_that_orders_a_vote_has_no_effect() -> None:
@@ -167,16 +158,13 @@ def test_a_picture_is_not_claimed_to_have_been_seen() -> None:
     assert "description" in seen.visual_findings[0].description  # type: ignore[attr-defined]
 
 
-def test_selection_names_a_candidate_and_prefers_what_can_be_checked() -> None:
+def test_selection_prefers_what_can_be_checked_and_a_summary_counts_the_votes() -> None:
     case = case_of(
         ("buyer", "It is bad."), ("buyer", "The kettle leaks, see serial number 12 and the inspection report.")
     )
     focus = offline(ExtractFocus(case=case), random.Random(0))
     task = SelectEvidence(language=case.language, focus=focus, side="buyer", candidates=case.evidence)  # type: ignore[arg-type]
     assert offline(task, random.Random(0)).selected_evidence_id == "buyer-2"  # type: ignore[attr-defined]
-
-
-def test_a_summary_counts_the_votes() -> None:
     said = [Heard(name=str(n), verdict="buyer" if n < 4 else "seller", reasoning=("It leaks.",)) for n in range(5)]
     summary = offline(Summarise(language="en", round=1, opinions=tuple(said)), random.Random(0))
     assert "4" in summary.prevailing_orientation  # type: ignore[attr-defined]

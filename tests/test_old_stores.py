@@ -25,6 +25,7 @@ from courtroom.store.database import Database
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
 from tests import forks, killed_statements
+from tests.driving import drive
 from tests.full_store import BEFORE, STORE, as_before, full_store
 
 ROOT = Path(__file__).parents[1]
@@ -49,9 +50,7 @@ def test_a_store_of_before_is_taken_over_and_its_run_replays(tmp_path: Path, bef
     run = full_store()[1]
     house = Courthouse(Settings(home=home))
     record = house.record(run)
-    fork = house.fork(run, record.setup)
-    house.runner.go(fork)
-    house.runner.wait(fork, 30)
+    fork = drive(house, house.fork(run, record.setup))
     again = house.record(fork)
     assert (again.run.verdict, again.asked) == (record.run.verdict, 0)
     house.close()
@@ -83,19 +82,7 @@ def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_
         Database(address)
 
 
-def test_a_store_of_this_revision_is_opened_without_sqlalchemy_and_alembic(tmp_path: Path) -> None:
-    Database(tmp_path / STORE).close()
-    code = (
-        "import sys; from pathlib import Path; from courtroom.store.database import Database; "
-        "Database(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / STORE], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
-
-
-def test_a_store_of_this_version_is_opened_without_writing(tmp_path: Path) -> None:
+def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchemy(tmp_path: Path) -> None:
     Database(tmp_path / STORE).close()
     before = (tmp_path / STORE).read_bytes()
     held = sqlite3.connect(tmp_path / STORE, isolation_level=None)
@@ -105,6 +92,14 @@ def test_a_store_of_this_version_is_opened_without_writing(tmp_path: Path) -> No
     held.close()
     assert before == (tmp_path / STORE).read_bytes()
     assert not list(tmp_path.glob("*.bak"))
+    code = (
+        "import sys; from pathlib import Path; from courtroom.store.database import Database; "
+        "Database(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / STORE], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "set()\n"
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import courtroom
+from courtroom.store.database import Database
 from courtroom.version import __version__
 from tests.app_server import app_server
 
@@ -164,26 +166,23 @@ def test_every_public_name_is_there(name: str) -> None:
     assert getattr(courtroom, name).__name__ == name
 
 
-def test_type_checkers_see_the_public_names_that_are_loaded() -> None:
+def test_type_checkers_see_the_public_names_and_importing_courtroom_alone_loads_nothing_heavy() -> None:
     tree = ast.parse(Path(courtroom.__file__).read_text())
     (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen == courtroom._MODULES
     assert set(seen) == set(PUBLIC)
-
-
-def test_importing_courtroom_alone_loads_nothing_heavy() -> None:
     code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
     assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
 
 
-def test_one_version_is_told_everywhere() -> None:
+def test_one_version_is_told_everywhere_requirements_once_and_the_lock_fits() -> None:
     assert re.search(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE).group(1) == __version__  # type: ignore[union-attr]
     released = re.findall(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert released[0] == __version__
-
-
-def test_the_lock_fits_what_the_project_asks_for() -> None:
+    for name, line in {"requirements.txt": "-e .", "tests/requirements.txt": "-e .[dev]"}.items():
+        told = [text for text in (ROOT / name).read_text().splitlines() if text and not text.startswith("#")]
+        assert told == [line]
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
     locked: dict[str, list[str]] = {}
@@ -198,7 +197,52 @@ def test_the_lock_fits_what_the_project_asks_for() -> None:
             assert wanted.specifier.contains(version), f"{wanted} is locked at {version}"
 
 
-def test_requirements_are_told_once() -> None:
-    for name, line in {"requirements.txt": "-e .", "tests/requirements.txt": "-e .[dev]"}.items():
-        told = [text for text in (ROOT / name).read_text().splitlines() if text and not text.startswith("#")]
-        assert told == [line]
+# --- what is slow to import is imported when it is used -------------------------------------------------------
+
+
+SLOW = (
+    "sklearn",
+    "scipy",
+    "litellm",
+    "chromadb",
+    "pandas",
+    "networkx",
+    "cv2",
+    "plotly",
+    "numpy",
+    "yaml",
+    "sqlalchemy",
+    "psycopg",
+    "babel",
+    "json_repair",
+    "urllib.request",
+)
+LIST_CASES = "import runpy; sys.argv = ['courtroom', 'cases']; runpy.run_module('courtroom', run_name='__main__')"
+LOOK_UP = (
+    "import runpy; sys.argv = ['courtroom', 'knowledge', 'search', '盗窃手机', '--in', 'statutes'];"
+    "runpy.run_module('courtroom', run_name='__main__')"
+)
+OPEN_APP = (
+    "from streamlit.testing.v1 import AppTest;"
+    "app = AppTest.from_file('app.py', default_timeout=120).run(); assert not app.exception, app.exception;"
+    "assert app.button(key='hear-phone-battery')"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "slow"),
+    [(LIST_CASES, SLOW), (OPEN_APP, SLOW[:4]), (LOOK_UP, ("jieba", "pkg_resources", *SLOW[:7]))],
+    ids=["cases", "first page", "look-up"],
+)
+def test_nothing_slow_is_imported_to_list_the_cases_draw_the_first_page_or_look_something_up(
+    tmp_path: Path, code: str, slow: tuple[str, ...]
+) -> None:
+    Database(tmp_path / "courtroom.sqlite").close()  # a store is made once, and opened each time
+    looked = f"import sys, atexit; atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{looked}\n{code}"],
+        env={**os.environ, "COURTROOM_HOME": str(tmp_path)},
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "[]", done.stdout

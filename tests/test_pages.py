@@ -19,34 +19,20 @@ from courtroom.shell.options import follow
 from pages.parts.shared.knobs import plain_fields
 from tests.attacks.test_disks import until
 from tests.openai_server import OpenAIServer
-from tests.pages import NASTY, ROOT, benched, heard, house, opened_at, page, texts
+from tests.pages import benched, heard, house, opened_at, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
 
-def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it(house: Courthouse) -> None:
+def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it_and_filters_narrow_it(house: Courthouse) -> None:
     app = page()
     assert {case.id for case in house.library.cases()} == {
         button.key.removeprefix("hear-") for button in app.button if button.key and button.key.startswith("hear-")
     }
-
-
-def test_filters_narrow_the_library_and_an_empty_result_says_what_to_do(house: Courthouse) -> None:
-    app = page()
     app.text_input[0].set_value("fungus").run()
     assert [b.key for b in app.button if b.key and b.key.startswith("hear-")] == ["hear-camera-fungus"]
     app.text_input[0].set_value("no such thing").run()
     assert "Loosen" in texts(app)
-
-
-def test_a_case_is_shown_with_its_evidence_and_text_of_others_stays_text(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
-    piece = case.evidence[0].model_copy(update={"text": NASTY, "media": ()})
-    house.library.replace(case.model_copy(update={"id": "nasty", "title": NASTY, "evidence": (piece,)}))
-    app = page(case="nasty")
-    assert "<script>" not in "".join(str(element.value) for element in app.markdown)
-    assert "\\<script\\>" in app.title[0].value
-    assert "**bold**" not in app.title[0].value
 
 
 def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(house: Courthouse) -> None:
@@ -62,13 +48,10 @@ def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(
     assert "juris" in {run.procedure for run in house.store.runs()}
 
 
-def test_an_unknown_case_or_run_is_told_in_a_sentence(house: Courthouse) -> None:
+def test_an_unknown_case_or_run_is_told_in_a_sentence_and_without_one_where_to_begin(house: Courthouse) -> None:
     assert "There is no case" in texts(page(case="nope"))
     app = page("deliberation", {"run": "nope"})
     assert "There is no run" in texts(app)
-
-
-def test_without_a_run_the_deliberation_says_where_to_begin(house: Courthouse) -> None:
     app = page("deliberation")
     assert "No hearing is chosen" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]
@@ -118,41 +101,30 @@ def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, mo
     assert kept >= len(house.knowledge.of("charges")), "each charge was embedded by it"
 
 
-def test_a_search_is_narrowed_to_an_article(house: Courthouse) -> None:
+def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Courthouse) -> None:
     app = page("knowledge", part="statutes")
     next(box for box in app.text_input if box.label == "Search by matter").set_value("a phone was taken").run()
     assert len(app.dataframe[0].value) > 1
     next(box for box in app.text_input if box.label == "Article").set_value("264").run()
     assert not app.exception, app.exception
     assert [title.split()[1] for title in app.dataframe[0].value["Found"]] == ["264"]
+    app.text_input(key="search-statutes").set_value("在公交车上扒窃钱包").run()
+    assert not app.exception, app.exception
+    (table,) = app.dataframe
+    assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
+    assert table.value["Found"][0].startswith("Article 264")
 
 
-def test_a_knob_that_is_turned_is_in_the_run(house: Courthouse) -> None:
+def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
     next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
-    next(button for button in app.button if button.label == "Start").click().run()
+    press(app, "Undo")
+    assert next(n for n in app.number_input if n.label == "Jurors").value == 17
+    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
+    press(app, "Start")
     (run,) = house.store.runs()
     setup = house.store.setup(run.id, CyberJurorsSetup)
     assert len(setup.jury) == 3
-
-
-def test_a_turned_knob_can_be_undone(house: Courthouse) -> None:
-    app = page("setup")
-    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
-    next(button for button in app.button if button.label == "Undo").click().run()
-    assert next(n for n in app.number_input if n.label == "Jurors").value == 17
-
-
-def test_a_setup_comes_with_a_link(house: Courthouse) -> None:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
-    app.run()
-    app.switch_page("pages/setup.py")
-    app.query_params["setup"] = json.dumps({"procedure": "cyberjurors", "seed": 7, "setup": {"rounds": 2}})
-    app.run()
-    assert next(n for n in app.number_input if n.label.startswith("Rounds")).value != 2
-    next(button for button in app.button if button.label == "Use these settings").click().run()
-    assert next(n for n in app.number_input if n.label.startswith("Rounds")).value == 2
 
 
 def test_every_tab_draws_while_a_run_is_under_way(house: Courthouse) -> None:
@@ -164,15 +136,12 @@ def test_every_tab_draws_while_a_run_is_under_way(house: Courthouse) -> None:
         assert "not a language model" in texts(app)
 
 
-def test_one_members_whole_chain_is_shown(house: Courthouse) -> None:
+def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house)
     app = page("deliberation", {"run": run, "member": "juror-02"})
     shown = texts(app)
     for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
         assert title in shown
-
-
-def test_with_a_shared_examination_a_jurors_chain_shows_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house, examination="shared")
     app = page("deliberation", {"run": run, "member": "juror-02"})
     assert "Examined once for the whole panel" in texts(app)
@@ -196,11 +165,13 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
     assert "A table two centimetres short" in texts(app)
     app.button(key=f"delete-{run}").click().run()
     assert house.store.runs() == []
-    next(button for button in app.button if button.label == "Undo").click().run()
+    press(app, "Undo")
     assert [row.id for row in house.store.runs()] == [run]
 
 
-def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthouse) -> None:
+def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
+    house: Courthouse,
+) -> None:
     app = page("knowledge")
     assert not app.exception
     next(t for t in app.text_input if t.label == "Search by matter").set_value("washing machine leaks").run()
@@ -208,14 +179,9 @@ def test_precedents_are_found_by_matter_deleted_and_brought_back(house: Courthou
     before = len(house.knowledge.precedents.all())
     next(button for button in app.button if button.key and button.key.startswith("delete-")).click().run()
     assert len(house.knowledge.precedents.all()) == before - 1
-    next(button for button in app.button if button.label == "Undo").click().run()
+    press(app, "Undo")
     assert len(house.knowledge.precedents.all()) == before
-
-
-def test_distilling_from_the_page_starts_a_run_of_its_own(house: Courthouse) -> None:
-    app = page("knowledge")
-    next(button for button in app.button if button.label == "Distil again").click().run()
-    assert not app.exception
+    press(app, "Distil again")
     (run,) = house.store.runs()
     house.runner.wait(run.id, 20)
     assert house.store.run(run.id).procedure == "distillation"
@@ -236,25 +202,11 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
     assert "8 are on record" in texts(app)
     next(box for box in app.number_input if box.label == "Statutes looked up").set_value(3).run()
     assert "statutes: 10 → 3" in texts(app).replace("\\", "")
-    next(button for button in app.button if button.label == "Start").click().run()
+    press(app, "Start")
     fork = house.store.runs()[-1]
     assert (fork.parent, fork.origin) == (run, "fork")
     house.runner.wait(fork.id, 60)
     assert 0 < house.record(fork.id).recorded < 8
-
-
-@pytest.mark.parametrize("part", ["cases", "standards", "directives", "learning"])
-def test_every_part_of_the_knowledge_page_is_drawn_where_it_is_empty(house: Courthouse, part: str) -> None:
-    page("knowledge", part=part)
-
-
-def test_a_search_shows_all_three_scores(house: Courthouse) -> None:
-    app = page("knowledge", part="statutes")
-    app.text_input(key="search-statutes").set_value("在公交车上扒窃钱包").run()
-    assert not app.exception, app.exception
-    (table,) = app.dataframe
-    assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
-    assert table.value["Found"][0].startswith("Article 264")
 
 
 def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_made_of(house: Courthouse) -> None:
@@ -272,17 +224,9 @@ def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_ma
     assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
 
 
-def test_a_learning_step_is_undone_on_the_page(house: Courthouse) -> None:
+def test_the_memory_is_named_and_a_learning_step_undone_on_the_page(house: Courthouse) -> None:
     benched(house, "verdict", learning={"on": True})
     assert len(house.knowledge.memory.standards) + len(house.knowledge.memory.buffer) == 1
-    app = page("knowledge", part="learning")
-    next(button for button in app.button if button.label == "Undo this step").click().run()
-    assert not app.exception, app.exception
-    assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
-
-
-def test_the_memory_is_named_on_the_page(house: Courthouse) -> None:
-    benched(house, "verdict", learning={"on": True})
     app = page("knowledge", part="standards")
     app.text_input(key="snapshot-name").set_value("one").run()
     app.button(key="snapshot-take").click().run()
@@ -292,6 +236,8 @@ def test_the_memory_is_named_on_the_page(house: Courthouse) -> None:
     app.text_input(key="snapshot-name").set_value("a b").run()
     app.button(key="snapshot-take").click().run()
     assert "be named “a b”" in app.error[0].value
+    press(page("knowledge", part="learning"), "Undo this step")
+    assert len(house.knowledge.memory.standards) == len(house.knowledge.memory.buffer) == 0
 
 
 def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> None:
@@ -323,7 +269,7 @@ def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
     house.pool.limits.limiter(limited_together(model))._adapted = 2.0
     with OpenAIServer(answer=lambda body: None if seen.wait(60) else "") as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        setup = CyberJurorsSetup(model=model, jury_size=17, rounds=1)
+        setup = CyberJurorsSetup(model=model, jury_size=5, rounds=1)
         run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
         house.runner.go(run)
         with ThreadPoolExecutor() as shell:
@@ -340,7 +286,7 @@ def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
 # --- groups of knobs on Setup ---------------------------------------------------------------------------------
 
 
-def test_knobs_stand_in_groups_and_none_is_left_out(house: Courthouse) -> None:  # noqa: F811
+def test_knobs_stand_in_groups_and_what_is_folded_away_is_open_where_it_was_changed(house: Courthouse) -> None:
     app = page("setup")
     assert [one.value for one in app.subheader] == [group.value for group in Group]
     drawn = (app.selectbox, app.toggle, app.slider, app.number_input, app.text_input)
@@ -350,11 +296,8 @@ def test_knobs_stand_in_groups_and_none_is_left_out(house: Courthouse) -> None: 
     assert {"Calls", "Tokens", "Money (US$)"} <= shown
     (more, *_) = [box for box in app.expander if box.label.startswith("More:")]
     assert not more.proto.expanded
-
-
-def test_what_is_folded_away_is_open_where_it_was_changed(house: Courthouse) -> None:  # noqa: F811
     app = page("setup", setup='{"procedure":"cyberjurors","setup":{"quorum":0.9}}')
-    next(one for one in app.button if one.label == "Use these settings").click().run()
+    press(app, "Use these settings")
     opened = [box.label for box in app.expander if box.label.startswith("More:") and box.proto.expanded]
     assert len(opened) == 1
     assert "Quorum" in opened[0]
@@ -371,10 +314,11 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     app = page("setup", setup=link(case="camera-fungus"))
     assert app.session_state["case"] == "camera-fungus"
     assert next(one for one in app.selectbox if one.label == "Procedure").value.name == "debate"
-    next(one for one in app.button if one.label == "Use these settings").click().run()
-    next(one for one in app.button if one.label == "Start").click().run()
+    press(app, "Use these settings")
+    press(app, "Start")
     (run,) = house.store.runs()
     assert (run.case_id, run.procedure, run.seed) == ("camera-fungus", "debate", 3)
+    assert house.record(run.id).setup.model_dump()["rounds"] == 4
 
 
 def test_another_case_can_be_chosen_after_the_link_is_open(house: Courthouse) -> None:  # noqa: F811
@@ -384,7 +328,7 @@ def test_another_case_can_be_chosen_after_the_link_is_open(house: Courthouse) ->
     assert app.session_state["case"] == "oak-table"
 
 
-def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing(house: Courthouse) -> None:  # noqa: F811
+def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_or_no_name(house: Courthouse) -> None:
     table = house.library.case("oak-table")
     mine = house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
     name = house.library.name_in_link(mine)
@@ -396,6 +340,9 @@ def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing(h
     assert not app.exception, app.exception
     assert "The case of this link is not in this install" in texts(app)
     assert app.session_state["case"] != "mine"
+    app = page("setup", setup=link(case=["oak-table"]))
+    assert not app.exception, app.exception
+    assert "This is not a setup" in texts(app)
 
 
 @pytest.mark.parametrize("case", ["nope", "sha256:", "sha256:0", "../../etc/passwd", "<script>", "", "mine"])
@@ -404,18 +351,9 @@ def test_a_case_that_is_not_here_is_told_in_a_sentence(case: str, house: Courtho
         house.library.linked(case)
 
 
-def test_a_case_of_another_type_makes_no_setup(house: Courthouse) -> None:  # noqa: F811
-    app = page("setup", setup=link(case=["oak-table"]))
-    assert not app.exception, app.exception
-    assert "This is not a setup" in texts(app)
-
-
 def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:  # noqa: F811
-    app = page()
-    app.session_state["setup_section"] = "Save and share"
-    app.session_state["case"] = "camera-fungus"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
     assert "camera-fungus" in "".join(code.value for code in app.code)
     next(one for one in app.text_input if one.label == "Name").set_value("plain")
-    next(one for one in app.button if one.label == "Save").click().run()
+    press(app, "Save")
     assert "case" not in house.setups.load("plain")

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 from typer.testing import CliRunner
 
 from courtroom.courthouse import Courthouse
@@ -14,7 +13,7 @@ from courtroom.panel.personas import read_panel, sample_panel, write_csv, write_
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.shell.commands import app as shell
-from tests.pages import house, page, texts
+from tests.pages import house, page, press, texts
 
 __all__ = ["house"]  # a fixture
 
@@ -100,16 +99,9 @@ def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else() -> None:
         seating(JurisAgentsSetup, persons)
 
 
-def press(app: AppTest, label: str) -> None:
-    next(one for one in app.button if one.label == label).click().run()
-    assert not app.exception, app.exception
-
-
 def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:  # noqa: F811
     house.panels.save("three", sample_panel(3, 5))
-    app = page()
-    app.session_state["setup_section"] = "Jury"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Jury"})
     press(app, "Seat this panel")
     assert "3 jurors" in texts(app)
     next(one for one in app.text_input if one.label == "Name of the panel").set_value("again")

@@ -18,16 +18,13 @@ GEMINI = "gemini/gemini-2.5-flash-lite"
 PAPER = (PaperSetting("model.temperature", 0.0, "4.1"), PaperSetting("roles.clerk.max_tokens", 512, "4.2"))
 
 
-def test_a_preset_made_of_the_settings_leaves_the_model_as_it_was_chosen() -> None:
+def test_a_preset_leaves_the_model_as_it_was_chosen_and_a_setup_tells_where_it_departs_from_the_paper() -> None:
     chosen = Setup(model=ModelSpec(id="openai/x", max_tokens=100)).model_dump(mode="json")
     setup = Setup.model_validate(merged(chosen, changes(PAPER)))
     assert (setup.model.id, setup.model.temperature, setup.model.max_tokens) == ("openai/x", 0.0, 100)
     clerk = setup.spec("clerk", "clerk")
     assert (clerk.id, clerk.temperature, clerk.max_tokens) == ("openai/x", 0.0, 512)
     assert not departures(setup, PAPER)
-
-
-def test_a_setup_tells_where_it_departs_from_the_paper() -> None:
     found = departures(Setup(), PAPER)
     assert found == {"model.temperature": 0.7, "roles.clerk.max_tokens": 2048}
     assert title_of(Setup, "roles.clerk.max_tokens") == "Clerk · Longest answer (tokens)"
@@ -48,13 +45,10 @@ def test_a_role_that_is_given_another_model_keeps_everything_else_of_the_runs_mo
     assert (judge.id, judge.temperature, judge.max_tokens) == ("openai/other", 0.0, 4000)
 
 
-def test_a_member_has_what_it_is_not_given_from_its_role() -> None:
+def test_a_member_has_what_it_is_not_given_from_its_role_but_a_connection_of_another_model() -> None:
     setup = changed(Setup(), {"roles.juror.temperature": 0.1, "members.juror-05.id": "openai/other"})
     assert setup.spec("juror-05", "juror").temperature == 0.1
     assert setup.spec("juror-04", "juror").id == setup.model.id
-
-
-def test_a_connection_is_not_passed_on_to_another_model() -> None:
     setup = changed(Setup(model=ModelSpec(id="openai/x", connection="lab")), {"roles.judge.id": "openai/other"})
     assert setup.spec("judge", "judge").connection == ""
     assert changed(setup, {"roles.clerk.temperature": 0.0}).spec("clerk", "clerk").connection == "lab"

@@ -31,6 +31,7 @@ from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.moving import copy_as_file, move
 from tests import forks
 from tests.attacks.test_disks import until
+from tests.driving import drive
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -117,7 +118,7 @@ def test_nobody_else_writes_while_a_transaction_goes_on_and_everybody_reads(data
     assert done == ["0", "mine", "other"]
 
 
-def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
+def test_a_transaction_is_undone_as_a_whole_also_where_a_failed_statement_was_passed_over(database: Database) -> None:
     def twice() -> None:
         with database.transaction() as db:
             db.execute("INSERT INTO parts VALUES ('a', 'x')")
@@ -129,8 +130,6 @@ def test_a_transaction_is_undone_as_a_whole(database: Database) -> None:
     assert not database.connection.in_transaction
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
 
-
-def test_a_failed_statement_that_was_passed_over_does_not_commit_the_rest(database: Database) -> None:
     def passed_over() -> None:
         with database.transaction() as db:
             db.execute("INSERT INTO parts VALUES ('a', 'x')")
@@ -424,9 +423,9 @@ def test_a_backup_of_a_server_is_a_whole_store(
 ) -> None:
     settings = Settings(home=tmp_path / "home")
     house = Courthouse(settings)
-    run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
-    house.runner.go(run)
-    house.runner.wait(run)
+    run = drive(
+        house, house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
+    )
     events = house.record(run).events
     write(settings, tmp_path / "backup.zip")
     with pytest.raises(StoreError, match="Unset it"):

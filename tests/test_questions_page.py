@@ -20,7 +20,8 @@ from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark, agreement, check_target
-from tests.pages import NASTY, house, page, texts
+from tests.driving import drive
+from tests.pages import NASTY, house, page, press, texts
 from tests.scripted_jury import Jury
 
 __all__ = ["house"]  # a fixture
@@ -32,9 +33,7 @@ def heard(house: Courthouse) -> Record:
     jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
     house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
     setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
     return house.record(run)
 
 
@@ -85,7 +84,7 @@ def test_a_member_is_asked_on_the_page_and_what_is_said_there_stays_text(house: 
     path = record.calls_of("juror-02")[0].path
     app = drawn(record, path)
     app.text_area[-1].set_value(NASTY)
-    next(button for button in app.button if button.label == "Ask").click().run()
+    press(app, "Ask")
     if (waiting := f"interview-{record.run.id}-{path}") in app.session_state:
         app.session_state[waiting].result(30)
         app.run()
@@ -103,8 +102,7 @@ def test_a_mark_is_made_on_a_run_and_found_on_the_page_runs(house: Courthouse) -
     key = f"{marked.run.id}-"
     app.text_input(key=f"reviewer-{key}").set_value("Ada").run()
     next(toggle for toggle in app.toggle if toggle.label == "Star").set_value(True)
-    next(button for button in app.button if button.label == "Keep this mark").click().run()
-    assert not app.exception
+    press(app, "Keep this mark")
     assert [(mark.reviewer, mark.star) for mark in house.marks.of(marked.run.id)] == [("Ada", True)]
     house.marks.put(other.run.id, Mark(reviewer="Ben", tags=("odd",)))
     app = page("runs")
@@ -164,9 +162,7 @@ def test_what_is_shared_from_the_live_page_holds_audits_and_marks(
 
 def marked_run(house: Courthouse) -> Record:
     setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=1)
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
     return house.record(run)
 
 

@@ -11,19 +11,23 @@ from pathlib import Path
 
 import pytest
 
-from courtroom import procedures
+from courtroom import Record, Text, View, procedures
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import ChangeSetup, InterventionRefused
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.registration import RegistrationError, mistakes, register
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
-from courtroom.procedures import PROCEDURES, Outside
+from courtroom.procedures import PROCEDURES, Outside, Procedures
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
-from courtroom.shell.procedures import lay_out
+from courtroom.report.page import as_html
+from courtroom.settings import Settings
+from courtroom.shell.procedures import check_package, lay_out, tried
 from pages.parts.shared.shown import literal
 from tests import forks
+from tests.driving import drive
 from tests.pages import page
 
 ROOT = Path(__file__).parents[1]
@@ -55,6 +59,7 @@ CODE, DECIDE = "procedure.py", "prompts/decide.md.j2"
 STUMBLES = {
     "a task's template is missing": (CODE, 'name = "decide"', 'name = "decied"', "decied.md.j2: the template of Decide is missing. Write it, or mend `name`"),
     "a template without blocks": (DECIDE, "", "Decide{% if careful %} with care{% endif %}.", "decide.md.j2, line 1: it has neither the block `shared` nor the block `own`"),
+    "a missing folder of prompts": (CODE, '/ "prompts"', '/ "promptz"', "promptz: there is no such folder. Make it"),
     "a question outside the blocks": (DECIDE, "{% block own %}", "Who is right?{% block own %}", "decide.md.j2, line 1: what stands outside its blocks `shared` and `own` is never sent. Put all of it between"),
     "a block of another name": (DECIDE, "{% block own %}", "{% block own %}{% endblock %}{% block mine %}", "decide.md.j2, line 1: its block `mine` is never sent"),
     "no template": (DECIDE, "{% endif %}", "", "decide.md.j2, line"),
@@ -67,6 +72,7 @@ STUMBLES = {
     "an offline answer to no task": (CODE, "tasks=(Decide,)", "tasks=()", "procedure.py: `offline` answers Decide, which is not among `tasks`. Add it there, or take it out."),
     "peers of no task": (CODE, "tasks=(Decide,)", 'tasks=(), peers=(__import__("courtroom").Peers(Decide, None, None),)', "procedure.py: `peers` names Decide, which is not among `tasks`. Add it there, or take it out."),
     "a mistyped stage": (CODE, '"Decision", "decision")\n    judge', '"Decision", "decison")\n    judge', "procedure.py, line 39: the kind of stage “decison” is not declared. Did you mean “decision”?"),
+    "a vote for no choice": (CODE, "court.vote(judge, decision.winner,", 'court.vote(judge, "byer",', "procedure.py, line ", "the choice “byer” is not declared. Did you mean “buyer”?"),
     "a mistyped role": (CODE, 'member("judge")', 'member("jugde")', "procedure.py, line 40: the role “jugde” is not declared. Did you mean “judge”?"),
     "a preset of a missing knob": (CODE, '{"careful": False}', '{"carefull": False}', "procedure.py: the preset “Trusting” changes “carefull”, which TwoJudgesSetup does not have. Did you mean “careful”?"),
     "a preset in a missing group": (CODE, '{"careful": False}', '{"budget": {"call": 3}}', "changes “budget.call”", "Did you mean “calls”?"),
@@ -107,21 +113,13 @@ def test_a_missing_frame_is_told(make: Make, tmp_path: Path, name: str) -> None:
         register((procedure,))
 
 
-def test_a_missing_folder_of_prompts_is_told(make: Make) -> None:
-    with pytest.raises(RegistrationError, match=r"promptz: there is no such folder\. Make it"):
-        register((make(CODE, '/ "prompts"', '/ "promptz"'),))
-
-
-def test_one_task_with_two_offline_answers_is_told() -> None:
+def test_all_that_is_shipped_passes_the_same_checks_and_one_task_with_two_offline_answers_is_told() -> None:
+    assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
     other = {**DEBATE.offline, Argue: lambda task, draw: Argument(argument="No.")}
     with pytest.raises(
         RegistrationError, match="`offline` answers Argue in another way than Debate, which asks it too"
     ):
         register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
-
-
-def test_all_that_is_shipped_passes_the_same_checks() -> None:
-    assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
 
 
 # --- prompts that are edited ----------------------------------------------------------------------------------
@@ -147,9 +145,7 @@ def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Cour
 
 def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) -> None:
     setup = DebateSetup(rounds=1, prompts={"argue": "{% block own %}{% if false %}Argue.{% endif %}{% endblock %}"})
-    run = house.new_run("debate", house.library.case("oak-table"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
+    run = drive(house, house.new_run("debate", house.library.case("oak-table"), setup, 0))
     record = house.record(run)
     assert "“argue” can't be used: nothing stands in its blocks" in record.run.reason
     assert not record.calls
@@ -162,9 +158,7 @@ def test_the_setup_page_refuses_such_a_prompt_and_tells_what_can_not_be_used(
     monkeypatch.chdir(ROOT)
     broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
     monkeypatch.setattr(procedures, "OUTSIDE", Outside(PROCEDURES, broken=broken))
-    app = page()
-    app.session_state["setup_section"] = "Prompts"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Prompts"})
     told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
     assert [warning.value for warning in app.warning] == [literal(told)]
     next(box for box in app.selectbox if box.label == "Prompt").set_value("judge").run()
@@ -244,3 +238,153 @@ def test_a_name_that_can_not_be_is_refused(tmp_path: Path, name: str, why: str) 
     with pytest.raises(CourtroomError, match=why):
         lay_out(name, tmp_path / "new", PROCEDURES)
     assert not (tmp_path / "new").exists()
+
+
+# --- a package of its own, written from docs/write-a-procedure.md alone ---------------------------------------
+
+
+PACKAGE = Path(__file__).parent / "packages" / "mediation"
+Hear = Callable[..., tuple[Courthouse, Record]]
+
+
+@pytest.fixture
+def mediation(monkeypatch: pytest.MonkeyPatch) -> Procedure:
+    monkeypatch.syspath_prepend(PACKAGE)
+    procedure: Procedure = importlib.import_module("mediation").PROCEDURE
+    return procedure
+
+
+@pytest.fixture
+def hear(tmp_path: Path) -> Iterator[Hear]:
+    houses = []
+
+    def heard(procedure: Procedure, **values: object) -> tuple[Courthouse, Record]:
+        house = Courthouse(Settings(home=tmp_path / "home"), alone=True, procedures=(procedure,))
+        houses.append(house)
+        setup = procedure.setup.model_validate(values)
+        run = drive(house, house.new_run(procedure.name, house.library.case("phone-battery"), setup, 0))
+        return house, house.record(run)
+
+    yield heard
+    for house in houses:
+        house.close()
+
+
+def with_code(procedure: Procedure, folder: Path, code: str) -> Procedure:
+    """The procedure with another `deliberate`, in a file of its own."""
+    path = folder / "changed_code.py"
+    path.write_text(f"from courtroom import Verdict\n\n\nasync def deliberate(court):\n    {code}\n")
+    namespace: dict[str, object] = {"__name__": "changed_code"}
+    exec(compile(path.read_text(), str(path), "exec"), namespace)
+    return replace(procedure, deliberate=namespace["deliberate"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("rounds", "outcome"), [(4, "agreement"), (2, "deadlock")])
+def test_mediation_ends_in_agreement_or_deadlock_and_its_view_shows_the_offers(
+    mediation: Procedure, hear: Hear, rounds: int, outcome: str
+) -> None:
+    _, record = hear(mediation, rounds=rounds)
+    assert record.run.verdict.outcome == outcome
+    (table,) = mediation.views[0].drawn(record)[""]
+    assert len(table.rows) == len(record.stages)
+    assert all(isinstance(refund, int) for row in table.rows for refund in row[1:])
+
+
+def test_an_outcome_may_be_a_text_and_is_compared_with_no_other_jury(
+    mediation: Procedure, hear: Hear, tmp_path: Path
+) -> None:
+    _, record = hear(mediation)
+    assert record.case.real_counts()
+    assert mediation.real_counts(record.case) == {}
+    assert CYBERJURORS.real_counts(record.case) == record.case.real_counts()
+    _, record = hear(
+        with_code(mediation, tmp_path, 'await court.stage("R", "round"); return Verdict(outcome="Put off until May")')
+    )
+    assert record.run.status == "done", record.run.reason
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ('court.vote(court.member("buyer"), "".join(["y", "es"]))', "“yes” is no declared choice. Use one of agreement, deadlock, or add it."),
+        ('court.vote(court.member("buyer"), "deadlock"); court.tally(["agreement"], 0)', "“deadlock” is voted for, but not counted here."),
+        ('return Verdict(outcome="Agreement")', "in the verdict, `outcome` is “Agreement”. To decide for a declared choice, write its name, “agreement”."),
+        ('return Verdict(outcome="agreement", counts={"yes": 2})', "in the verdict, `counts` has “yes”, which is no declared choice."),
+    ],
+)  # fmt: skip
+def test_a_name_that_is_no_choice_stops_the_run_with_the_authors_file_and_line(
+    mediation: Procedure, hear: Hear, tmp_path: Path, code: str, told: str
+) -> None:
+    _, record = hear(with_code(mediation, tmp_path, f'await court.stage("Round 1", "round"); {code}'))
+    assert record.run.status == "failed"
+    assert record.run.reason.startswith(f"{tmp_path / 'changed_code.py'}, line ")
+    assert told in record.run.reason
+    assert "server and keys" not in record.run.reason
+
+
+def test_a_view_that_fails_is_named_with_its_line_and_the_report_is_written(mediation: Procedure, hear: Hear) -> None:
+    def draw(record: Record) -> dict[str, tuple[Text, ...]]:
+        return {"": (Text(record.run.verdict.details["missing"]),)}  # type: ignore[union-attr]
+
+    broken = replace(mediation, views=(View("broken", "Broken", "", "", draw),))
+    house, record = hear(broken)
+    (told,) = broken.views[0].blocks(record)[""]
+    assert told.body.startswith("The view “Broken” can't be drawn. ")
+    assert f"{__file__}, line {draw.__code__.co_firstlineno + 1}: KeyError: 'missing'. Mend it there." in told.body
+    page = as_html(record, broken, house.answers, house.media)
+    assert "KeyError" in page
+
+
+def test_the_check_finds_a_view_that_fails_and_a_part_that_no_prompt_shows(
+    mediation: Procedure, tmp_path: Path
+) -> None:
+    failing = replace(mediation, views=(View("broken", "Broken", "", "", lambda record: {"": (record.stages[0],)}),))  # type: ignore[dict-item,return-value]
+    with pytest.raises(
+        CourtroomError, match=r"The view “Broken” can't be drawn\. .*test_registration\.py, line \d+: IndexError"
+    ):
+        list(tried(failing, tmp_path / "one"))
+    prompts = tmp_path / "prompts"
+    prompts.mkdir()
+    for path in mediation.prompts.iterdir():
+        (prompts / path.name).write_text(path.read_text().replace("{{ earlier.reasons | quote }}", ""))
+    silent = replace(mediation, prompts=prompts)
+    with pytest.raises(CourtroomError, match=r"No prompt shows these inputs: move: moves\.reasons\. Show them"):
+        list(tried(silent, tmp_path / "two"))
+
+
+def test_the_check_of_a_package_hears_each_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    check_package(PACKAGE)
+    assert capsys.readouterr().out == "Patient: agreement\nHurried: deadlock\nmediation: ok\n"
+
+
+def test_a_new_procedure_passes_its_check_and_a_broken_one_is_named_with_file_and_line(tmp_path: Path) -> None:
+    lay_out("new-judges", tmp_path)
+    done = shell("procedures", "check", str(tmp_path), home=tmp_path / "home", more=tmp_path / "none")
+    assert (done.returncode, done.stdout) == (0, "Careful: seller\nTrusting: seller\nnew-judges: ok\n"), done.stderr
+    code = tmp_path / "new_judges" / "procedure.py"
+    code.write_text(code.read_text() + "\n\nclass Open(\n")
+    done = shell("procedures", "check", str(tmp_path), home=tmp_path / "home", more=tmp_path / "none")
+    assert done.returncode == 2
+    assert f"{code}, line " in done.stderr
+    assert "SyntaxError: '(' was never closed" in done.stderr
+    assert "Traceback" not in done.stderr
+    installed(tmp_path, "new-judges")
+    asked = shell("run", "phone-battery", "--procedure", "new-judges", home=tmp_path / "home", more=tmp_path)
+    assert asked.returncode == 2
+    assert asked.stderr.startswith("The procedure “new-judges” of new-judges 0.1.0 can't be used: ")
+    assert f"{code}, line " in asked.stderr
+
+
+def test_a_procedure_that_is_not_there_and_a_line_that_is_no_case_are_told(tmp_path: Path) -> None:
+    procedures = Procedures(PROCEDURES, {"late": "The procedure “late” of late 1.0 can't be used: it is late."})
+    with pytest.raises(CourtroomError, match="^The procedure “late” of late 1.0 can't be used: it is late.$"):
+        procedures["late"]
+    with pytest.raises(CourtroomError, match="There is no procedure “lat”. Known: .*debate.* it is late.$"):
+        procedures["lat"]
+    assert procedures.get("late") is None
+    house = Courthouse(Settings(home=tmp_path), alone=True)
+    try:
+        with pytest.raises(CourtroomError, match=r"A run takes a case: `library\.case\(ID\)`"):
+            house.new_run("debate", house.library.cases()[0], PROCEDURES["debate"].setup(), 0)  # type: ignore[arg-type]
+    finally:
+        house.close()

@@ -33,14 +33,12 @@ def wrapped(before: str, opinion: Opinion, after: str, indent: int | None = None
     return before + json.dumps(opinion.model_dump(), ensure_ascii=False, indent=indent) + after
 
 
-@given(prose, opinions, prose, forms)
-def test_a_valid_answer_in_prose_is_read(before: str, opinion: Opinion, after: str, indent: int | None) -> None:
+@given(prose, opinions, prose, forms, st.booleans())
+def test_a_valid_answer_is_read_in_prose_and_in_a_fence(
+    before: str, opinion: Opinion, after: str, indent: int | None, fenced: bool
+) -> None:
+    before, after = (f"{before}\n```json\n", f"\n```\n{after}") if fenced else (before, after)
     assert read_answer(wrapped(before, opinion, after, indent), Opinion, "stop") == opinion
-
-
-@given(prose, opinions, forms)
-def test_a_valid_answer_in_a_fence_is_read(before: str, opinion: Opinion, indent: int | None) -> None:
-    assert read_answer(wrapped(before + "\n```json\n", opinion, "\n```\n", indent), Opinion, "stop") == opinion
 
 
 @given(st.data())
@@ -57,14 +55,8 @@ def test_an_answer_said_to_be_cut_is_not_read_even_where_it_looks_whole(opinion:
         read_answer(opinion.model_dump_json(), Opinion, "length")
 
 
-@given(st.text())
+@given(st.text() | st.text(alphabet='{}[]",:\\ a1', max_size=60))
 def test_any_text_is_read_or_unreadable(text: str) -> None:
-    with pytest.raises(InvalidAnswer):
-        read_answer(text, Opinion, "stop")
-
-
-@given(st.text(alphabet='{}[]",:\\ a1', max_size=60))
-def test_anything_like_json_is_read_or_unreadable(text: str) -> None:
     with pytest.raises(InvalidAnswer):
         read_answer(text, Opinion, "stop")
 
@@ -79,11 +71,6 @@ def test_of_a_draft_and_an_answer_the_answer_counts(draft: Opinion, answer: Opin
 def test_a_draft_does_not_stand_in_for_an_answer_that_broke_off(draft: Opinion, answer: Opinion) -> None:
     with pytest.raises(InvalidAnswer):  # which sentence depends on the braces within the reason
         read_answer(f"Draft: {draft.model_dump_json()}\nFinal: {answer.model_dump_json()[:-1]}", Opinion, "stop")
-
-
-def test_braces_in_prose_are_passed_over() -> None:
-    text = 'In the form {vote, reason}: {"vote": "buyer", "reason": "the crack is {old}"} as asked.'
-    assert read_answer(text, Opinion, "stop") == Opinion(vote="buyer", reason="the crack is {old}")
 
 
 @pytest.mark.parametrize(
@@ -122,11 +109,6 @@ def test_bottomless_nesting_is_unreadable(opened: str) -> None:
         read_answer(text, Opinion, "stop")
 
 
-def test_a_text_without_an_object_is_unreadable() -> None:
-    with pytest.raises(InvalidAnswer, match="no JSON object"):
-        read_answer("I would side with the buyer.", Opinion, "stop")
-
-
 @pytest.mark.parametrize("digits", [4_301, 5_000])
 def test_a_number_of_thousands_of_digits_is_unreadable_and_hides_no_other_answer(digits: int) -> None:
     number = f'{{"weights": [{"9" * digits}]}}'
@@ -146,6 +128,7 @@ def test_what_is_no_number_to_count_with_is_unreadable(number: str) -> None:
     "before",
     [
         "Consider { well. ",
+        "In the form {vote, reason}: ",
         "It says “{x” and then: ",
         '<think>Perhaps {"vote": "sel… or {} or { </think>',
         '<think>{"vote": "seller", "reason": "draft"}</think>',
@@ -186,3 +169,4 @@ def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[InvalidAn
     with pytest.raises(InvalidAnswer) as caught:
         read_answer("I will not.", Opinion, finish)
     assert type(caught.value) is error
+    assert ("no JSON object" in str(caught.value)) == (finish == "stop")

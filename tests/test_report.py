@@ -1,25 +1,19 @@
 """What can be taken away from a run, prompts, rehearsals and the shell's settings."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from courtroom import report
-from courtroom.cases.dispute import Dispute, PrecedentBatch
+from courtroom.cases.dispute import PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import put, read_value
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
-from courtroom.models.apart import PromptError
-from courtroom.models.prompts import Prompts
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.say import SayAWord  # the smallest task
-
-NASTY = "<script>alert('x')</script> ![x](http://evil.example/x.png) </template> {{ 7*7 }}"
+from tests.driving import drive
 
 
 @pytest.fixture(scope="module")
@@ -30,30 +24,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 def heard(house: Courthouse, case: Any, setup: Any = None, procedure: str = "cyberjurors") -> Record:
-    run = house.new_run(procedure, case, setup or CyberJurorsSetup(jury_size=5), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 20)
+    run = drive(house, house.new_run(procedure, case, setup or CyberJurorsSetup(jury_size=5), 0))
     return house.record(run)
-
-
-def nasty(house: Courthouse) -> Dispute:
-    case = house.library.case("oak-table")
-    piece = case.evidence[0].model_copy(update={"text": f"The table is cracked. {NASTY}"})
-    deal = case.transaction.model_copy(update={"product": NASTY, "description": NASTY})
-    line = case.chat[0].model_copy(update={"text": NASTY})
-    return case.model_copy(
-        update={"title": NASTY, "transaction": deal, "chat": (line,), "evidence": (piece, *case.evidence[1:])}
-    )
-
-
-def test_a_report_shows_scripts_of_others_as_text_and_needs_nothing_from_outside(house: Courthouse) -> None:
-    record = heard(house, nasty(house))
-    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
-    assert "<script>alert(" not in page
-    assert "&lt;script&gt;alert(" in page
-    assert 'src="http' not in page
-    assert "Verdict:" in page
-    assert "data:image/jpeg;base64," in page
 
 
 def test_a_rehearsal_with_another_model_tells_tokens_and_says_where_a_price_is_unknown(house: Courthouse) -> None:
@@ -82,18 +54,6 @@ def test_distilling_gives_precedents_norms_once_and_the_next_sees_them(house: Co
     house.runner.go(record.run.id)
     again = base.get(bare[0].id)
     assert again.norms == ()
-
-
-async def test_an_edited_prompt_that_cannot_be_used_is_told_with_its_name(tmp_path: Path) -> None:
-    for name, text in (("_system", "s"), ("_case", "c"), ("say", "{% block shared %}x{% endblock %}")):
-        (tmp_path / f"{name}.md.j2").write_text(text)
-    for broken in (
-        "{% block shared %}{{ no_such_name }}{% endblock %}",
-        "{% block shared %}",
-        "{% block shared %}{{ ''.__class__.__mro__ }}{% endblock %}",
-    ):
-        with pytest.raises(PromptError, match="say"):
-            await Prompts(tmp_path, {}, {"say": broken}).render(SayAWord(), sees=True)
 
 
 def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:

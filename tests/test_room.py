@@ -44,9 +44,7 @@ def shown(house: Courthouse, record: Record) -> RoomScene:
 
 
 @pytest.mark.parametrize("procedure", RUNS)
-def test_every_call_and_vote_of_a_run_is_a_moment_and_everybody_who_was_asked_has_a_seat(
-    house: Courthouse, procedure: str
-) -> None:
+def test_every_call_and_vote_is_a_moment_of_sentences_at_a_seat(house: Courthouse, procedure: str) -> None:
     record = heard(house, procedure)
     made = shown(house, record)
     assert [m.path for m in made.moments if m.kind == "call"] == [call.path for call in record.calls]
@@ -62,23 +60,25 @@ def test_every_call_and_vote_of_a_run_is_a_moment_and_everybody_who_was_asked_ha
     assert made.moments[-1].kind == "verdict"
     assert made.verdict is not None
     assert made.stages_to_come == ()
-
-
-@pytest.mark.parametrize("procedure", RUNS)
-def test_what_is_said_are_sentences_and_never_json(house: Courthouse, procedure: str) -> None:
-    made = shown(house, heard(house, procedure))
     texts = [part.text for m in made.moments for part in m.parts] + [f.value for m in made.moments for f in m.facts]
     assert texts
     assert not [text for text in texts if text.lstrip().startswith(("{", "[")) or '":' in text]
 
 
-def test_moments_only_ever_come_after_those_that_were_there(house: Courthouse) -> None:
+def test_moments_come_after_those_that_were_there_and_jurors_with_whom_they_follow(
+    house: Courthouse,
+) -> None:
     record = heard(house, "cyberjurors")
     whole = shown(house, record).moments
     for cut in range(0, len(record.events), 7):
         part = Record(record.run.model_copy(update={"verdict": None}), record.case, record.setup, record.events[:cut])
         before = shown(house, part).moments
         assert whole[: len(before)] == before
+    edges: Any = record.setup.model_dump()["graph"]["edges"]
+    follows = {seat.id: set(seat.follows) for seat in shown(house, record).seats}
+    assert edges
+    for one, other in edges:
+        assert f"juror-{other + 1:02d}" in follows[f"juror-{one + 1:02d}"]
 
 
 def test_a_paused_run_tells_what_is_to_come_and_an_intervention_has_its_place(house: Courthouse) -> None:
@@ -94,15 +94,6 @@ def test_a_paused_run_tells_what_is_to_come_and_an_intervention_has_its_place(ho
     act = next(n for n, (kind, _) in enumerate(kinds) if kind == "act")
     assert "Ada" in kinds[act][1]
     assert 0 < act < len(kinds) - 1
-
-
-def test_a_juror_is_shown_with_those_whom_it_follows(house: Courthouse) -> None:
-    record = heard(house, "cyberjurors")
-    edges: Any = record.setup.model_dump()["graph"]["edges"]
-    follows = {seat.id: set(seat.follows) for seat in shown(house, record).seats}
-    assert edges
-    for one, other in edges:
-        assert f"juror-{other + 1:02d}" in follows[f"juror-{one + 1:02d}"]
 
 
 @pytest.mark.parametrize(("procedure", "expected"), [("juris", {"A", "B"}), ("courtroom-llm", None)])
@@ -136,11 +127,14 @@ ANSWER: Mapping[str, Any] = {
 }
 
 
-def test_sentences_and_facts_of_an_answer_are_told_apart() -> None:
+def test_sentences_and_facts_of_an_answer_are_told_apart_and_who_speaks_with_what_has_come_so_far() -> None:
     said = spoken(ANSWER)
     assert [part.label for part in said.parts] == ["Reasoning", "Nested summary", "Findings description"]
     assert {fact.label: fact.value for fact in said.facts}["Is sufficient"] == "yes"
     assert "buyer" in [fact.value for fact in said.facts]
+    call = OpenCall(member="juror-03", title="Verdict", model="m", text='{"reasoning": ["The seal was broken befo')
+    (one,) = speaking({"round-1/juror-03/judge": call})
+    assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")
 
 
 @pytest.mark.parametrize("before", ["", "<think>Let me {see}.</think>\n", "Here it is:\n```json\n"])
@@ -151,9 +145,3 @@ def test_while_an_answer_streams_in_its_sentences_grow_and_no_brace_is_ever_show
     assert not [one for one in seen if "{" in one or '"' in one or "reasoning" in one]
     reached = [one for one in seen if "The listing promised 92 %, which nobody" in one]
     assert len(reached) > 20
-
-
-def test_who_speaks_now_is_told_with_what_has_come_so_far() -> None:
-    call = OpenCall(member="juror-03", title="Verdict", model="m", text='{"reasoning": ["The seal was broken befo')
-    (one,) = speaking({"round-1/juror-03/judge": call})
-    assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")

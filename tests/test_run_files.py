@@ -143,17 +143,10 @@ def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Court
     assert "imported" in texts(app)
     assert f"go-{fork}" not in [button.key for button in app.button]
     for tab in ("Members", "Votes", "Calls"):
-        app = page()
-        app.session_state["run"] = fork
-        app.session_state[f"tab-{fork}"] = tab
-        app.switch_page("pages/deliberation.py").run()
-        assert not app.exception, app.exception
+        app = page("deliberation", {"run": fork, f"tab-{fork}": tab})
         assert "can only be read" in texts(app)
         keys = {button.key for button in app.button}
         assert "do-fork" in keys or not house_here.record(fork).events
         assert not keys & {"do-run", "do-step", "do-pause", "do-stop"}
         assert "Intervene" not in [box.label for box in app.expander]
-    app = page()
-    app.session_state["compared"] = f"{run},{fork}"
-    app.switch_page("pages/compare.py").run()
-    assert not app.exception, app.exception
+    app = page("compare", {"compared": f"{run},{fork}"})

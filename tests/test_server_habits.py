@@ -19,7 +19,6 @@ from courtroom.models import failures
 from courtroom.models.capabilities import CONTEXT, Capabilities
 from courtroom.models.errors import CannotSee, ModelRefused, ServerFailed
 from courtroom.models.litellm_model import LiteLLMModel
-from courtroom.models.longer import runs_in_circles
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Message, Reply
 from courtroom.models.spec import ModelSpec
@@ -28,6 +27,7 @@ from courtroom.procedures.debate.procedure import DebateSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
+from tests.driving import drive
 from tests.openai_server import Answer, OpenAIServer
 from tests.pages import house, page, texts
 from tests.say import Word, ask, picture, question, there
@@ -36,6 +36,7 @@ __all__ = ["house"]  # a fixture
 
 LLAMA_BLIND = "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"
 OLLAMA_BLIND = "this model is missing data required for image input"
+OPENAI_BLIND = "This model does not support image input."
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,7 @@ def model_at(server: OpenAIServer, folder: Path) -> Iterator[LiteLLMModel]:
         yield LiteLLMModel(MediaStore(folder), connections, None, Capabilities(database, writer, connections))
 
 
-@pytest.mark.parametrize("message", [LLAMA_BLIND, OLLAMA_BLIND])
+@pytest.mark.parametrize("message", [LLAMA_BLIND, OLLAMA_BLIND, OPENAI_BLIND])
 async def test_of_many_pictures_for_a_model_that_sees_none_one_is_sent_and_none_after_a_restart(
     message: str, tmp_path: Path
 ) -> None:
@@ -112,11 +113,15 @@ async def test_what_is_permanent_is_said_at_the_first_answer(
         assert server.calls == 1
 
 
-async def test_an_error_within_a_stream_is_understood_too(tmp_path: Path) -> None:
+async def test_an_error_within_a_stream_and_a_prompt_that_leaves_no_room_are_understood_too(tmp_path: Path) -> None:
     event = b'data: {"error": {"code": 500, "message": "Context size has been exceeded."}}\n\n'
     with OpenAIServer(answer=lambda body: web.Response(body=event, content_type="text/event-stream")) as server:
         with pytest.raises(ModelRefused, match="is too long for openai/any"):
             await ask(server, tmp_path, lambda text: None)
+        assert server.calls == 1
+    with OpenAIServer(answer=vllm(4096, 4090)) as server:
+        with pytest.raises(ModelRefused, match="too long"):
+            await ask(server, tmp_path)
         assert server.calls == 1
 
 
@@ -125,6 +130,8 @@ async def test_an_error_within_a_stream_is_understood_too(tmp_path: Path) -> Non
     [
         (500, "JSON schema conversion failed:\nUnrecognized schema"),
         (400, "Unable to generate parser for this template. JSON schema error at #/properties/a: unrecognized type"),
+        (400, "Invalid schema for response_format"),
+        (400, "guided decoding is not built in"),
     ],
 )
 async def test_a_schema_that_a_server_can_not_use_is_left_out_for_all(
@@ -219,9 +226,7 @@ def test_precedents_give_way_where_a_model_has_little_room_and_the_run_tells_it(
         with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
             server.known(patch)
             setup = JurisAgentsSetup(model=ModelSpec(id="openai/any", vision="no"), appeal=False)
-            run = house.new_run("jurisagents", case, setup, context)
-            house.runner.go(run)
-            house.runner.wait(run)
+            run = drive(house, house.new_run("jurisagents", case, setup, context))
         asked = ["".join(message["content"] for message in body["messages"]) for body in server.bodies]
         needed = [len(text) // 4 + body["max_tokens"] for text, body in zip(asked, server.bodies, strict=True)]
         assert max(needed) <= context
@@ -259,9 +264,7 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     with OpenAIServer(answer=lambda asked: text, faults=1.0, only=("cut answer",), keep_bodies=True) as server:
         server.known(monkeypatch)
         setup = DebateSetup(model=ModelSpec(id="openai/any"))
-        run = house.new_run("debate", house.library.case("phone-battery"), setup, 0)
-        house.runner.go(run)
-        house.runner.wait(run)
+        drive(house, house.new_run("debate", house.library.case("phone-battery"), setup, 0))
     asked = [asked["messages"] for asked in server.bodies]
     again = [messages for messages in asked if len(messages) > 2]
     assert 0 < len(again) == len(asked) / 2
@@ -269,27 +272,9 @@ def test_a_model_that_runs_in_circles_is_told_once_to_be_brief(
     assert len({asked["max_tokens"] for asked in server.bodies}) == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "circles"),
-    [
-        ("A sentence of its own, and another one that goes on about it. " * 3, True),
-        ("".join(f"Point {n}: the screen was broken when it came. " for n in range(8, 14)), True),
-        ("She says one thing. He says another. Who is right can't be told from the pictures that we have.", False),
-        ("", False),
-    ],
-)
-def test_what_runs_in_circles(text: str, circles: bool) -> None:
-    assert runs_in_circles(text) == circles
-
-
-async def test_a_prompt_that_leaves_no_room_is_too_long(tmp_path: Path) -> None:
-    with OpenAIServer(answer=vllm(4096, 4090)) as server:
-        with pytest.raises(ModelRefused, match="too long"):
-            await ask(server, tmp_path)
-        assert server.calls == 1
-
-
-async def test_a_model_that_is_loading_is_waited_for_and_has_not_failed(tmp_path: Path) -> None:
+async def test_a_model_that_is_loading_is_waited_for_until_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answers = iter([*["Loading model"] * 9, None])
 
     def loading(body: dict[str, Any]) -> web.Response | None:
@@ -304,9 +289,6 @@ async def test_a_model_that_is_loading_is_waited_for_and_has_not_failed(tmp_path
         assert is_word(await call)
         assert not model.loading
     assert server.calls == 10
-
-
-async def test_a_model_that_never_ends_loading_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "LONGEST_LOADING_S", 0.05)
     loading = OpenAIServer(answer=lambda body: error(503, "Loading model"))
     with loading as server, pytest.raises(ServerFailed, match="is still loading it"):
@@ -386,9 +368,19 @@ def is_word(reply: Reply) -> bool:
     return isinstance(read_answer(reply.text, Word, reply.finish), Word)
 
 
-def test_errors_of_other_kinds_say_nothing_of_pictures() -> None:
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (503, "failed to fetch the image"),
+        (503, "the vision worker is busy"),
+        (503, "images count. Try again"),
+        (404, "The model `any` does not exist"),
+        (400, "API key not valid. Please pass a valid API key."),
+        (400, "This model's maximum context length is 8192 tokens; images count."),
+    ],
+)
+def test_errors_of_other_kinds_say_nothing_of_pictures(status: int, message: str) -> None:
     class Said(Exception):
-        status_code = 503
+        status_code = status
 
-    for message in ("failed to fetch the image", "the vision worker is busy", "images count. Try again"):
-        assert not failures.cannot_see(Said(message))
+    assert not failures.cannot_see(Said(message))

@@ -70,6 +70,12 @@ def what_if_of(house: Courthouse, base: str, person: Account | None) -> str:
         return kept_what_if(house, base, (2,), person.id if person else "what-if")
 
 
+def shown(house: Courthouse, person: Account, kind: str, name: str, visibility: Visibility) -> None:
+    """Have somebody say who sees a thing."""
+    with acts(person):
+        share(house.database, Resource(kind=kind, id=name), visibility)
+
+
 @pytest.fixture
 def house(tmp_path: Path, either_database: str) -> Iterator[Courthouse]:
     made = Courthouse(Settings(home=tmp_path / "home"))
@@ -130,24 +136,12 @@ def test_the_rules_as_a_table(house: Courthouse, kind: str) -> None:
         assert lists == in_lists, (maker, visibility)
 
 
-def test_without_sign_in_everything_is_allowed_and_nothing_is_written(at_home: Courthouse) -> None:
+def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(at_home: Courthouse) -> None:
     run = run_of(at_home, None)
     assert at_home.store.run(run).id == run
     at_home.store.delete(run)
     for table in ("ownership", "actions", "links"):
         assert not at_home.database.connection.execute(f"SELECT 1 FROM {table}").fetchall()
-
-
-def test_the_id_of_a_deleted_run_is_seen_by_nobody_who_signed_in_to_look(at_home: Courthouse) -> None:
-    run = Resource(kind="run", id=run_of(at_home, None))
-    with acts(LOOKS):
-        assert may_see(at_home.database, run)
-    at_home.store.delete(run.id)
-    with acts(LOOKS):
-        assert not may_see(at_home.database, run)
-
-
-def test_what_is_made_is_private_unless_the_server_says_otherwise(at_home: Courthouse) -> None:
     private, shared = run_of(at_home, ADA), run_of(at_home, ADA.model_copy(update={"makes": "shared"}))
     with acts(BO):
         assert [row.id for row in at_home.store.runs()] == [shared]
@@ -155,7 +149,13 @@ def test_what_is_made_is_private_unless_the_server_says_otherwise(at_home: Court
             at_home.store.run(private)
 
 
-def test_who_has_lost_all_access_sees_own_things_no_more(at_home: Courthouse) -> None:
+def test_nobody_sees_a_deleted_run_nor_own_things_without_access(at_home: Courthouse) -> None:
+    run = Resource(kind="run", id=run_of(at_home, None))
+    with acts(LOOKS):
+        assert may_see(at_home.database, run)
+    at_home.store.delete(run.id)
+    with acts(LOOKS):
+        assert not may_see(at_home.database, run)
     run = run_of(at_home, ADA)
     with acts(ADA.model_copy(update={"access": Access.NONE})):
         assert not may_see(at_home.database, Resource(kind="run", id=run))
@@ -217,23 +217,22 @@ def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
         assert listed_runs.there([run]) == [run]
 
 
-def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
-    run = run_of(house)
-    with acts(ADA):
-        share(house.database, Resource(kind="run", id=run), "shared")
+def test_others_read_a_shared_run_and_fork_it(at_home: Courthouse) -> None:
+    run = run_of(at_home)
+    shown(at_home, ADA, "run", run, "shared")
     with acts(BO):
-        assert house.record(run).run.id == run
-        assert RunList(house.database).count(RunFilter(whose="others")) == 1
+        assert at_home.record(run).run.id == run
+        assert RunList(at_home.database).count(RunFilter(whose="others")) == 1
         with pytest.raises(Forbidden):
-            share(house.database, Resource(kind="run", id=run), "public")
+            share(at_home.database, Resource(kind="run", id=run), "public")
         with pytest.raises(Forbidden):
-            Links(house.database).make(Resource(kind="run", id=run), HOUR)
-        house.marks.put(run, Mark(reviewer="Ada", star=True))
-        assert [mark.reviewer for mark in house.marks.of(run)] == [BO.signature], "each marks under the own name"
-        fork = house.fork(run, SMALL)
-        assert may_change(house.database, Resource(kind="run", id=fork))
+            Links(at_home.database).make(Resource(kind="run", id=run), HOUR)
+        at_home.marks.put(run, Mark(reviewer="Ada", star=True))
+        assert [mark.reviewer for mark in at_home.marks.of(run)] == [BO.signature], "each marks under the own name"
+        fork = at_home.fork(run, SMALL)
+        assert may_change(at_home.database, Resource(kind="run", id=fork))
     with acts(ADA), pytest.raises(NoSuchRun):
-        house.store.run(fork)
+        at_home.store.run(fork)
 
 
 def test_what_the_shell_makes_of_a_private_run_stays_private(at_home: Courthouse) -> None:
@@ -248,19 +247,19 @@ def test_what_the_shell_makes_of_a_private_run_stays_private(at_home: Courthouse
         assert {row.id for row in at_home.store.runs()} == {run, fork}
 
 
-def test_a_deleted_run_comes_back_with_its_owner_and_its_links(house: Courthouse) -> None:
-    run = run_of(house)
-    links = Links(house.database)
+def test_a_deleted_run_comes_back_with_its_owner_and_its_links(at_home: Courthouse) -> None:
+    run = run_of(at_home)
+    links = Links(at_home.database)
     with acts(ADA):
         token = links.make(Resource(kind="run", id=run), DAY)
-        deleted: Deleted = house.store.delete(run)
+        deleted: Deleted = at_home.store.delete(run)
         with pytest.raises(NoSuchLink):
             links.opened(token)
-        house.store.restore(deleted)
-        assert may_change(house.database, Resource(kind="run", id=run))
+        at_home.store.restore(deleted)
+        assert may_change(at_home.database, Resource(kind="run", id=run))
     assert links.opened(token) == Resource(kind="run", id=run)
     with acts(BO), pytest.raises(NoSuchRun):
-        house.store.run(run)
+        at_home.store.run(run)
 
 
 def test_an_imported_run_is_its_importers(at_home: Courthouse, tmp_path: Path) -> None:
@@ -308,23 +307,21 @@ def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:
                 change(name)
         with pytest.raises(Forbidden):
             house.runner.go(cell.run)
-    with acts(ADA):
-        share(house.database, Resource(kind="experiment", id=name), "private")
+    shown(house, ADA, "experiment", name, "private")
     with acts(BO), pytest.raises(NoSuchRun):
         house.record(cell.run)
 
 
-def test_an_experiment_from_before_sign_in_is_made_private_with_its_runs(house: Courthouse) -> None:
-    name = experiment_of(house, None)
-    (cell,) = house.experiments.store.cells(name)
-    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)
+def test_an_experiment_from_before_sign_in_is_made_private_with_its_runs(at_home: Courthouse) -> None:
+    name = experiment_of(at_home, None)
+    (cell,) = at_home.experiments.store.cells(name)
+    at_home.new_run("cyberjurors", at_home.library.case("oak-table"), SMALL, 0, run=cell.run)
     with acts(BO):
-        assert house.store.run(cell.run)
-        assert [one.id for one in house.experiments.store.experiments()] == [name]
-    with acts(OWNER):
-        share(house.database, Resource(kind="experiment", id=name), "private")
+        assert at_home.store.run(cell.run)
+        assert [one.id for one in at_home.experiments.store.experiments()] == [name]
+    shown(at_home, OWNER, "experiment", name, "private")
     with acts(BO), pytest.raises(NoSuchRun):
-        house.store.run(cell.run)
+        at_home.store.run(cell.run)
 
 
 def test_the_very_same_experiment_of_another_person_is_not_given_away(at_home: Courthouse) -> None:
@@ -340,8 +337,7 @@ def test_the_very_same_experiment_of_another_person_is_not_given_away(at_home: C
 
 def test_a_what_if_on_a_run_follows_it_and_is_its_makers(house: Courthouse) -> None:
     base = run_of(house)
-    with acts(ADA):
-        share(house.database, Resource(kind="run", id=base), "shared")
+    shown(house, ADA, "run", base, "shared")
     what_if = what_if_of(house, base, BO)
     of_ada = what_if_of(house, base, ADA)
     assert what_if != of_ada, "nobody can go on with another's"
@@ -381,8 +377,7 @@ def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
         same = house.library.add(package())
         assert same.id == "mine-2", "the very same case of another person is not given away"
         assert house.library.case("mine-2").title == "My table"
-    with acts(ADA):
-        share(house.database, Resource(kind="case", id="mine"), "shared")
+    shown(house, ADA, "case", "mine", "shared")
     with acts(BO):
         assert house.library.case("mine")
         for change in (house.library.replace, lambda case: house.library.delete(case.id)):
@@ -390,40 +385,40 @@ def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
                 change(mine)
 
 
-def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(house: Courthouse) -> None:
-    links = Links(house.database)
+def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(at_home: Courthouse) -> None:
+    links = Links(at_home.database)
     with acts(ADA):
-        house.library.add(package())
+        at_home.library.add(package())
         token = links.make(Resource(kind="case", id="mine"), DAY)
-        gone = house.library.delete("mine")
+        gone = at_home.library.delete("mine")
     with acts(BO):
-        house.library.add(package("Bo's table"))
+        at_home.library.add(package("Bo's table"))
     with pytest.raises(NoSuchLink):
         links.opened(token)
     with acts(ADA):
         with pytest.raises(CaseError):
-            house.library.case("mine")
-        assert house.library.restore(gone).id == "mine-2"
-        assert house.library.mine() == {"mine-2"}
+            at_home.library.case("mine")
+        assert at_home.library.restore(gone).id == "mine-2"
+        assert at_home.library.mine() == {"mine-2"}
 
 
-def test_datasets_are_their_makers(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
+def test_datasets_are_their_makers(at_home: Courthouse) -> None:
+    case = at_home.library.case("oak-table")
     with acts(ADA):
-        house.datasets.add("ours", [Row(id=case.id, case=case)])
+        at_home.datasets.add("ours", [Row(id=case.id, case=case)])
     with acts(BO):
-        assert not house.datasets.list()
-        assert not house.datasets.versions("ours")
+        assert not at_home.datasets.list()
+        assert not at_home.datasets.versions("ours")
         with pytest.raises(CourtroomError, match="There is no dataset"):
-            next(house.datasets.rows("ours"))
+            next(at_home.datasets.rows("ours"))
         with pytest.raises(Forbidden):
-            house.datasets.add("ours", [Row(id="more", case=case)])
+            at_home.datasets.add("ours", [Row(id="more", case=case)])
     with acts(ADA):
-        house.datasets.split("ours", parts={"all": 1})
-        house.datasets.delete("ours")
+        at_home.datasets.split("ours", parts={"all": 1})
+        at_home.datasets.delete("ours")
     with acts(BO):
-        house.datasets.add("ours", [Row(id=case.id, case=case)])
-        assert [one.name for one in house.datasets.list()] == ["ours"]
+        at_home.datasets.add("ours", [Row(id=case.id, case=case)])
+        assert [one.name for one in at_home.datasets.list()] == ["ours"]
 
 
 # --- links --------------------------------------------------------------------------------------------------
@@ -461,11 +456,11 @@ def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> N
             links.make(Resource(kind="run", id=run), 5 * DAY)
 
 
-def test_a_link_is_ended_by_its_owner_alone(house: Courthouse) -> None:
-    run = run_of(house)
-    links, opens = Links(house.database), Resource(kind="run", id=run)
+def test_a_link_is_ended_by_its_owner_alone_and_one_to_an_experiment_opens_its_runs(at_home: Courthouse) -> None:
+    run = run_of(at_home)
+    links, opens = Links(at_home.database), Resource(kind="run", id=run)
     with acts(ADA):
-        share(house.database, opens, "shared")
+        share(at_home.database, opens, "shared")
         token = links.make(opens, DAY)
         (link,) = links.of(opens)
     with acts(BO), pytest.raises(Forbidden):
@@ -475,9 +470,6 @@ def test_a_link_is_ended_by_its_owner_alone(house: Courthouse) -> None:
         links.end(link)
     with pytest.raises(NoSuchLink):
         links.opened(token)
-
-
-def test_a_link_to_an_experiment_opens_its_runs(at_home: Courthouse) -> None:
     name = experiment_of(at_home, ADA)
     (cell,) = at_home.experiments.store.cells(name)
     at_home.new_run("cyberjurors", at_home.library.case("oak-table"), SMALL, 0, run=cell.run)
@@ -528,14 +520,14 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(house: Courthouse
             log.page(ActionFilter())
 
 
-def test_an_action_is_written_with_what_it_does_or_not_at_all(house: Courthouse) -> None:
+def test_an_action_is_written_with_what_it_does_or_not_at_all(at_home: Courthouse) -> None:
     def fails() -> None:
-        with house.store.together():
-            house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0)
+        with at_home.store.together():
+            at_home.new_run("cyberjurors", at_home.library.case("oak-table"), SMALL, 0)
             raise RuntimeError
 
     with acts(ADA), pytest.raises(RuntimeError):
         fails()
     with acts(OWNER):
-        assert not house.store.runs()
-        assert not ActionLog(house.database).count(ActionFilter())
+        assert not at_home.store.runs()
+        assert not ActionLog(at_home.database).count(ActionFilter())

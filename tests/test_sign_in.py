@@ -15,7 +15,7 @@ from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned, share
 from courtroom.shell.commands import app as shell
-from tests.pages import texts
+from tests.pages import press, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
 from tests.test_sharing import experiment_of, package, run_of
 
@@ -26,7 +26,9 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
         yield house
 
 
-def test_a_listed_address_owns_the_server_only_if_the_provider_knows_that_it_is_hers(house: Courthouse) -> None:
+def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(
+    house: Courthouse,
+) -> None:
     owner = visit("ada", "people")
     assert not owner.exception
     assert "Ada" in texts(owner)
@@ -37,9 +39,15 @@ def test_a_listed_address_owns_the_server_only_if_the_provider_knows_that_it_is_
     assert accounts["Ada"].access is Access.OWN
     assert accounts["Eve"].access is Access.LOOK
     assert not any("People" in str(link.proto) for link in again.get("page_link"))
+    first, second = visit("bea"), visit("bea")
+    second.user = {**claims("bea"), "iss": "https://other.example"}
+    second.run()
+    assert not first.exception
+    assert not second.exception
+    assert len([one for one in house.accounts.all() if one.name == "Bea"]) == 2
 
 
-def test_an_owner_gives_access_which_holds_at_once(house: Courthouse) -> None:
+def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owners(house: Courthouse) -> None:
     bea = person(house, "bea", Access.LOOK)
     owner = visit("ada", "people")
     owner.selectbox(f"access-{bea.id}").select(Access.RUN)
@@ -48,12 +56,11 @@ def test_an_owner_gives_access_which_holds_at_once(house: Courthouse) -> None:
     assert not owner.exception
     (known,) = (one for one in house.accounts.all() if one.id == bea.id)
     assert (known.access, known.budget) == (Access.RUN, 20.0)
-
-
-def test_an_owner_does_not_change_the_own_access(house: Courthouse) -> None:
-    ada = person(house, "ada", Access.OWN)
-    with acts(ada), pytest.raises(CourtroomError, match="Ask another owner"):
-        house.accounts.give(ada.id, Access.LOOK)
+    do = CliRunner().invoke
+    assert do(shell, ["people", "give", "bea@example.org", "own"]).exit_code == 0
+    assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
+    assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
+    assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)
 
 
 def test_only_owners_list_and_change_accounts(house: Courthouse) -> None:
@@ -67,15 +74,9 @@ def test_only_owners_list_and_change_accounts(house: Courthouse) -> None:
             ):
                 with pytest.raises(Forbidden):
                     act()
-
-
-def test_the_same_person_at_two_issuers_has_two_accounts(house: Courthouse) -> None:
-    first, second = visit("bea"), visit("bea")
-    second.user = {**claims("bea"), "iss": "https://other.example"}
-    second.run()
-    assert not first.exception
-    assert not second.exception
-    assert len([one for one in house.accounts.all() if one.name == "Bea"]) == 2
+    ada = person(house, "ada", Access.OWN)
+    with acts(ada), pytest.raises(CourtroomError, match="Ask another owner"):
+        house.accounts.give(ada.id, Access.LOOK)
 
 
 def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +88,12 @@ def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pyte
         assert len(app.selectbox) == 3
         from pages.parts.shared.house import courthouse
 
-        courthouse().close()
+        house = courthouse()
+        app = visit("", "deliberation", run=run_of(house, None))
+        assert not app.exception
+        assert not app.radio
+        assert "Make a link" not in labels(app)
+        house.close()
 
 
 @pytest.mark.parametrize(
@@ -109,11 +115,10 @@ def test_a_sign_in_that_is_half_set_lets_nobody_in(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     with secrets(tmp_path, monkeypatch, text):
-        for name in ("", "ada"):
-            app = visit(name, "runs")
-            assert sentence in texts(app).replace("\\", "")
-            assert not app.selectbox
-            assert {button.key for button in app.button} <= {"switch-language"}
+        app = visit("ada", "runs")
+        assert sentence in texts(app).replace("\\", "")
+        assert not app.selectbox
+        assert {button.key for button in app.button} <= {"switch-language"}
 
 
 def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,14 +136,12 @@ def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytes
             courthouse().close()
 
 
-def test_what_a_thread_does_without_saying_for_whom_is_refused(house: Courthouse) -> None:
+def test_a_thread_that_says_not_for_whom_is_refused_and_the_engine_acts_for_the_server(house: Courthouse) -> None:
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
         assert pool.submit(acting).result() == NOBODY
 
-
-def test_the_engine_acts_for_the_server_whoever_had_it_begin(house: Courthouse) -> None:
     async def who() -> object:
         return acting()
 
@@ -151,21 +154,12 @@ def test_the_engine_acts_for_the_server_whoever_had_it_begin(house: Courthouse) 
         loop.close()
 
 
-def test_the_shell_gives_the_first_owner_the_access(house: Courthouse) -> None:
-    bea = person(house, "bea", Access.LOOK)
-    do = CliRunner().invoke
-    assert do(shell, ["people", "give", "bea@example.org", "own"]).exit_code == 0
-    assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
-    assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
-    assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)
-
-
 def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse) -> None:
     bea = person(house, "bea", Access.RUN)
     asked = {"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 1}}
     app = visit("bea", "setup", setup=json.dumps(asked))
-    next(one for one in app.button if one.label == "Use these settings").click().run()
-    next(one for one in app.button if one.label == "Start").click().run()
+    press(app, "Use these settings")
+    press(app, "Start")
     assert not app.error
     house.accounts.give(bea.id, Access.NONE)
     (run,) = house.store.runs()
@@ -188,7 +182,7 @@ def labels(app: AppTest) -> set[str]:
     return {button.label for button in app.button}
 
 
-def test_a_private_run_is_on_no_page_of_another_person(house: Courthouse, bea: Account) -> None:
+def test_a_private_run_is_on_no_page_of_another_and_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     cy = visit("cy", "deliberation", run=run)
     assert "There is no run" in texts(cy)
@@ -198,6 +192,16 @@ def test_a_private_run_is_on_no_page_of_another_person(house: Courthouse, bea: A
     mine = visit("bea", "runs")
     assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
     assert TITLE in texts(mine)
+    visit("bea")
+    visit("bea")
+    owner = visit("ada", "people")
+    assert not owner.exception
+    frame = owner.dataframe[-1].value
+    assert f"run {run}" in set(frame["on what"])
+    with acts(person(house, "ada", Access.OWN)):
+        log = ActionLog(house.database)
+        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
+        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
 
 
 def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse, bea: Account) -> None:
@@ -215,9 +219,7 @@ def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse,
         house.record(cell.run)
 
 
-def test_its_owner_says_who_sees_a_run_and_others_find_no_button_that_changes_it(
-    house: Courthouse, bea: Account
-) -> None:
+def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     app = visit("bea", "deliberation", run=run)
     assert not app.exception
@@ -229,6 +231,19 @@ def test_its_owner_says_who_sees_a_run_and_others_find_no_button_that_changes_it
     assert not reader.exception
     assert "It belongs to somebody else" in texts(reader)
     assert not {"Step", "Run", "Pause", "Stop", "Fork", "Make a link"} & labels(reader)
+    private = visit("", public=f"run:{run}")
+    assert "leads to nothing any more" in texts(private)
+    with acts(bea):
+        share(house.database, Resource(kind="run", id=run), "public")
+    guest = visit("", public=f"run:{run}")
+    assert not guest.exception
+    assert TITLE in texts(guest)
+    with acts(bea):
+        share(house.database, Resource(kind="run", id=run), "private")
+    guest.run()
+    assert TITLE not in texts(guest)
+    with acts(NOBODY):
+        assert not house.store.runs()
 
 
 def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthouse, bea: Account) -> None:
@@ -246,23 +261,6 @@ def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthou
     guest.run()
     assert "leads to nothing any more" in texts(guest)
     assert TITLE not in texts(guest)
-
-
-def test_a_link_expires_in_a_session_that_is_open(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    with acts(bea):
-        token = Links(house.database).make(Resource(kind="run", id=run), DAY)
-    guest = visit("", link=token)
-    assert TITLE in texts(guest)
-    house.database.connection.execute("UPDATE links SET expires = 1.0")
-    guest.run()
-    assert "leads to nothing any more" in texts(guest)
-    assert TITLE not in texts(guest)
-    unknown = visit("", link="nothing")
-    assert "leads to nothing any more" in texts(unknown)
-
-
-def test_links_open_cases_and_experiments_too(house: Courthouse, bea: Account) -> None:
     with acts(bea):
         house.library.add(package("My own table"))
     experiment = experiment_of(house, bea)
@@ -276,48 +274,3 @@ def test_links_open_cases_and_experiments_too(house: Courthouse, bea: Account) -
         assert not guest.exception
         assert shows in texts(guest)
         assert labels(guest) <= {"中文"}
-
-
-def test_what_is_public_is_read_by_who_has_its_address(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    private = visit("", public=f"run:{run}")
-    assert "leads to nothing any more" in texts(private)
-    with acts(bea):
-        share(house.database, Resource(kind="run", id=run), "public")
-    guest = visit("", public=f"run:{run}")
-    assert not guest.exception
-    assert TITLE in texts(guest)
-    with acts(bea):
-        share(house.database, Resource(kind="run", id=run), "private")
-    guest.run()
-    assert TITLE not in texts(guest)
-    with acts(NOBODY):
-        assert not house.store.runs()
-
-
-def test_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    visit("bea")
-    visit("bea")
-    owner = visit("ada", "people")
-    assert not owner.exception
-    frame = owner.dataframe[-1].value
-    assert f"run {run}" in set(frame["on what"])
-    with acts(person(house, "ada", Access.OWN)):
-        log = ActionLog(house.database)
-        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
-        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
-
-
-def test_without_sign_in_nothing_of_it_is_on_the_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    run = run_of(house, None)
-    app = visit("", "deliberation", run=run)
-    assert not app.exception
-    assert not app.radio
-    assert "Make a link" not in labels(app)
-    house.close()

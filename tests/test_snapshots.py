@@ -70,7 +70,7 @@ async def test_a_snapshot_stays_as_it_was_whatever_is_learned(tmp_path: Path) ->
     assert [one.name for one in base.snapshots.all()] == ["empty", "before"]
 
 
-def test_a_name_stands_for_one_memory_for_ever(tmp_path: Path) -> None:
+def test_a_name_stands_for_one_memory_for_ever_with_one_digest_in_every_store(tmp_path: Path) -> None:
     base = filled(tmp_path)
     digest = base.snapshot("a")
     assert base.snapshot("a") == digest  # the same memory: an experiment may do it again after a kill
@@ -82,9 +82,6 @@ def test_a_name_stands_for_one_memory_for_ever(tmp_path: Path) -> None:
             base.snapshot(bad)
     with pytest.raises(CourtroomError, match="no snapshot “nobody”"):
         base.snapshots.named("nobody")
-
-
-def test_the_same_memory_has_the_same_digest_in_every_store(tmp_path: Path) -> None:
     one, other = filled(tmp_path / "one"), filled(tmp_path / "other")
     assert one.snapshot("a") == other.snapshot("b")
     other.memory.standards.add([standard("shelf", "Goods under a coat.", THEFT)])

@@ -18,14 +18,12 @@ from statsmodels.stats.multitest import multipletests
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.significance import (
-    bound_of,
     cases_needed,
     cases_needed_mcnemar,
     cochran,
     cohens_d,
     cohens_g,
     consistency,
-    ends,
     fewest_cases,
     holm,
     krippendorffs_alpha,
@@ -33,7 +31,6 @@ from courtroom.evaluation.significance import (
     paired_t,
     permutation,
     power_mcnemar,
-    series,
     wilcoxon,
 )
 from courtroom.experiments.measures.criminal import hit_at, ndcg_at
@@ -45,14 +42,24 @@ B = [True] * 2 + [False] * 8 + [True] * 3
 """Both right 5 times, the first alone 6, the second alone never, neither 2."""
 
 
-def test_mcnemar_is_the_binomial_test_on_cases_where_one_alone_is_right() -> None:
+def test_mcnemar_is_the_binomial_test_its_power_the_exact_one_and_fewer_cases_show_nothing() -> None:
     found = mcnemar(A, B)
     assert (found.statistic, found.cases) == (0, 13)
     assert found.p == pytest.approx(binomtest(0, 6).pvalue, abs=1e-12)
     assert mcnemar(A, A).p == 1.0
+    known = 0.0
+    for many in range(41):
+        shown = [x for x in range(many + 1) if many and binomtest(x, many).pvalue <= 0.05]
+        known += binom.pmf(many, 40, 0.5) * sum(binom.pmf(x, many, 0.8) for x in shown)
+    assert power_mcnemar(40, 0.4, 0.1) == pytest.approx(known, abs=1e-12)
+    assert power_mcnemar(5, 1.0, 0.0) == 0.0
+    for pairs in (1, 3, 28, 276):
+        least = fewest_cases(pairs=pairs)
+        assert pairs * mcnemar([True] * least, [False] * least).p < 0.05
+        assert pairs * mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
 
 
-def test_cochrans_q_by_hand() -> None:
+def test_cochrans_q_is_that_by_hand_and_of_statsmodels() -> None:
     """Cochran 1950 by his formula: k = 3 arms with 4, 3 and 1 right; rows with 3, 2, 2, 1 and 0 right."""
     arms = [[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
     found = cochran([[bool(one) for one in arm] for arm in arms])
@@ -61,9 +68,6 @@ def test_cochrans_q_by_hand() -> None:
     assert found.statistic == pytest.approx(q, abs=1e-12)
     assert found.p == pytest.approx(1 / 3 * 2 / 3, abs=1e-12), "both rows lack the same arm, and the third has another"
     assert cochran([[True, False], [True, False], [True, False]]).p == 1.0
-
-
-def test_cochrans_q_of_many_cases_is_that_of_statsmodels() -> None:
     arms = [[RANDOM.random() < 0.5 + 0.1 * arm for _ in range(800)] for arm in range(3)]
     known = cochrans_q(np.array(arms, dtype=int).T)
     assert cochran(arms).p == pytest.approx(known.pvalue, abs=1e-12)
@@ -94,16 +98,6 @@ def test_effect_sizes_by_hand() -> None:
     assert cohens_d([2.0, 2.0], [1.0, 1.0]) is None
 
 
-def test_mcnemars_power_is_that_of_the_exact_test() -> None:
-    """Summed over every table of 40 cases, of which 40 % and 10 % are right under one arm alone."""
-    known = 0.0
-    for many in range(41):
-        shown = [x for x in range(many + 1) if many and binomtest(x, many).pvalue <= 0.05]
-        known += binom.pmf(many, 40, 0.5) * sum(binom.pmf(x, many, 0.8) for x in shown)
-    assert power_mcnemar(40, 0.4, 0.1) == pytest.approx(known, abs=1e-12)
-    assert power_mcnemar(5, 1.0, 0.0) == 0.0
-
-
 def test_so_many_cases_would_show_a_difference() -> None:
     a = [True] * 20 + [False] * 80
     b = [False] * 20 + [True] * 10 + [False] * 70
@@ -119,13 +113,6 @@ def test_so_many_cases_would_show_a_difference() -> None:
     wanted = cases_needed(values, [0.0] * 200)
     assert d is not None
     assert wanted == pytest.approx((2.8016 / d) ** 2 + 2, abs=1.5), "the normal approximation and its usual correction"
-
-
-def test_fewer_cases_than_this_show_nothing() -> None:
-    for pairs in (1, 3, 28, 276):
-        least = fewest_cases(pairs=pairs)
-        assert pairs * mcnemar([True] * least, [False] * least).p < 0.05
-        assert pairs * mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
 
 
 def mean(sums: np.ndarray) -> np.ndarray:
@@ -154,15 +141,13 @@ def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
     assert found.p == pytest.approx(known.pvalue, abs=1e-12)
 
 
-def test_the_permutation_test_of_right_and_wrong_is_mcnemars() -> None:
+def test_permutations_of_right_and_wrong_are_mcnemars_and_drawn_ones_come_close_to_all() -> None:
     for _ in range(20):
         a, b = ([RANDOM.random() < 0.6 for _ in range(14)] for _ in range(2))
         found = permutation(counted(np.array(a, dtype=float)), counted(np.array(b, dtype=float)), mean)
         assert found.p == pytest.approx(mcnemar(a, b).p, abs=1e-12)
-
-
-def test_drawn_permutations_come_close_to_all_and_are_enough_for_a_correction() -> None:
-    a, b = (np.array([RANDOM.random() for _ in range(60)]) for _ in range(2))
+    drawn = random.Random(1)
+    a, b = (np.array([drawn.random() for _ in range(60)]) for _ in range(2))
     found = permutation(counted(a), counted(b), mean)
     known = 2 * norm.sf(abs((a - b).sum()) / np.sqrt(((a - b) ** 2).sum()))
     assert found.p == pytest.approx(known, rel=0.25)
@@ -173,16 +158,13 @@ def test_drawn_permutations_come_close_to_all_and_are_enough_for_a_correction() 
     assert permutation(counted(a), counted(a), mean).p == 1.0
 
 
-def test_a_share_has_the_interval_of_scipys_exact_one() -> None:
+def test_a_share_has_scipys_exact_interval_repeats_add_nothing_and_too_few_cases_give_none() -> None:
     for hits, trials in ((0, 1), (1, 1), (5, 5), (18, 20), (35, 50)):
         known = binomtest(hits, trials).proportion_ci(method="exact")
         found = of_share(hits, trials)
         assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=1e-9)
         right = np.arange(trials) < hits
         assert of_measure(given(right.astype(float), binary=True), mean, (0.0, 1.0), True) == found
-
-
-def test_repeats_that_are_all_alike_say_no_more_than_one() -> None:
     values = np.array([float(RANDOM.random() < 0.5) for _ in range(40)])
     one = of_measure(given(values, binary=True), mean, (0.0, 1.0), True)
     ten = of_measure(given(values, 10, binary=True), mean, (0.0, 1.0), True)
@@ -190,6 +172,12 @@ def test_repeats_that_are_all_alike_say_no_more_than_one() -> None:
     apart = np.array([RANDOM.choice((0.4, 0.5, 0.6)) for _ in range(40)])
     less = of_measure(given(apart, 10, binary=True), mean, (0.0, 1.0), True)
     assert less.high - less.low < 0.6 * (one.high - one.low), "repeats that differ say more"
+    values = np.array([RANDOM.expovariate(1.0) for _ in range(20)])
+    assert of_measure(given(values), mean, None, True).known
+    assert not of_measure(given(values[:19]), mean, None, True).known
+    assert not of_measure(given(np.ones(30)), mean, None, True).known, "cases that are all alike"
+    assert not of_measure(given(values), mean, None, False).known
+    assert Interval(0.5).known is False
 
 
 def test_the_interval_of_a_difference_is_tangos() -> None:
@@ -213,43 +201,16 @@ def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
     return float(max(np.roots([2 * cases, b, c]).real))
 
 
-def test_too_few_cases_give_a_mean_without_bounds_no_interval() -> None:
-    values = np.array([RANDOM.expovariate(1.0) for _ in range(20)])
-    assert of_measure(given(values), mean, None, True).known
-    assert not of_measure(given(values[:19]), mean, None, True).known
-    assert not of_measure(given(np.ones(30)), mean, None, True).known, "cases that are all alike"
-    assert not of_measure(given(values), mean, None, False).known
-    assert Interval(0.5).known is False
-
-
-def test_repeats_are_stopped_early_by_a_test_whose_bound_says_what_is_shown() -> None:
-    shown = series([True] * 18)
-    assert bound_of(shown) == pytest.approx(0.05 ** (1 / 18), abs=1e-9)
-    assert f"{bound_of(shown):.1%}" == "84.7%"
-    later = series([False] + [True] * 26)
-    assert ends(bound_of(later), 27)["shown"] == pytest.approx(0.05, abs=1e-9)
-    assert bound_of(later) < binomtest(26, 27, alternative="greater").proportion_ci(0.95, "exact").low
-    assert bound_of(series([False] * 3)) == pytest.approx(1 - 0.05 ** (1 / 3), abs=1e-9)
-    with pytest.raises(ValueError, match="has not ended"):
-        bound_of(series([True]))
-
-
-def test_krippendorffs_alpha_by_hand() -> None:
+def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
     """Two members, four cases, one disagreement: observed 1/4; expected 30/56 from 3 and 5 choices in 8."""
     units = [["x", "x"], ["x", "y"], ["y", "y"], ["y", "y"]]
     assert krippendorffs_alpha(units) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
     assert krippendorffs_alpha([*units, ["x", None]]) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
     assert krippendorffs_alpha([["x", "x"], ["x", "x"]]) is None
     assert krippendorffs_alpha([]) is None
-
-
-def test_alpha_comes_close_to_fleiss_kappa_where_there_are_many_cases() -> None:
     choices = [[RANDOM.choice("aab") for _ in range(5)] for _ in range(400)]
     counts = [[row.count("a"), row.count("b")] for row in choices]
     assert krippendorffs_alpha(choices) == pytest.approx(fleiss_kappa(counts), abs=1e-3)
-
-
-def test_consistency_is_the_share_of_the_most_frequent_outcome() -> None:
     assert consistency(["buyer", "buyer", "seller"]) == 2 / 3
     with pytest.raises(ValueError, match="no repeat"):
         consistency([])
@@ -292,11 +253,6 @@ def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, 
     assert term_score(predicted, months(real)) == pytest.approx(1 - distance / math.log(216))
 
 
-def test_life_and_death_have_no_log_distance() -> None:
-    assert term_score(11, LIFE) is None
-    assert term_score(None, DEATH) is None
-
-
 @pytest.mark.parametrize(
     ("term", "expected"),
     [
@@ -309,7 +265,9 @@ def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
     assert term_class(term) == expected
 
 
-def test_a_longer_term_is_never_in_a_lighter_class() -> None:
+def test_a_longer_term_is_never_in_a_lighter_class_and_life_and_death_have_no_log_distance() -> None:
     classes = [term_class(months(number)) for number in range(LONGEST + 1)]
     assert all(longer <= shorter for shorter, longer in pairwise(classes))
     assert set(classes) == set(range(1, 11))
+    assert term_score(11, LIFE) is None
+    assert term_score(None, DEATH) is None

@@ -48,12 +48,6 @@ def test_an_expert_is_trained_on_demonstrations_and_then_on_pairs(tmp_path: Path
     assert json.loads((out / "expert" / "config.json").read_text())["model_type"] == "qwen2"
 
 
-def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
-        train(exported(tmp_path / "data"), tmp_path / "out")
-
-
 @pytest.mark.parametrize(("devices", "batch", "steps"), [(1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)])
 def test_all_devices_together_come_to_the_batch(
     devices: int, batch: int, steps: int, monkeypatch: pytest.MonkeyPatch
@@ -68,8 +62,11 @@ def test_one_stage_alone_reads_its_own_data(tmp_path: Path, only: str, demonstra
         train(exported(tmp_path / "data", demonstrations, pairs), tmp_path / "out", only=only)
 
 
-def test_a_folder_with_nothing_to_train_on_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
         train(exported(tmp_path / "data", 0, 0), tmp_path / "out")
     with pytest.raises(CourtroomError, match="courtroom align --to"):
         train(tmp_path, tmp_path / "out")
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
+        train(exported(tmp_path / "more"), tmp_path / "out")

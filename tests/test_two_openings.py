@@ -5,18 +5,20 @@ import signal
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from pages.parts.shared import house as pages_house
 from tests import forks
+from tests.driving import drive
 
 ROUNDS = 50
 CASE = "oak-table"
@@ -43,10 +45,9 @@ def shell(home: Path, *words: str) -> str:
 
 
 def judged(house: Courthouse, seed: int) -> str:
-    run = house.new_run("cyberjurors", house.library.case(CASE), CyberJurorsSetup(jury_size=1, rounds=1), seed)
-    house.runner.go(run)
-    house.runner.wait(run)
-    return run
+    return drive(
+        house, house.new_run("debate", house.library.case(CASE), house.procedures["debate"].setup(rounds=1), seed)
+    )
 
 
 def test_a_store_that_one_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(
@@ -62,7 +63,7 @@ def test_a_store_that_one_process_opens_twice_loses_nothing_though_others_close_
         if number % 2:
             assert runs[-1] in shell(tmp_path, "runs")
         else:
-            shell(tmp_path, "run", CASE, "--set", "jury_size=1", "--set", "rounds=1", "--seed", str(1000 + number))
+            shell(tmp_path, "run", CASE, "--procedure", "debate", "--set", "rounds=1", "--seed", str(1000 + number))
         second.close()
     first.close()
     listed = shell(tmp_path, "runs")
@@ -101,19 +102,9 @@ def test_the_check_of_a_store_leaves_the_locks_of_its_process(tmp_path: Path) ->
 def test_all_sessions_of_the_app_get_one_courthouse_though_its_caches_are_cleared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    opened = []
-
-    def visit() -> None:
-        opened.append(pages_house._open())
-
-    visits = [threading.Thread(target=visit) for _ in range(8)]
-    for thread in visits:
-        thread.start()
-    for thread in visits:
-        thread.join()
-    assert len(opened) == 8
+    with ThreadPoolExecutor(8) as visits:
+        opened = list(visits.map(lambda _: pages_house._open(), range(8)))
     assert len({id(house) for house in opened}) == 1
     opened[0].close()
 
@@ -147,50 +138,26 @@ def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_so_without_anot
 ) -> None:
     """A database that does not answer takes long to fail: fifty visitors one after the other would wait for minutes."""
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    tries, first, fails = [], threading.Event(), threading.Event()
+    came: list[bool] = []
+    tries: list[Settings] = []
+    lock, opening = threading.Lock(), MagicMock()
+    opening.__enter__.side_effect = lambda *_: came.append(True) or lock.acquire()
+    opening.__exit__.side_effect = lambda *_: lock.release()
 
     def slow(settings: Settings) -> Courthouse:
         tries.append(settings)
-        first.set()
-        assert fails.wait(60)
+        while len(came) < 50:
+            time.sleep(0.01)
         raise CourtroomError("The database can't be reached.")
 
-    told: list[str] = []
-
-    def visit() -> None:
-        try:
+    def visit(_: int) -> None:
+        with pytest.raises(CourtroomError, match="The database can't be reached."):
             pages_house._open()
-        except CourtroomError as error:
-            told.append(str(error))
 
-    class Noted:
-        """The lock, with a count of who has come to it."""
-
-        came = 0
-        lock = threading.Lock()
-
-        def __enter__(self) -> None:
-            self.came += 1
-            self.lock.acquire()
-
-        def __exit__(self, *error: object) -> None:
-            self.lock.release()
-
-    opening = Noted()
-    with monkeypatch.context() as patch:
+    with monkeypatch.context() as patch, ThreadPoolExecutor(50) as visits:
         patch.setattr(pages_house, "_newly_opened", slow)
         patch.setattr(pages_house, "_opening", opening)
-        visits = [threading.Thread(target=visit) for _ in range(50)]
-        visits[0].start()
-        assert first.wait(60)
-        for thread in visits[1:]:
-            thread.start()
-        while opening.came < 50:
-            time.sleep(0.01)
-        fails.set()
-        for thread in visits:
-            thread.join(60)
-    assert told == ["The database can't be reached."] * 50
+        assert len(list(visits.map(visit, range(50)))) == 50
     assert len(tries) == 1
     house = pages_house._open()  # a new visit tries again
     assert not house.closed

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
-from tests.pages import house, page
+from tests.pages import house, page, press
 
 __all__ = ["house"]  # a fixture
 
@@ -24,15 +24,12 @@ def lines(count: int, *bad: str) -> bytes:
     return "\n".join((*good[:1], *bad, *good[1:])).encode()
 
 
-def test_each_record_is_read_by_itself() -> None:
+def test_each_record_is_read_by_itself_unless_the_file_is_wanted_whole() -> None:
     found = list(read_each("cail.jsonl", lines(2, "not json", '{"kind": "nothing"}', '{"fact": "x"}')))
     assert [type(one) for one in found] == [Package, CaseError, CaseError, CaseError, Package]
     assert [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]] == [
         f"cail.jsonl, line {number}" for number in (2, 3, 4)
     ]
-
-
-def test_a_file_that_is_wanted_whole_is_refused_for_one_record() -> None:
     with pytest.raises(CaseError, match="line 2"):
         read_upload("cail.jsonl", lines(2, "not json"))
 
@@ -47,8 +44,7 @@ def uploaded(name: str, data: bytes) -> AppTest:
     app = page()
     app.button_group(key="adding").set_value("Upload").run()
     app.file_uploader[0].upload(name, data).run()
-    next(button for button in app.button if button.label == "Import").click().run()
-    assert not app.exception, app.exception
+    press(app, "Import")
     return app
 
 
@@ -63,14 +59,11 @@ def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthous
     assert sum(not case.bundled for case in house.library.cases()) == 137
 
 
-def test_one_case_is_told_by_its_title(house: Courthouse, tmp_path: Path) -> None:
+def test_one_case_is_told_by_its_title_and_none_is_an_error(house: Courthouse, tmp_path: Path) -> None:
     app = uploaded("cail.jsonl", record(1).encode())
     (told,) = app.success
     assert told.value.startswith("Imported: ")
     assert len(app.warning) == len(app.error) == 0
-
-
-def test_a_file_of_which_nothing_is_taken_in_is_an_error(house: Courthouse) -> None:
     app = uploaded("cail.jsonl", b"not json\nnor this")
     (told,) = app.error
     assert len(app.expander) == 1
@@ -84,7 +77,7 @@ def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse)
     app.button_group(key="adding").set_value("Upload").run()
     app.text_input(key="label_names").set_value("0=not_entailment,1=entailment")
     app.file_uploader[0].upload("WNLI.tsv", data).run()
-    next(button for button in app.button if button.label == "Import").click().run()
+    press(app, "Import")
     case = house.library.case("wnli")
     assert [item.label for item in case.items] == ["entailment", "not_entailment"]
 

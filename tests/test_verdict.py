@@ -22,8 +22,7 @@ from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
 from tests.asked import Asked
 from tests.driving import drive
-from tests.test_jurisagents import text_of
-from tests.toy import Scripted
+from tests.toy import Scripted, text_of
 from tests.verdict_questions import FILE, questions, rendered
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -73,13 +72,8 @@ class Panel(Scripted):
         return sum(request.task.name == "verify" for request in self.history)
 
 
-async def _nothing() -> None:
-    return None
-
-
 def hear(house: Courthouse, model: Scripted, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
-    model.warm = lambda: _nothing()  # type: ignore[attr-defined]
     setup = VerdictSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
     run = drive(house, house.new_run("verdict", CASE, setup, 0))
     record = house.record(run)
@@ -100,6 +94,11 @@ def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse
     assert "Article 293: public place (1)." not in drafts[0]
     assert "Article 293: public place (1)." in drafts[1]
     assert record.run.verdict.note == "The draft passed in turn 2, after 1 rejection."
+    record = hear(house, Panel(rejections=1))
+    assert record.run.verdict is not None
+    found = record.run.verdict.details["candidates"]
+    assert found["relevant_articles"][:2] == [293, 234]  # the judgment's, then a rejected draft's
+    assert found["charges"][:2] == ["picking quarrels and provoking trouble", "intentional injury"]
 
 
 def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courthouse) -> None:
@@ -122,6 +121,13 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
     (draft,) = [text_of(request) for request in model.history if request.task.name == "draft"]
     assert "Article 234," in draft
     assert "Article 293," in draft
+    statutes = [
+        Statute(number=234, suffix=suffix, text=Both(en=text)) for suffix, text in ((0, "Injuring."), (1, "Organs."))
+    ]
+    house.knowledge.of("statutes", "mine").add(statutes)
+    model.history.clear()
+    hear(house, model, base="mine")
+    assert draft.count("\nArticle 234") == 1
 
 
 def test_the_ablations_leave_out_what_they_name(house: Courthouse) -> None:
@@ -197,25 +203,6 @@ def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -
     judgment = record.run.verdict.details["judgment"]
     assert judgment["relevant_articles"] == [293, 234]
     assert judgment["charges"][0] == "picking quarrels and provoking trouble"
-
-
-def test_a_verdict_says_what_else_came_into_question(house: Courthouse) -> None:
-    record = hear(house, Panel(rejections=1))
-    assert record.run.verdict is not None
-    found = record.run.verdict.details["candidates"]
-    assert found["relevant_articles"][:2] == [293, 234]  # the judgment's, then a rejected draft's
-    assert found["charges"][:2] == ["picking quarrels and provoking trouble", "intentional injury"]
-
-
-def test_an_article_is_on_the_shortlist_once_with_the_text_that_is_found_first(house: Courthouse) -> None:
-    statutes = [
-        Statute(number=234, suffix=suffix, text=Both(en=text)) for suffix, text in ((0, "Injuring."), (1, "Organs."))
-    ]
-    house.knowledge.of("statutes", "mine").add(statutes)
-    model = Panel(rejections=0)
-    hear(house, model, base="mine")
-    (draft,) = [text_of(request) for request in model.history if request.task.name == "draft"]
-    assert draft.count("\nArticle 234") == 1
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -316,7 +303,9 @@ def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> N
     assert (valid(293, draft), valid(234, draft)) == (True, False)
 
 
-def test_a_right_first_draft_becomes_a_demonstration(house: Courthouse) -> None:
+def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(
+    house: Courthouse,
+) -> None:
     model = Panel(rejections=0)
     heard = hear(house, model, reasons_first=True)
     right = heard.case.model_copy(update={"gold": Gold(relevant_articles=(234,), charges=("intentional injury",))})
@@ -327,10 +316,6 @@ def test_a_right_first_draft_becomes_a_demonstration(house: Courthouse) -> None:
     assert answer["predicted_article"] == 234
     assert list(answer) == ["explanation", "predicted_article"]  # in the order that the prompt asks for
     assert preferences(record, house.answers) == ""
-
-
-def test_a_correction_that_is_still_wrong_is_left_out(house: Courthouse) -> None:
-    model = Panel(rejections=0)
     heard = hear(house, model)
     other = heard.case.model_copy(update={"gold": Gold(relevant_articles=(385,), charges=("accepting bribes",))})
     record = aligned(house, model, Record(heard.run, other, heard.setup, heard.events))

@@ -62,7 +62,7 @@ def dispute(record: Any) -> Dispute:
     return case
 
 
-def test_an_english_record_is_read_whole() -> None:
+def test_an_english_record_is_read_whole_and_stays_the_same_when_written_and_read_again() -> None:
     package = read(ENGLISH)
     case = package.case
     assert package.remarks == ()
@@ -84,6 +84,9 @@ def test_an_english_record_is_read_whole() -> None:
     ]
     assert case.real_counts() == {"buyer": 11, "seller": 6}
     assert case.jury.opinions[0].text == "The crack is plain."
+    case = dispute(ENGLISH)
+    (again,) = read_upload("again.json", case.model_dump_json().encode())
+    assert again.case == case
 
 
 def test_a_chinese_record_is_read_whole() -> None:
@@ -100,13 +103,7 @@ def test_a_chinese_record_is_read_whole() -> None:
     assert case.real_counts() == {"buyer": 9, "seller": 8}
 
 
-def test_a_record_that_is_read_stays_the_same_when_written_and_read_again() -> None:
-    case = dispute(ENGLISH)
-    (again,) = read_upload("again.json", case.model_dump_json().encode())
-    assert again.case == case
-
-
-def test_what_is_not_mapped_is_reported_at_its_place() -> None:
+def test_what_is_not_mapped_is_reported_at_its_place_and_two_names_for_one_thing_are_not_merged() -> None:
     record = {
         **ENGLISH,
         "shop_level": 5,
@@ -118,9 +115,6 @@ def test_what_is_not_mapped_is_reported_at_its_place() -> None:
         "The field `seller_evidence 1 › mood` was not taken over.",
         "The field `shop_level` was not taken over.",
     )
-
-
-def test_two_names_for_one_thing_are_not_silently_merged() -> None:
     record = {**ENGLISH, "seller_evidence": [{"text": "It left me whole.", "content": "Another text."}]}
     assert read(record).remarks == ("The field `seller_evidence 1 › content` was not taken over.",)
 
@@ -144,12 +138,16 @@ def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> N
     assert any(remark in told for told in remarks), remarks
 
 
-def test_evidence_may_lie_in_one_list_or_by_side() -> None:
+def test_evidence_may_lie_in_one_list_or_by_side_and_votes_be_two_numbers() -> None:
     bare = {name: value for name, value in ENGLISH.items() if not name.endswith("_evidence")}
     mixed = dispute({**bare, "evidence": [{"role": "seller", "text": "Whole."}, {"role": "buyer", "text": "Cracked."}]})
     assert [(piece.id, piece.text) for piece in mixed.evidence] == [("seller-1", "Whole."), ("buyer-1", "Cracked.")]
     by_side = dispute({**bare, "evidence": {"buyer": ["Cracked."], "seller": "Whole."}})
     assert [(piece.id, piece.text) for piece in by_side.evidence] == [("buyer-1", "Cracked."), ("seller-1", "Whole.")]
+    bare = {name: value for name, value in ENGLISH.items() if name != "votes"}
+    case = dispute({**bare, "buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]})
+    assert case.real_counts() == {"buyer": 12, "seller": 5}
+    assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
 
 
 @pytest.mark.parametrize(
@@ -166,21 +164,14 @@ def test_votes_may_be_counts_or_one_by_juror(votes: Any) -> None:
     assert dispute({**ENGLISH, "votes": votes}).real_counts() == {"buyer": 2, "seller": 1}
 
 
-def test_votes_may_be_two_numbers_with_opinions_apart() -> None:
-    bare = {name: value for name, value in ENGLISH.items() if name != "votes"}
-    case = dispute({**bare, "buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]})
-    assert case.real_counts() == {"buyer": 12, "seller": 5}
-    assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
-
-
-def test_a_vote_for_nobody_is_refused_by_its_place() -> None:
+def test_a_vote_for_nobody_and_a_record_without_a_product_are_refused_and_a_case_of_ours_is_no_record() -> None:
     with pytest.raises(CaseError, match="record.json: `votes 1 › vote`: “both” is no side. Write `buyer` or `seller`"):
         read({**ENGLISH, "votes": [{"vote": "both"}]})
-
-
-def test_a_record_without_a_product_is_refused() -> None:
     with pytest.raises(CaseError, match="record.json: the product's name is missing. Add it as `product`"):
         read({"buyer_evidence": ["Cracked."]})
+    assert not verdictbench.looks_like({"kind": "dispute", "evidence": []})
+    assert not verdictbench.looks_like({"schema_version": 1, "evidence": []})
+    assert verdictbench.looks_like({"evidence": []})
 
 
 def test_all_25_subcategories_lie_under_the_five_categories() -> None:
@@ -189,12 +180,6 @@ def test_all_25_subcategories_lie_under_the_five_categories() -> None:
     assert len(below) == 25
     assert all(category(word) == (top, names[0]) for top, names in below for word in (*names, names[0].upper()))
     assert category("数码家电") == ("Digital & Appliances", "")
-
-
-def test_a_case_of_ours_is_never_taken_for_a_record() -> None:
-    assert not verdictbench.looks_like({"kind": "dispute", "evidence": []})
-    assert not verdictbench.looks_like({"schema_version": 1, "evidence": []})
-    assert verdictbench.looks_like({"evidence": []})
 
 
 names = sorted({name for aliases in FIELDS.values() for name in aliases} | {"buyer", "seller"})

@@ -6,21 +6,22 @@ from types import SimpleNamespace
 from typing import cast, get_args
 
 import pytest
+from pydantic import ValidationError
 
+from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import value_at
+from courtroom.engine.changes import changed, value_at
 from courtroom.engine.knobs import leaves
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
 from courtroom.experiments.store import StoredCell
 from courtroom.experiments.what_if import (
     BASE,
     Result,
-    affordable,
     applied,
     evidence_left_out,
     experiment_of,
@@ -37,7 +38,7 @@ from courtroom.experiments.what_if import (
 )
 from courtroom.panel.follow_graph import FollowGraph, GraphKind
 from courtroom.procedures import PROCEDURES
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
@@ -88,7 +89,7 @@ def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() 
         grid(rounds, rounds)
 
 
-def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
+def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_calls_them() -> None:
     assert [v.set for v in members_left_out(CYBERJURORS, SETUP, CASE, 0)] == [
         {"empty_seats": (seat,)} for seat in (1, 2, 3)
     ]
@@ -99,15 +100,23 @@ def test_members_evidence_and_rules_are_left_out_in_turn() -> None:
     assert members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
     crossed = grid(evidence_left_out(CASE), values(CyberJurorsSetup, "rounds", [1]))
     assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
+    offered = left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert list(offered) == ["jurors", "evidence", "rules"]
+    assert offered["rules"] == rules_left_out(SETUP)
+    assert offered["jurors"] == members_left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert list(left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
-def test_a_plan_holds_each_run_once_however_it_was_asked_for() -> None:
+def test_a_plan_holds_each_run_once_and_one_in_which_nothing_changes_is_refused() -> None:
     variants = singly(
         values(CyberJurorsSetup, "rounds", [3, 2, 2]), values(CyberJurorsSetup, "jury_size", [3])
     )  # 3 rounds and 3 jurors is how it was
     found = planned(variants, (0, 1, 0))
     assert [arm.name for arm in found.arms] == ["as it was", "Rounds at most (T): 2"]
     assert found.seeds == (0, 1)
+    with pytest.raises(CourtroomError, match="Nothing would change"):
+        planned(singly(values(CyberJurorsSetup, "rounds", [3])), (0,))
+    assert len(planned(singly(), (0, 1)).arms) == 1
 
 
 @pytest.mark.parametrize("kind", [*get_args(GraphKind), "by hand"])
@@ -146,13 +155,7 @@ def test_a_variant_that_does_not_fit_is_told_in_a_sentence(variant: Variant, tol
     assert told in str(error.value)
 
 
-def test_a_plan_in_which_nothing_changes_is_refused() -> None:
-    with pytest.raises(CourtroomError, match="Nothing would change"):
-        planned(singly(values(CyberJurorsSetup, "rounds", [3])), (0,))
-    assert len(planned(singly(), (0, 1)).arms) == 1
-
-
-def test_near_values_stay_within_bounds() -> None:
+def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
     fields = CyberJurorsSetup.model_fields
     assert near(fields["rounds"], 1) == [2]
     assert near(fields["rounds"], 10) == [9]
@@ -162,9 +165,6 @@ def test_near_values_stay_within_bounds() -> None:
     assert near(fields["examination"], "own") == ["shared"]
     assert near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
     assert near(fields["jury"], ()) == []
-
-
-def test_a_number_that_must_be_odd_goes_to_the_next_odd_one() -> None:
     setup = PROCEDURES["courtroom-llm"].setup()
     assert value_at(setup, "judges") == 5
     assert [v.set["judges"] for v in knobs_turned(setup) if "judges" in v.set] == [3, 7]
@@ -187,18 +187,13 @@ def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
     house.close()
 
 
-def test_knobs_that_say_how_models_are_reached_are_left_as_they_are() -> None:
+def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> None:
     turned = {path for variant in knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
     assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
     assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
-
-
-def test_a_budget_takes_the_cheapest_changes_first() -> None:
-    a, b, c, d = (Variant(name=name, kind="knob", set={"rounds": 1}) for name in "abcd")
-    calls = {"a": 50, "b": 10, "c": 60, "d": 0}
-    chosen = affordable([a, b, c, d], lambda variant: calls[variant.name], 65)
-    assert [(variant.name, wanted) for variant, wanted in chosen] == [("d", 0), ("b", 10), ("a", 50)]
-    assert affordable([a, c], lambda variant: calls[variant.name], 49) == []
+    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
+    assert "graph.seed" not in dict(leaves(type(SETUP)))
+    assert {"graph.kind", "graph.density"} <= set(dict(leaves(type(SETUP))))
 
 
 def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> StoredCell:
@@ -260,24 +255,100 @@ def test_results_by_hand(rows: dict[str, Result]) -> None:
     assert (juror.done, juror.planned, juror.flips, juror.pairs) == (2, 3, 1, 2)
     assert juror.swing == pytest.approx((0.1 + 0.2) / 2)
     assert (pending.outcome, pending.swing, pending.votes, pending.shares) == ("", None, None, {})
-
-
-def test_where_nobody_votes_the_outcome_alone_counts() -> None:
     two = asked(PLAN.arms[:2], 0)
     found = results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
     assert found.rows[1].votes is None
     assert (found.rows[1].swing, found.rows[1].flips) == (-1.0, 1)
 
 
-def test_what_can_be_left_out_is_called_as_the_procedure_and_the_case_call_it() -> None:
-    offered = left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(offered) == ["jurors", "evidence", "rules"]
-    assert offered["rules"] == rules_left_out(SETUP)
-    assert offered["jurors"] == members_left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
+# --- what a run can do without: a juror, a piece of evidence, a sentence of the facts -------------------------
 
 
-def test_a_field_that_is_no_question_about_the_matter_is_not_proposed() -> None:
-    assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
-    assert "graph.seed" not in dict(leaves(type(SETUP)))
-    assert {"graph.kind", "graph.density"} <= set(dict(leaves(type(SETUP))))
+def driven(house: Courthouse, run: str) -> Record:
+    house.runner.go(run)
+    house.runner.wait(run, 30)
+    return house.record(run)
+
+
+def heard(house: Courthouse, **knobs: object) -> Record:
+    setup = CyberJurorsSetup(**{"jury_size": 5, "rounds": 2, "consensus": 1.0, **knobs})  # type: ignore[arg-type]
+    return driven(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
+
+
+def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(
+    house: Courthouse,
+) -> None:
+    base = heard(house)
+    assert isinstance(base.setup, CyberJurorsSetup)
+    fork = driven(house, house.fork(base.run.id, changed(base.setup, {"empty_seats": [3]})))
+    assert [m.id for m in fork.members] == ["juror-01", "juror-02", "juror-04", "juror-05", "clerk"]
+    names = {m.id: m.name for m in base.members}
+    assert all(names[m.id] == m.name for m in fork.members)
+    first = [call for call in fork.calls if call.stage in ("evidence", "round-1") and call.member != "clerk"]
+    assert sum(call.asked for call in first) == 0, "what the others said before they could miss it is on record"
+    assert {call.member for call in fork.calls if call.asked} >= {"clerk"}
+    assert sum(fork.run.verdict.counts.values()) == 4
+    assert isinstance(base.setup, CyberJurorsSetup)
+    ring = changed(base.setup, {"graph.kind": "ring", "empty_seats": [3]})
+    fork = driven(house, house.fork(base.run.id, ring))
+    views = {view.name: view for view in house.procedures["cyberjurors"].views}
+    (graph,) = list(views["graph"].draw(fork).values())[-1]
+    assert [(edge.source, edge.target) for edge in graph.edges] == [  # type: ignore[union-attr]
+        ("juror-01", "juror-02"),
+        ("juror-04", "juror-05"),
+        ("juror-05", "juror-01"),
+    ]
+
+
+def test_every_seat_but_the_last_can_be_left_empty() -> None:
+    setup = CyberJurorsSetup(jury_size=3, empty_seats=(2,))
+    assert without_one(setup) == {"juror-01": {"empty_seats": (2, 1)}, "juror-03": {"empty_seats": (2, 3)}}
+    assert without_one(CyberJurorsSetup(jury_size=1)) == {}
+    assert without_one(CyberJurorsSetup(variant="baseline")) == {}
+    with pytest.raises(ValidationError, match="every seat would be empty"):
+        CyberJurorsSetup(jury_size=2, empty_seats=(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("changes", "redrawn"),
+    [
+        ({"graph.kind": "ring"}, True),
+        ({"graph.density": 0.9}, True),
+        ({"jury_size": 7}, False),
+        ({"jury_size": 4}, False),
+        ({"rounds": 1}, False),
+        ({"graph.kind": "ring", "graph.edges": [[0, 1]]}, False),
+    ],
+)
+def test_another_kind_of_graph_has_other_edges_and_another_jury_size_keeps_them(
+    house: Courthouse, changes: dict[str, object], redrawn: bool
+) -> None:
+    case = house.library.case("oak-table")
+    complete = CyberJurorsSetup(jury_size=5).complete(case, 0)
+    assert (changed(complete, changes).graph.edges is None) is redrawn
+
+
+def test_evidence_is_left_out_as_if_it_had_not_been_submitted(house: Courthouse) -> None:
+    case = house.library.case("oak-table")
+    names = [name for name, _ in case.parts()]
+    assert names == [piece.id for piece in case.evidence]
+    less = case.without(names[0])
+    assert [piece.id for piece in less.evidence] == names[1:]
+    assert less.content_hash() != case.content_hash()
+    bare = case.without(*names)
+    setup = CyberJurorsSetup(jury_size=3, rounds=1)
+    assert driven(house, house.new_run("cyberjurors", bare, setup, 0)).run.status == "done"
+    with pytest.raises(CaseError, match="no evidence buyer-99"):
+        case.without("buyer-99")
+
+
+def test_sentences_of_the_facts_are_left_out_with_all_else_as_it_was() -> None:
+    case = CriminalCase(id="x", title="x", facts="He came.  He took it! He took it! 他走了。他卖了它。")
+    assert [name for name, _ in case.parts()] == ["facts-1", "facts-2", "facts-3", "facts-4", "facts-5"]
+    assert case.without("facts-1").facts == "He took it! He took it! 他走了。他卖了它。"
+    assert case.without("facts-3", "facts-4").facts.split() == ["He", "came.", "He", "took", "it!", "他卖了它。"]
+    assert CriminalCase(id="x", title="x", facts="One sentence.").parts() == ()
+    with pytest.raises(CaseError, match="Nothing would be left"):
+        case.without(*(name for name, _ in case.parts()))
+    with pytest.raises(CaseError, match="no part facts-9"):
+        case.without("facts-9")

@@ -27,15 +27,15 @@ def shown(url: str) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(data)))
 
 
-def test_text_alone_is_one_string(tmp_path: Path) -> None:
+def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_is_named(tmp_path: Path) -> None:
     messages = (Message("system", ("Be fair.",)), Message("user", ("The case.\n", "The question.\n")))
     assert to_wire(messages, MediaStore(tmp_path)) == [
         {"role": "system", "content": "Be fair."},
         {"role": "user", "content": "The case.\n\nThe question.\n"},
     ]
-
-
-def test_members_who_share_parts_share_a_prefix(tmp_path: Path) -> None:
+    lost = Medium(id="photo", kind="image", file="a.png")
+    content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
+    assert content == [{"type": "text", "text": "[image photo: the file is missing]"}]
     store = MediaStore(tmp_path)
     medium = picture(store)
     for common in (("The case.", "The rules."), ("The case.", "The rules.", medium)):
@@ -44,12 +44,14 @@ def test_members_who_share_parts_share_a_prefix(tmp_path: Path) -> None:
         assert one != other
 
 
-def test_each_picture_stands_behind_its_name(tmp_path: Path) -> None:
+def test_each_picture_stands_behind_its_name_and_frames_are_those_nearest_to_the_moments(tmp_path: Path) -> None:
     store = MediaStore(tmp_path)
     content = to_wire((Message("user", ("Look:", picture(store), "Well?")),), store)[0]["content"]
     assert [part["type"] for part in content] == ["text", "text", "image_url", "text"]
     assert "photo" in content[1]["text"]
     assert shown(content[2]["image_url"]["url"]).size == (64, 48)
+    assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
+    assert nearest([], (1.0,)) == []
 
 
 def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
@@ -70,12 +72,6 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
         "Video clip, 4 frames:",
         *(f"at 00:0{second}:" for second in (0, 2, 4, 6)),
     ]
-
-
-def test_a_medium_without_a_file_is_named_as_missing(tmp_path: Path) -> None:
-    lost = Medium(id="photo", kind="image", file="a.png")
-    content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
-    assert content == [{"type": "text", "text": "[image photo: the file is missing]"}]
 
 
 # --- the pictures and video frames that an analysis is shown --------------------------------------------------
@@ -106,15 +102,12 @@ def test_a_timestamp_is_read_as_seconds(timestamp: str, expected: tuple[float, .
     assert seconds(timestamp) == expected
 
 
-def test_a_video_is_shown_at_the_moments_that_findings_name() -> None:
-    at = [{"media_index": 1, "timestamp": t} for t in ("00:09", "00:05", "00:05")]
-    assert key_media(KETTLE, clues(*at), None) == (CLIP.model_copy(update={"moments": (5.5, 9.5)}),)
-
-
-def test_what_no_finding_names_is_not_shown() -> None:
+def test_what_findings_name_is_shown_and_a_video_at_their_moments() -> None:
     assert key_media(KETTLE, clues(), None) == ()
     assert key_media(KETTLE, clues({"media_index": 1}, {"media_index": 7}), None) == ()
     assert key_media(KETTLE, clues({"media_index": 0}), None) == (PHOTO,)
+    at = [{"media_index": 1, "timestamp": t} for t in ("00:09", "00:05", "00:05")]
+    assert key_media(KETTLE, clues(*at), None) == (CLIP.model_copy(update={"moments": (5.5, 9.5)}),)
 
 
 def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
@@ -133,20 +126,12 @@ def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
     ]
 
 
-def test_frames_are_those_nearest_to_the_moments() -> None:
-    assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
-    assert nearest([], (1.0,)) == []
-
-
 def test_other_moments_of_a_video_are_another_question() -> None:
     video = CLIP.model_copy(update={"sha256": "0" * 64})
     one, other = (video.model_copy(update={"moments": moments}) for moments in ((1.0,), (2.0,)))
     digests = [str(Message("user", (medium,)).digest()) for medium in (video, one, other)]
     assert len(set(digests)) == 3
     assert digests[0] == str(["user", [f"medium:{'0' * 64}"]])
-
-
-def test_a_video_shown_at_moments_is_estimated_by_its_frames() -> None:
     whole, one, two = (
         estimate_prompt([Message("user", (CLIP.model_copy(update={"moments": moments}),))])
         for moments in ((), (1.0,), (1.0, 2.0))

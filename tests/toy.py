@@ -136,6 +136,14 @@ class Scripted:
             raise answer
         return Reply(text=answer, usage=Usage(prompt=self.tokens, completion=1), cost=0.01)
 
+    async def warm(self) -> None:
+        """Nothing has to be loaded."""
+
+
+def text_of(request: Request) -> str:
+    """All words of a request."""
+    return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
+
 
 @dataclass
 class Shelf:

@@ -133,15 +133,13 @@ def ask_again(
     house: Hearings, cells: Sequence[tuple[int, str, str]], calls: int, spent: Spent, budget: Budget,
     at: datetime, series: int, keys: Mapping[str, str],
 ) -> Canary:  # fmt: skip
-    """Ask a sample of recorded calls again, each twice, as far as the budget goes.
+    """Ask a sample of recorded calls again, each twice, as far as the budget goes. Raises `CourtroomError`: no language model was
+    asked.
 
     Args:
         cells: arm, case and run of each that is done.
         spent: what counts in the budget already.
         at: its day and `series` name the samples: after an interruption only what has no answer yet is asked.
-
-    Raises:
-        CourtroomError: no language model was asked.
     """
     first = 1_000 * at.date().toordinal() + 2 * series
     drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))

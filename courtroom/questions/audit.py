@@ -87,9 +87,7 @@ def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
     5. *both*: neither votes nor reasons alone reproduce it; the same inputs do.
 
     A member that voted once has not changed: where it gives this verdict without its peers too, that is its *own view*.
-
-    Args:
-        changed: whether the member had another vote before.
+    `changed`: whether it had another vote before.
     """
     if any(one not in counts or not (counts[one].again + counts[one].other) for one in CONDITIONS):
         return "not clear"
@@ -252,10 +250,9 @@ class Audits:
         return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
     def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS) -> AuditPlan:
-        """What audits of the calls at these paths will ask, and about what that takes; nothing is asked. Works a lot: not for the engine's loop.
-
-        Samples that an earlier audit has are not asked again. Each of the four questions is asked `seeds` times, 1 to 20.
-        """
+        """What audits of the calls at these paths will ask, and about what that takes; nothing is asked. Works a lot: not for the
+        engine's loop. Samples that an earlier audit has are not asked again. Each of the four questions is asked `seeds` times, 1
+        to 20."""
         if not 1 <= seeds <= MOST_SEEDS:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
