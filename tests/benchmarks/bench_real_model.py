@@ -14,12 +14,11 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
-from courtroom.upkeep.model_check import tally
-
 from courtroom.courthouse import Courthouse
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
+from courtroom.upkeep.model_check import tally
 from tests.real_model import MODEL
 
 MOST_S = 3600
