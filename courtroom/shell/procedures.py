@@ -138,8 +138,10 @@ def procedures(context: typer.Context) -> None:
 @app.command("check")
 def check_package(folder: Path) -> None:
     """Check a package, installed or not: what it declares, a run of each preset with the offline model, views and prompts."""
-    from courtroom.procedures import PROCEDURES  # slow to import: not for every command
-    from courtroom.procedures.outside import in_folder
+    from courtroom.procedures import (
+        PROCEDURES,  # slow to import: not for every command
+        in_folder,
+    )
 
     for procedure in in_folder(folder):
         register((procedure,), PROCEDURES)
