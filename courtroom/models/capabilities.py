@@ -8,8 +8,8 @@ from typing import Any
 from courtroom.errors import CourtroomError
 from courtroom.models.card import card
 from courtroom.models.connections import Connections
+from courtroom.models.context import served_context
 from courtroom.models.local import model_files
-from courtroom.models.offers import served_context
 from courtroom.models.route import address, route
 from courtroom.models.spec import LOCAL, OFFLINE, PERSON, ModelSpec
 from courtroom.store.database import Database
