@@ -21,7 +21,7 @@ from courtroom.access import acting, acts
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
-from courtroom.engine.replay import replay
+from courtroom.engine.rehearsal import replay
 from courtroom.engine.services import Asked
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError

@@ -29,7 +29,7 @@ from courtroom.experiments.measures import measures_of, wanted
 from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.hearings import Hearings
-from courtroom.knowledge.snapshots import NOTHING
+from courtroom.knowledge.lessons import NOTHING
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.strict import Strict

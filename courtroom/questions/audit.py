@@ -12,14 +12,12 @@ from typing import Any, Literal
 
 from courtroom.access import Access, acting, acts, needs
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.exchange import Exchange
+from courtroom.engine.exchange import AskedBeside, Exchange
 from courtroom.engine.ledger import Ledger
 from courtroom.engine.procedure import Peers, Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import Estimate, Load
-from courtroom.engine.replay import Recorded, replay
+from courtroom.engine.rehearsal import Estimate, Load, Recorded, replay
 from courtroom.engine.runner import Runner
 from courtroom.engine.services import Asked, Services
 from courtroom.engine.setup import Budget
@@ -27,7 +25,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.prices import estimate_prompt
+from courtroom.models.card import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, budget, cost, failures

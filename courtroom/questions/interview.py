@@ -13,8 +13,8 @@ from pydantic import Field
 
 from courtroom.access import Access, needs, signed
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
+from courtroom.engine.exchange import AskedBeside
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.runner import Runner

@@ -15,9 +15,9 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.answers import AnswerStore, unpack
+from courtroom.engine.budget import Payment
 from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
 from courtroom.engine.interventions import Intervention, Overrule
-from courtroom.engine.payments import Payment
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run

@@ -17,11 +17,10 @@ from courtroom.settings import Settings, from_environment
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json, opened
 from courtroom.store.database import Database
+from courtroom.upkeep.backup import move, place_from, write
 from courtroom.upkeep.backup import restore as put_back
-from courtroom.upkeep.backup import write
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import app_health, store_health
-from courtroom.upkeep.moving import move, place_from
 
 people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
 
