@@ -1,14 +1,4 @@
-"""Errors whose message is the one plain sentence that a user sees.
-
-CourtroomError
-├── CaseError        a case or a file of cases that can't be used
-├── MediaError       a picture or video that can't be used
-├── StoreError       the folder or the file in which everything is kept can't be used
-│   └── Unreadable   one row of it can't be read; the others can
-├── ModelError       courtroom.models.errors
-├── PromptError      courtroom.models.apart
-└── Abstained, QuorumLost, BudgetReached, RunBusy, NoSuchRun   courtroom.engine.errors
-"""
+"""Errors whose message is the one plain sentence that a user sees. Models and the engine have more: `models.errors`, `engine.errors`."""
 
 import logging
 

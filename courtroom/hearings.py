@@ -37,11 +37,11 @@ from courtroom.knowledge.search import Hit, Knowledge, Query
 from courtroom.media.store import media_of
 from courtroom.models.apart import refuse
 from courtroom.models.capabilities import Capabilities
+from courtroom.models.card import price
 from courtroom.models.connections import Connections
 from courtroom.models.keys import scrubbed
 from courtroom.models.limits import Turns
 from courtroom.models.pool import ModelPool
-from courtroom.models.prices import price
 from courtroom.models.request import Reply
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
 from courtroom.panel.personas import PanelStore

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting, demand
 from courtroom.errors import CourtroomError
+from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 from courtroom.text.files import write_csv
@@ -49,8 +50,9 @@ def may_see(database: Database, resource: Resource) -> bool:
         return True
     if person.access < Access.LOOK:
         return False
-    if owner.account == NOBODYS and _is_deleted_run(database, resource):
-        return False
+    is_run = owner.account == NOBODYS and resource.kind == "run"
+    if is_run and database.row("SELECT 1 FROM runs WHERE id = ?", (resource.id,)) is None:
+        return False  # it was deleted
     return owner.visibility == "shared" or owner.account == person.id
 
 
@@ -147,12 +149,6 @@ def give_up(database: Database, resource: Resource) -> None:
     """What was deleted is nobody's any more, and its links open nothing."""
     for table in ("ownership", "links"):
         database.execute(f"DELETE FROM {table} WHERE kind = ? AND id = ?", (resource.kind, resource.id))
-
-
-def _is_deleted_run(database: Database, resource: Resource) -> bool:
-    if resource.kind != "run":
-        return False
-    return database.row("SELECT 1 FROM runs WHERE id = ?", (resource.id,)) is None
 
 
 def _opened_with_its_experiment(database: Database, person: Account, resource: Resource) -> bool:
@@ -266,11 +262,8 @@ class ActionLog:
         fits, values = _fits(wanted)
         names = ("account", "name", "action", "kind", "id", "detail")
         rows = self._database.execute(f"SELECT * FROM actions WHERE {fits} ORDER BY number", values)
-        return write_csv(("time", *names), ((_utc(row["at"]), *(row[name] for name in names)) for row in rows))
-
-
-def _utc(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
+        times = ((datetime.fromtimestamp(row["at"], UTC).isoformat(timespec="seconds"), row) for row in rows)
+        return write_csv(("time", *names), ((at, *(row[name] for name in names)) for at, row in times))
 
 
 def _fits(wanted: ActionFilter) -> tuple[str, dict[str, object]]:
@@ -358,21 +351,19 @@ class Links:
         return token
 
     def opened(self, token: str) -> Resource:
-        row = self._database.row(
-            "SELECT kind, id FROM links WHERE token = ? AND ended IS NULL AND expires > ?",
-            (_hashed(token), self._clock()),
-        )
-        if row is None:
+        if (row := self._open(token)) is None:
             raise NoSuchLink(GONE)
         return Resource(kind=row["kind"], id=row["id"])
 
     def expires(self, token: str) -> float:
         """Until when a link opens what it does; 0 where it opens nothing."""
-        row = self._database.row(
-            "SELECT expires FROM links WHERE token = ? AND ended IS NULL AND expires > ?",
-            (_hashed(token), self._clock()),
-        )
+        row = self._open(token)
         return float(row["expires"]) if row else 0.0
+
+    def _open(self, token: str) -> StoredRow | None:
+        test, values = "token = ? AND ended IS NULL AND expires > ?", (_hashed(token), self._clock())
+        row: StoredRow | None = self._database.row(f"SELECT * FROM links WHERE {test}", values)
+        return row
 
     def of(self, opens: Resource) -> list[Link]:
         """The links that open something now, newest first; none for who may not see it."""

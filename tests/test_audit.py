@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.beside import spent_with
+from courtroom.engine.exchange import spent_with
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.models.request import Request

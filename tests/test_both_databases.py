@@ -18,7 +18,7 @@ from courtroom.knowledge.bases import known_bases
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.upkeep.moving import move
+from courtroom.upkeep.backup import move
 from tests.full_store import full_store
 from tests.postgres_server import PostgresServer
 

@@ -14,9 +14,8 @@ from aiohttp import web
 from courtroom.access import Access, Account, acts
 from courtroom.accounts import AccountStore, Identity
 from courtroom.engine import budget
-from courtroom.engine.budget import Need, Reserved, Spent
+from courtroom.engine.budget import Need, Payment, Reserved, Spent
 from courtroom.engine.errors import BudgetReached
-from courtroom.engine.payments import Payment
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.media.store import MediaStore

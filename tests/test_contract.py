@@ -26,7 +26,7 @@ from courtroom.engine.setup import Setup
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from courtroom.upkeep.moving import move
+from courtroom.upkeep.backup import move
 from tests import forks
 from tests.asked import leaves
 from tests.kills import kill_again_and_again

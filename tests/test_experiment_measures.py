@@ -30,7 +30,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JuryRecord, Transaction
 from courtroom.cases.labelled import Document, Labelled, LabelledTask
-from courtroom.cases.readers import lawbench as reader
+from courtroom.cases.readers.cail import convert_lawbench
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.statistics import SHINGLE, near_duplicates
@@ -307,7 +307,7 @@ def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
     seen = 0
     for name in lawbench.TASKS:
         lines = (FOLDER / "lawbench" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        cases: list[Case] = [CriminalCase.model_validate(reader.convert(json.loads(line))) for line in lines]
+        cases: list[Case] = [CriminalCase.model_validate(convert_lawbench(json.loads(line))) for line in lines]
         by_model: dict[str, list[Scored]] = {}
         for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             one = json.loads(line)

@@ -13,7 +13,7 @@ from courtroom.datasets import Row
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment, adapted, parsed
-from courtroom.knowledge.snapshots import Frozen, Snapshot
+from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import done, drive

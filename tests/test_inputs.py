@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.check_inputs import unseen
+from courtroom.engine.check_templates import unseen
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import asked

@@ -12,8 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import singly, values
-from courtroom.language import LANGUAGES, _, nearest, ngettext, speaking, translated
-from courtroom.language.catalogue import PLACE, path_of
+from courtroom.language import LANGUAGES, PLACE, _, nearest, ngettext, path_of, speaking, translated
 from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words

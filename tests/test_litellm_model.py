@@ -11,10 +11,10 @@ from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import Capabilities
+from courtroom.models.card import price
 from courtroom.models.errors import ModelError, ModelRefused
 from courtroom.models.keys import NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
-from courtroom.models.prices import price
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.schema import schema_of
 from tests.openai_server import OpenAIServer

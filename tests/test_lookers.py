@@ -12,8 +12,7 @@ from courtroom.access import Access, Account, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Noted, StageBegan
-from courtroom.engine.latest import LatestRecords
-from courtroom.engine.record import Record
+from courtroom.engine.record import LatestRecords, Record
 from courtroom.engine.run import Control
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup

@@ -12,7 +12,7 @@ from typing import Literal
 import pytest
 from pydantic import SecretStr
 
-from courtroom.engine.payments import in_sum
+from courtroom.engine.budget import in_sum
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 from tests.postgres_server import PostgresServer

@@ -45,7 +45,7 @@ def named(source: str) -> Iterator[str]:
         if (
             isinstance(node, ast.ImportFrom)
             and (node.module or "").startswith("courtroom.procedures.")
-            and (node.module != "courtroom.procedures.outside")
+            and (node.module != "courtroom.procedures")
         ):
             yield f"{node.lineno}: imports {node.module}"
         elif isinstance(node, ast.Import):

@@ -2,6 +2,7 @@
 
 import struct
 from pathlib import Path
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -127,6 +128,27 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     assert not ModelSpec(id="local/small.gguf").problem()
     with pytest.raises(ValueError, match="holds no address"):
         ModelSpec(id="local/../small.gguf")
+
+
+def test_a_small_model_is_answered_by_a_process_for_each_core_and_a_large_one_by_all_cores_together(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    assert local.at_once("local/small.gguf") == 3
+    monkeypatch.setattr(local, "SMALL", 0)
+    assert local.at_once("local/small.gguf") == 1
+
+
+def test_calls_at_once_go_to_different_processes_and_the_next_to_the_one_that_was_asked_last() -> None:
+    servers = LocalServers()
+    processes = [local._Process(MagicMock(), address) for address in ("a", "b")]
+    servers._servers["local/m.gguf"] = local._Server(processes)
+    with servers.turn("local/m.gguf"):
+        assert servers.address("local/m.gguf") == "a/v1"
+        with servers.turn("local/m.gguf"):
+            assert servers.address("local/m.gguf") == "b/v1"
+    with servers.turn("local/m.gguf"):
+        assert servers.address("local/m.gguf") == "b/v1"
 
 
 @pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])

@@ -269,7 +269,7 @@ def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
     house.pool.limits.limiter(limited_together(model))._adapted = 2.0
     with OpenAIServer(answer=lambda body: None if seen.wait(60) else "") as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        setup = CyberJurorsSetup(model=model, jury_size=17, rounds=1)
+        setup = CyberJurorsSetup(model=model, jury_size=5, rounds=1)
         run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
         house.runner.go(run)
         with ThreadPoolExecutor() as shell:

@@ -12,9 +12,9 @@ import pytest
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore, Arrived
+from courtroom.engine.budget import in_sum
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.payments import in_sum
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.setup import Budget

@@ -26,9 +26,8 @@ from courtroom.store.connection import AWAY, LOCKED, RefusedByServer, ServerErro
 from courtroom.store.database import Database, explained
 from courtroom.store.postgres import from_plain, to_plain
 from courtroom.store.tables import TABLES
-from courtroom.upkeep.backup import restore, write
+from courtroom.upkeep.backup import copy_as_file, move, restore, write
 from courtroom.upkeep.doctor import examine
-from courtroom.upkeep.moving import copy_as_file, move
 from tests import forks
 from tests.attacks.test_disks import until
 from tests.driving import drive
@@ -411,7 +410,7 @@ def test_what_does_not_arrive_as_it_was_is_not_kept(
 ) -> None:
     source = Database(tmp_path / "first.sqlite")
     source.connection.execute("INSERT INTO parts VALUES ('a', 'whole')")
-    monkeypatch.setattr("courtroom.upkeep.moving._storable", lambda value, target: value and value[:3])
+    monkeypatch.setattr("courtroom.upkeep.backup._storable", lambda value, target: value and value[:3])
     with pytest.raises(StoreError, match="otherwise than they were"):
         move(source, database)
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0

@@ -19,7 +19,7 @@ from courtroom.settings import Settings
 from courtroom.store import postgres as postgres_store
 from courtroom.store.database import Database
 from courtroom.store.sqlite import SqliteStore
-from courtroom.upkeep.moving import move
+from courtroom.upkeep.backup import move
 from tests.full_store import full_store
 from tests.postgres_server import PostgresServer
 

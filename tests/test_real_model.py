@@ -19,7 +19,7 @@ from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.repair import CutOff, InvalidAnswer, read_answer
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
-from courtroom.upkeep.procedure_check import HEAD, Tally, tally
+from courtroom.upkeep.model_check import HEAD, Tally, tally
 from tests.real_model import MODEL, needs_packages
 from tests.samples import sample
 

@@ -18,11 +18,10 @@ from courtroom.engine.procedure import Procedure
 from courtroom.engine.registration import RegistrationError, mistakes, register
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import PromptError
-from courtroom.procedures import PROCEDURES, Procedures
+from courtroom.procedures import PROCEDURES, Outside, Procedures
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DEBATE, Argue, Argument, DebateSetup
-from courtroom.procedures.outside import Outside
 from courtroom.report.page import as_html
 from courtroom.settings import Settings
 from courtroom.shell.procedures import check_package, lay_out, tried

@@ -8,9 +8,9 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_cases
+from courtroom.knowledge.lessons import Frozen
 from courtroom.knowledge.memory import Directive, Recall
 from courtroom.knowledge.search import Knowledge
-from courtroom.knowledge.snapshots import Frozen
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
 from tests.replayed import replayed
 from tests.test_memory import THEFT, filled, standard

@@ -7,7 +7,7 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.check_inputs import unseen
+from courtroom.engine.check_templates import unseen
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Standard

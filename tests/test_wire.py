@@ -12,7 +12,7 @@ from courtroom.cases.dispute import Dispute, Evidence, Transaction
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import MAX_FRAMES
-from courtroom.models.prices import estimate_prompt
+from courtroom.models.card import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
 from courtroom.procedures.cyberjurors.procedure import key_media, seconds

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from courtroom.engine.batcher import Batcher, each
+from courtroom.engine.loop import Batcher, each
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 

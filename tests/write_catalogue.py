@@ -8,7 +8,7 @@ import io
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 
-from courtroom.language.catalogue import path_of
+from courtroom.language import path_of
 from tests.interface_texts import Found, found
 
 

@@ -86,16 +86,14 @@ class _Counted(io.RawIOBase):
 
 
 class Archive:
-    """A ZIP file whose list of members has been found harmless.
+    """A ZIP file whose list of members has been found harmless. Raises `CaseError`: no ZIP file, too many members, too large
+    unpacked, paths or links that lead out of it, a lock.
 
     Args:
         data: its content, or where it lies.
         members: how many files it may hold, if not the usual number.
         unpacked: how many bytes it may unpack to, if not the usual number.
         ratio: how many times its packed size a member may unpack to.
-
-    Raises:
-        CaseError: no ZIP file, too many members, too large unpacked, paths or links that lead out of it, a lock.
     """
 
     def __init__(

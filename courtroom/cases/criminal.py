@@ -72,10 +72,8 @@ class Gold(Strict):
 
 
 class CriminalCase(Case):
-    """A criminal case, or a legal question of LawBench's kinds.
-
-    `asked` says what is to be found: a judgment, the right one of four options, or the amount of the crime.
-    """
+    """A criminal case, or a legal question of LawBench's kinds. `asked` says what is to be found: a judgment, the right one of
+    four options, or the amount of the crime."""
 
     kind: Literal["criminal"] = "criminal"
     asked: Asked = "judgment"

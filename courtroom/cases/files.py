@@ -15,7 +15,7 @@ from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.readers import cail, lawbench, texts, verdictbench
+from courtroom.cases.readers import cail, texts, verdictbench
 from courtroom.cases.readers.tables import looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
@@ -45,15 +45,12 @@ Names = Mapping[str, str] | None
 
 
 def read_upload(name: str, source: bytes | Path, labels: Names = None) -> list[Package]:
-    """All cases of an uploaded file, or none.
+    """All cases of an uploaded file, or none. Raises `CaseError`: a sentence that names the place and the mend.
 
     Args:
         name: the file's name; its ending says how it is read.
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
-
-    Raises:
-        CaseError: a sentence that names the place and the mend.
     """
     return [_or_raise(found) for found in read_each(name, source, labels)]
 
@@ -146,10 +143,7 @@ def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
 def _from_text(
     where: str, ending: str, data: bytes, beside: Beside, labels: Names = None
 ) -> Iterator[Package | CaseError]:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CaseError(f"{where} is not UTF-8 text. Save it as UTF-8.") from error
+    text = texts.decoded(where, data)
     records: list[tuple[str, Any]]
     if ending == ".json" and is_json_lines(text):
         ending = ".jsonl"  # so CAIL2018 is handed around
@@ -198,8 +192,8 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
             row, remarks = verdictbench.convert(row)
         elif isinstance(row, dict) and cail.looks_like(row):
             row, remarks = cail.convert(row)
-        elif isinstance(row, dict) and lawbench.looks_like(row):
-            row = lawbench.convert(row)
+        elif isinstance(row, dict) and cail.looks_like_lawbench(row):
+            row = cail.convert_lawbench(row)
         case = parse_case(row)
     except ValidationError as error:
         lines = explain(error, row)

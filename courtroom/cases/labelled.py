@@ -128,10 +128,8 @@ class LabelledTask(Case):
         return self.pool or hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def known(self) -> Iterator[Example]:
-        """Its examples as records to be found again; without any, its labelled texts.
-
-        Nothing where a pool holds them already, or where a text would be its own only example.
-        """
+        """Its examples as records to be found again; without any, its labelled texts. Nothing where a pool holds them already, or
+        where a text would be its own only example."""
         if not self.examples and (self.pool or len(self.items) == 1):
             return
         which, under = "example" if self.examples else "item", {label: self.under(label) for label in self.labels}

@@ -206,12 +206,7 @@ def _parsed(body: str) -> Case:
 def _summary(case: Case, *, bundled: bool) -> ListedCase:
     media = list(case.media())
     return ListedCase(
-        id=case.id,
-        title=case.title,
-        kind=case.kind,
-        kind_title=case.kind_title,
-        language=case.language,
-        fictional=case.fictional,
+        **{name: getattr(case, name) for name in ("id", "title", "kind", "kind_title", "language", "fictional")},
         bundled=bundled,
         brief=case.brief(),
         images=sum(medium.kind == "image" for medium in media),

@@ -35,10 +35,8 @@ def parquet(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, A
 
 
 def _pages(file: IO[bytes], column: pq.ColumnChunkMetaData) -> Iterator[int]:
-    """What each page of a column unpacks to, in bytes or values: as its own header says, which is what room is made for.
-
-    The footer names sizes as well, but nothing that reads the pages depends on them.
-    """
+    """What each page of a column unpacks to, in bytes or values: as its own header says, which is what room is made for. The
+    footer names sizes as well, but nothing that reads the pages depends on them."""
     at = column.data_page_offset
     if column.has_dictionary_page:
         at = min(at, column.dictionary_page_offset)

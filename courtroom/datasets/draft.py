@@ -57,10 +57,8 @@ class IncomingRow:
 
 @dataclass
 class DatasetDraft:
-    """One unfinished dataset.
-
-    `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own affair.
-    """
+    """One unfinished dataset. `state` is how far the writer is, and is kept with each chunk; what it holds is the writer's own
+    affair."""
 
     database: Database
     number: int
@@ -149,7 +147,7 @@ class DatasetDraft:
             print_ = fingerprint(text)
             if line.once and there.get(line.id) == print_:
                 continue
-            line = _renamed(line, number, lambda name: name in there or self._taken(db, name))
+            line = _renamed(line, number, lambda name: name in there or bool(self._there(db, {name})))
             there[line.id] = print_
             rows.append((self.number, number, *_columns(line, text, print_)))
             if line.split:
@@ -165,10 +163,6 @@ class DatasetDraft:
             sql = f"SELECT id, fingerprint FROM dataset_rows WHERE content = ? AND id IN ({marks(some)})"
             found |= dict(db.execute(sql, (self.number, *some)).fetchall())
         return found
-
-    def _taken(self, db: StoreConnection, name: str) -> bool:
-        row = db.execute("SELECT 1 FROM dataset_rows WHERE content = ? AND id = ?", (self.number, name))
-        return row.fetchone() is not None
 
 
 def _renamed(line: IncomingRow, number: int, taken: Any) -> IncomingRow:

@@ -31,12 +31,9 @@ class Unit(NamedTuple):
 
 
 def divided(units: Sequence[Unit], parts: Mapping[str, float], seed: int) -> list[str]:
-    """A split for each row.
-
-    Rows of one record and rows with the same text stay together. Within a stratum (category and band of the vote margin;
-    without votes, category and outcome) each bundle goes where most is missing of the stratum's share and of the whole's
-    together. So shares are held in each large stratum and, over many small ones, in all.
-    """
+    """A split for each row. Rows of one record and rows with the same text stay together. Within a stratum (category and band of
+    the vote margin; without votes, category and outcome) each bundle goes where most is missing of the stratum's share and of the
+    whole's together. So shares are held in each large stratum and, over many small ones, in all."""
     total = sum(parts.values())
     shares = {name: share / total for name, share in parts.items()}
     bundles = _bundles(units)
@@ -101,10 +98,8 @@ def splits_of(database: Database, dataset: int) -> dict[str, int]:
     rows = database.execute(
         "SELECT split, count(*) FROM dataset_splits WHERE dataset = ? GROUP BY split ORDER BY min(seq)", (dataset,)
     )
-    found = {row[0]: row[1] for row in rows}
-    return {
-        name: found[name] for name in sorted(found, key=lambda name: USUAL.index(name) if name in USUAL else len(USUAL))
-    }
+    found = sorted(rows, key=lambda row: USUAL.index(row[0]) if row[0] in USUAL else len(USUAL))
+    return {row[0]: row[1] for row in found}
 
 
 def numbers_of(

@@ -197,12 +197,10 @@ def near_duplicates(
     version: str | None = None,
     most: int = MOST_ROWS,
 ) -> NearDuplicates:
-    """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch.
-
-    Candidates are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that
-    are just alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here. Raises
-    `CourtroomError`: there is no such dataset.
-    """
+    """Pairs of rows whose texts share `ALIKE` of their shingles, by MinHash (Broder 1997) of the package datasketch. Candidates
+    are found by locality-sensitive hashing and then compared exactly, so a pair that is shown is one; of pairs that are just
+    alike enough, a few may be missed. Rows with the very same text belong to `examine`, and are left out here. Raises
+    `CourtroomError`: there is no such dataset."""
     info = datasets.info(name, version)
     sample = min(most, MOST_ROWS) if info.count > min(most, MOST_ROWS) else None
     rows = [(row.id, row.split, _squeezed(text_of(row.case)))
@@ -400,14 +398,8 @@ def counted(
     label: str = "",
     removed: Mapping[str, int] | None = None,
 ) -> ImportCounts:
-    """What is counted in a dataset whose import has come to its end, kept with it.
-
-    Args:
-        read: records.
-        why: those left out.
-        label: the column of the labels.
-        removed: rows taken out since.
-    """
+    """What is counted in a dataset whose import has come to its end, kept with it. `read`: records, of which
+    `why` were left out; `label`: the column of the labels; `removed`: rows taken out since."""
     found = examine(datasets, info.name, info.version)
     blanks, length = datasets.blanks(info.name, info.version, MOST_PLACES)
     near = near_duplicates(datasets, info.name, info.version, most=max(500, int(COMPARED / max(1.0, length))))
@@ -432,12 +424,10 @@ def counted(
 def cleaned(
     datasets: Datasets, name: str, version: str | None = None, *, repeated: bool = False, contradictory: bool = False
 ) -> tuple[DatasetInfo, dict[str, int]]:
-    """A new version without rows that make results doubtful, and how many were taken out, by what they were.
-
-    Where there are none, the version stays. `repeated`: of rows with one text and no more than one outcome, the first with an
-    outcome stays. `contradictory`: no row stays whose text has several outcomes. Raises `CourtroomError`: there is no such
-    dataset, or nothing would be left.
-    """
+    """A new version without rows that make results doubtful, and how many were taken out, by what they were. Where there are
+    none, the version stays. `repeated`: of rows with one text and no more than one outcome, the first with an outcome stays.
+    `contradictory`: no row stays whose text has several outcomes. Raises `CourtroomError`: there is no such dataset, or nothing
+    would be left."""
     info = datasets.info(name, version)
     several = repeats(datasets, name, info.version)
     gone: dict[str, list[str]] = {}

@@ -121,7 +121,7 @@ class Datasets:
         category: str | None = None,
         contains: str | None = None,
     ) -> Iterator[Row]:
-        """Rows in the dataset's own order.
+        """Rows in the dataset's own order. Raises `CourtroomError`: there is no such dataset, split or row.
 
         Args:
             ids: only these rows.
@@ -129,9 +129,6 @@ class Datasets:
             sample: so many rows drawn without replacement from what fits, by `seed`.
             category: only rows of this category.
             contains: only rows in whose record this text stands.
-
-        Raises:
-            CourtroomError: there is no such dataset, split or row.
         """
         dataset = self._row(name, version)
         if split is not None and split not in (known := splits_of(self.database, dataset["id"])):
@@ -192,11 +189,9 @@ class Datasets:
 
     @needs(Access.RUN)
     def add(self, name: str, rows: Iterable[Row], source: str = "") -> DatasetInfo:
-        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept.
-
-        The rows of one call must be of one kind; labelled tasks must have one label set and one text each. Raises
-        `CourtroomError`: the name can't be used, or the rows do not fit together.
-        """
+        """Keep rows as a dataset, chunk by chunk. After a kill, the same call goes on behind what is kept. The rows of one call
+        must be of one kind; labelled tasks must have one label set and one text each. Raises `CourtroomError`: the name can't be
+        used, or the rows do not fit together."""
         draft = self.draft(name, source, job=hashlib.sha256(f"rows\n{name}\n{source}".encode()).hexdigest())
         done = int(draft.state.get("taken", 0))
         kind, frame = draft.state.get("kind", ""), draft.state.get("frame")
@@ -225,10 +220,8 @@ class Datasets:
         parts: Mapping[str, float] = THREE_ONE_TWO,
         seed: int = 0,
     ) -> DatasetInfo:
-        """A new version whose rows are divided into splits, alike in category, outcome and vote margin.
-
-        Rows of one record, and rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used.
-        """
+        """A new version whose rows are divided into splits, alike in category, outcome and vote margin. Rows of one record, and
+        rows with the same text, come into one split. Raises `CourtroomError`: the parts can't be used."""
         dataset = self._row(name, version)
         if not parts or any(share <= 0 for share in parts.values()):
             raise CourtroomError("Give each split a share above 0, such as train=3,validation=1,test=2.")

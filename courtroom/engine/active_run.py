@@ -11,15 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.engine.asker import Asker
-from courtroom.engine.batcher import Batcher
-from courtroom.engine.budget import Spent
+from courtroom.engine.budget import Spent, in_sum
 from courtroom.engine.errors import Abstained, BudgetReached, QuorumLost
 from courtroom.engine.events import StageBegan, Verdict
 from courtroom.engine.gate import Gate
 from courtroom.engine.lease import FencedWriter, LeaseHolder, LeaseLost
 from courtroom.engine.ledger import RunLedger
-from courtroom.engine.loop import Loop
-from courtroom.engine.payments import in_sum
+from courtroom.engine.loop import Batcher, Loop
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.run import CELL, Control, Status, Steering

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from courtroom.engine.payments import Payer, Payment, Payments
+from courtroom.engine.budget import Payer, Payment, Payments
 from courtroom.engine.run import Run
 from courtroom.errors import Unreadable
 from courtroom.media.medium import Medium

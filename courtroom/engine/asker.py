@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 
 from courtroom.engine.answers import AnswerStore, Arrived
-from courtroom.engine.batcher import Batcher
-from courtroom.engine.payments import Payer, Payment
+from courtroom.engine.budget import Payer, Payment
+from courtroom.engine.loop import Batcher
 from courtroom.engine.services import Permit
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Model, Reply, Request, Watch

@@ -1,12 +1,4 @@
-"""What can stop a run. Each message is the sentence a user sees.
-
-CourtroomError
-├── Abstained        one member has no answer; the deliberation goes on without it
-├── QuorumLost       too many abstained; the run fails with its state kept
-├── BudgetReached    the run pauses until the budget is raised
-├── RunBusy          another process is driving the run
-└── NoSuchRun
-"""
+"""What can stop a run. Each message is the sentence a user sees."""
 
 from pathlib import Path
 from traceback import extract_tb
@@ -29,11 +21,11 @@ class Abstained(CourtroomError):
 
 
 class QuorumLost(CourtroomError):
-    """Too many members abstained to go on."""
+    """Too many members abstained to go on; the run fails with its state kept."""
 
 
 class BudgetReached(CourtroomError):
-    """The run has used up its calls, tokens or money."""
+    """The run has used up its calls, tokens or money, and pauses until its budget is raised."""
 
 
 class RunBusy(CourtroomError):

@@ -2,21 +2,21 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Sequence
-from dataclasses import replace
-from typing import Generic, TypeVar
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import MonthlyBudget, Need, Reserved
+from courtroom.engine.budget import MonthlyBudget, Need, Payer, Payment, Payments, Reserved, Spent, in_sum
+from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Called
-from courtroom.engine.payments import Payer, Payment, in_sum
 from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import VISION, Findings
+from courtroom.models.card import estimate_prompt, price
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fits, longer, runs_in_circles
-from courtroom.models.prices import estimate_prompt, price
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
@@ -309,3 +309,43 @@ def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
         case Empty():
             return f"{spec.id} gave an empty answer. Look at its server, or take another model."
     return f"The answer did not fit what was asked: {unreadable}"
+
+
+Keep = Callable[[Asked[Any], Called], Awaitable[None]]
+
+
+@dataclass(frozen=True)
+class AskedBeside:
+    """What came of questions that were asked beside a run."""
+
+    calls: tuple[Called | None, ...]
+    """In the order of the questions; None where the budget had no room."""
+    stopped: str = ""
+
+
+def spent_with(payments: Payments, run: str) -> Spent:
+    """What a run has used up, together with all that was asked beside it: that stops at the run's budget too."""
+    paid = in_sum(one for beside in (False, True) for one in payments.of(run, beside=beside).values())
+    money = payments.known_money(run) + payments.known_money(run, beside=True)
+    return Spent(paid.calls, paid.tokens, money, paid.number)
+
+
+async def ask_beside(services: Services, questions: Sequence[Asked[Any]], keep: Keep) -> AskedBeside:
+    """Ask all at once, within the budget that each question's setup has; `keep` puts a call on record as soon as it is answered."""
+
+    async def one(asked: Asked[Any]) -> Called:
+        exchange: Exchange[Any] = Exchange(services, asked)
+        try:
+            await exchange.run()
+        finally:
+            called = exchange.called()
+            if called.asked or called.value is not None:
+                await keep(asked, called)
+        return called
+
+    results = await asyncio.gather(*map(one, questions), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException) and not isinstance(result, BudgetReached):
+            raise result
+    stopped = next((str(result) for result in results if isinstance(result, BudgetReached)), "")
+    return AskedBeside(tuple(None if isinstance(result, BaseException) else result for result in results), stopped)

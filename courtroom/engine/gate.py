@@ -73,7 +73,8 @@ class Gate:
                 self._say_paused(f"Paused before {stage.name}.")
             await self._change()
         self._go_on()
-        self._target_begun = self._target_begun or _means(self.control.stage, stage)
+        wanted = (self.control.stage or "").casefold()
+        self._target_begun |= bool(wanted) and wanted in (stage.name.casefold(), stage.path, stage.stage_kind)
 
     async def open(self) -> None:
         while self._held is not None or self.control.paused or self.control.stopped:
@@ -118,7 +119,3 @@ class Gate:
     async def _change(self) -> None:
         self._changed.clear()
         await self._changed.wait()
-
-
-def _means(wanted: str | None, stage: StageBegan) -> bool:
-    return bool(wanted) and str(wanted).casefold() in (stage.name.casefold(), stage.path, stage.stage_kind)

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ValidationError
 from courtroom.access import Access, needs, signed
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import value_at
+from courtroom.engine.court import RunInput
 from courtroom.engine.interventions import (
     Action,
     ChangeSetup,
@@ -18,7 +19,6 @@ from courtroom.engine.interventions import (
 )
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run_input import RunInput
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError

@@ -4,7 +4,7 @@ import json
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field
 from pydantic.config import JsonDict
@@ -31,6 +31,11 @@ class Widget(StrEnum):
     """Rules that are given to members, a text each."""
     KNOWLEDGE_BASE = "knowledge-base"
     """The name of a knowledge base of criminal law; a page offers those that are there."""
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Few = Annotated[int, Field(ge=1, le=10)]
+"""Of rounds, turns and the like."""
 
 
 class Group(StrEnum):

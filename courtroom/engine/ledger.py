@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
+from courtroom.engine.budget import Payer, Payment, Payments
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.lease import FencedWriter
-from courtroom.engine.payments import Payer, Payment, Payments
 from courtroom.engine.store import RunStore
 
 GATHER_S = 0.02

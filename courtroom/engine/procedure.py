@@ -12,13 +12,12 @@ from typing import Any, Literal
 from courtroom.cases.case import Case
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Text
-from courtroom.engine.court import Court, Stages
+from courtroom.engine.court import Court, RunInput, Stages
 from courtroom.engine.errors import place_and_error
 from courtroom.engine.events import Called, Verdict
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.record import Record
-from courtroom.engine.run_input import RunInput
 from courtroom.engine.services import Services
 from courtroom.engine.setup import Member, Setup
 from courtroom.errors import CourtroomError

@@ -5,19 +5,23 @@ It needs no figures of its own for any procedure: it counts what the procedure r
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from courtroom.cases.case import Case
-from courtroom.engine.events import Retrieved
+from courtroom.engine.budget import Payer
+from courtroom.engine.errors import Abstained, NotOnRecord, QuorumLost
+from courtroom.engine.events import Called, Retrieved
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.payments import Payer
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.services import LookUp, Permit, Services
+from courtroom.engine.record import Record
+from courtroom.engine.services import Asked, LookUp, Permit, Services
 from courtroom.engine.setup import Setup
 from courtroom.models.capabilities import Capabilities
+from courtroom.models.card import estimate_prompt, estimate_tokens
 from courtroom.models.offline import OfflineModel
-from courtroom.models.prices import estimate_prompt, estimate_tokens
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import OFFLINE, PERSON
 
@@ -111,3 +115,51 @@ async def rehearse(
         for model, calls in counting.calls.items()
     )
     return Estimate(loads, procedure.at_most(case, setup), counting.found, dict(counting.anew))
+
+
+class RecordLedger(Ledger):
+    """Events in a list, after those that are on record."""
+
+    def __init__(self, record: Record, root: str, seen: Callable[[str], Retrieved | None]) -> None:
+        super().__init__(record.run.id, root, seen)
+        self._record = record
+
+    def called(self, path: str) -> Called | None:
+        return self._record.call(path)
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Answers and look-ups from the record, and from nowhere else."""
+
+    on_record: Callable[[str], Reply | None]
+
+    def knows(self, key: str) -> bool:
+        return self.on_record(key) is not None
+
+    async def answer(
+        self, request: Request, payer: Payer, permit: Permit, watch: Watch | None = None, by: Model | None = None
+    ) -> tuple[Reply, bool]:
+        if (reply := self.on_record(request.key)) is None:
+            raise NotOnRecord("This answer is not on record.")
+        return reply, False
+
+
+async def replay(
+    procedure: Procedure,
+    record: Record,
+    sight: Capabilities,
+    root: str,
+    on_record: Callable[[str], Reply | None],
+    seen: Callable[[str], Retrieved | None],
+) -> Mapping[str, Asked[Any]]:
+    """The questions of a run by path: those alone whose answers are found again under the same keys."""
+    asked: dict[str, Asked[Any]] = {}
+    ledger = RecordLedger(record, root, seen)
+    services = Services(ledger, Recorded(on_record), sight, asking=lambda one: asked.update({one.path: one}))
+    setup, _ = procedure.prepare(record.case, record.setup, record.run.seed)
+    deliberate = procedure.deliberation(record.case, setup, record.run.seed, record.interventions, services)
+    with suppress(NotOnRecord, QuorumLost, Abstained):  # the run went no further
+        await deliberate()
+    found = {event.path for event in ledger.events if isinstance(event, Called)}
+    return {path: one for path, one in asked.items() if path in found}

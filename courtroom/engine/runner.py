@@ -11,17 +11,15 @@ from weakref import WeakValueDictionary
 from courtroom.access import Access, needs
 from courtroom.engine.active_run import ActiveRun, Engine
 from courtroom.engine.asker import Asker
-from courtroom.engine.batcher import Batcher, each
-from courtroom.engine.beside import AskedBeside, Keep, ask_beside, spent_with
 from courtroom.engine.budget import Spent
 from courtroom.engine.errors import RunBusy
-from courtroom.engine.latest import LatestRecords
+from courtroom.engine.exchange import AskedBeside, Keep, ask_beside, spent_with
 from courtroom.engine.lease import LeaseHolder
 from courtroom.engine.ledger import SideLedger
-from courtroom.engine.loop import Loop, wait
+from courtroom.engine.loop import Batcher, Loop, each, wait
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.record import Record
+from courtroom.engine.record import LatestRecords, Record
 from courtroom.engine.run import Control
 from courtroom.engine.services import Asked, Live, Services
 from courtroom.engine.setup import Setup

@@ -9,12 +9,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from pydantic import BaseModel
 
-from courtroom.engine.budget import MonthlyBudget, MonthlyBudgets, Spent
+from courtroom.engine.budget import MonthlyBudget, MonthlyBudgets, Payer, Spent
 from courtroom.engine.errors import NotOnRecord
 from courtroom.engine.events import Event, Noted
 from courtroom.engine.gate import Gate
 from courtroom.engine.ledger import Ledger
-from courtroom.engine.payments import Payer
 from courtroom.engine.people import People
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.lessons import Lesson

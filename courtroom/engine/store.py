@@ -11,13 +11,11 @@ from typing import Any, TypeVar
 from courtroom.access import Access, Resource, needs
 from courtroom.cases.case import Case
 from courtroom.cases.kinds import parse_case
-from courtroom.engine.budget import MonthlyBudgets
+from courtroom.engine.budget import MonthlyBudgets, Payments
 from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
-from courtroom.engine.interventions import Intervention, InterventionStore
+from courtroom.engine.interventions import Intervention, InterventionStore, Rewinding, generation
 from courtroom.engine.lease import Lease
-from courtroom.engine.payments import Payments
-from courtroom.engine.rewinding import Rewinding, generation
 from courtroom.engine.run import Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable

@@ -179,13 +179,14 @@ def compare(records: Sequence[Record]) -> Comparison:
     there are too few or too many."""
     checked(record.run.id for record in records)
     ballots, answers = tuple(_ballots(records)), tuple(_answers(records))
+    verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
     return Comparison(
         runs=tuple(_facts(record) for record in records),
         differences=put_in(
             [(record.run, record.case, record.setup) for record in records],
             [record.interventions for record in records],
         ),
-        verdict=_verdicts(records),
+        verdict=_differences(verdicts) if sum(one is not None for one in verdicts) > 1 else (),
         ballots=ballots,
         members=tuple(_members(records, ballots, answers)),
         answers=answers,
@@ -240,11 +241,6 @@ def _facts(record: Record) -> RunFacts:
         completion_tokens=completion,
         wall_s=round(run.wall_s, 3),
     )
-
-
-def _verdicts(records: Sequence[Record]) -> tuple[Difference, ...]:
-    verdicts = [record.run.verdict and record.run.verdict.model_dump(mode="json") for record in records]
-    return _differences(verdicts) if sum(verdict is not None for verdict in verdicts) > 1 else ()
 
 
 def _stages(records: Sequence[Record]) -> dict[str, str]:
@@ -383,15 +379,9 @@ class Relative(Strict):
 def family(
     runs: Iterable[Run], run: str, changed: Callable[[Run, Run], Differences], most: int | None = None
 ) -> tuple[Relative, ...]:
-    """The tree that a run belongs to, each run followed by its forks, oldest first.
-
-    A run whose parent was deleted begins a tree of its own.
-
-    Args:
-        runs: in the order in which they were made; others than the family's may be among them.
-        changed: what differs between a run and its fork.
-        most: runs that are given at most, the first ones.
-    """
+    """The tree that a run belongs to, each run followed by its forks, oldest first. A run whose parent was deleted begins a tree of
+    its own. `runs`: in the order in which they were made; others than the family's may be among them. `changed`: what differs
+    between a run and its fork. `most`: runs that are given at most, the first ones."""
     rows = {row.id: row for row in runs}
     forks: dict[str, list[Run]] = {}
     for row in rows.values():

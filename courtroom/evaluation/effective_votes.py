@@ -66,11 +66,9 @@ def panels(record: Record, choices: Sequence[Choice]) -> list[Panel]:
 
 
 def effective(votes: Iterable[tuple[str, Mapping[str, int]]]) -> tuple[Interval, float, int] | None:
-    """What a panel's votes are worth: in independent votes with a 95 % interval, of how many votes, over how many cases.
-
-    Of several runs of a case the first counts. The interval is the wider one at each end of the likelihood interval of a
-    Dirichlet-multinomial and the studentised jackknife. None with fewer than two cases, or where all votes are for one choice.
-    """
+    """What a panel's votes are worth: in independent votes with a 95 % interval, of how many votes, over how many cases. Of
+    several runs of a case the first counts. The interval is the wider one at each end of the likelihood interval of a
+    Dirichlet-multinomial and the studentised jackknife. None with fewer than two cases, or where all votes are for one choice."""
     import numpy as np
     from scipy.special import gammaln
     from scipy.stats import t
@@ -128,10 +126,9 @@ def variety(panel: Panel) -> float | None:
 
 
 def persona_share(all_: Sequence[Panel]) -> tuple[float, float, int] | None:
-    """How far what members of a panel differ in goes with who they are: 0 not at all, 1 wholly; with p, and how many votes it rests on.
-
-    By the first free ballots. A persona is held against itself on the same case in another run, or on other cases where no case has two runs.
-    """
+    """How far what members of a panel differ in goes with who they are: 0 not at all, 1 wholly; with p, and how many votes it
+    rests on. By the first free ballots. A persona is held against itself on the same case in another run, or on other cases where
+    no case has two runs."""
     import numpy as np
 
     firsts = [(one.case, one.free[0]) for one in all_ if one.free and len(one.free[0]) > 1]

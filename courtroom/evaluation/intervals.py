@@ -175,11 +175,9 @@ def _tango(first: float, second: float, cases: float) -> tuple[float, float]:
 
 
 def _studentised(sums: Sums, finish: Finish, value: float) -> Interval:
-    """The bootstrap's interval of a ratio by draws of its t (Efron and Tibshirani 1993, section 12.5), nowhere narrower than Student's.
-
-    The first alone misses too often where a few values lie far off on both sides, as differences of skewed ones do. None where too
-    few cases differ.
-    """
+    """The bootstrap's interval of a ratio by draws of its t (Efron and Tibshirani 1993, section 12.5), nowhere narrower than
+    Student's. The first alone misses too often where a few values lie far off on both sides, as differences of skewed ones do.
+    None where too few cases differ."""
     import numpy as np
     from scipy.special import stdtrit
 

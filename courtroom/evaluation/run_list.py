@@ -264,11 +264,9 @@ LONGEST = 60
 
 
 def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
-    """A row for each run, in the given order.
-
-    Settings that differ have columns of their own, named by their paths as in `--set`. Votes are of the last ballot; the share
-    is that of the largest side among all seats, 0 to 1. Costs are in US dollars, times in seconds.
-    """
+    """A row for each run, in the given order. Settings that differ have columns of their own, named by their paths as in `--set`.
+    Votes are of the last ballot; the share is that of the largest side among all seats, 0 to 1. Costs are in US dollars, times in
+    seconds."""
     if not records:
         return []
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]

@@ -39,10 +39,9 @@ def cohens_g(a: Sequence[bool], b: Sequence[bool]) -> float | None:
 
 
 def cases_needed(a: Sequence[float], b: Sequence[float], alpha: float = ALPHA, power: float = POWER) -> int | None:
-    """Cases at which the permutation test would show a difference of this size with this power; None where there is none.
-
-    By statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never fewer than can show any.
-    """
+    """Cases at which the permutation test would show a difference of this size with this power; None where there is none. By
+    statsmodels' power of the paired t test on Cohen's d, which that of the permutation test comes to; never fewer than can show
+    any."""
     from statsmodels.stats.power import TTestPower
 
     size = cohens_d(a, b)
@@ -114,9 +113,7 @@ class Tested:
 
 def mcnemar(a: Sequence[bool], b: Sequence[bool]) -> Tested:
     """Whether two arms are right equally often (McNemar 1947), by the exact binomial test on the cases where one alone is right.
-
-    The statistic is the smaller of the two counts of such cases.
-    """
+    The statistic is the smaller of the two counts of such cases."""
     from scipy.special import bdtr
 
     _, first, second, _ = crossed(a, b)
@@ -184,12 +181,10 @@ MOST_PERMUTED = 1_000
 
 
 def cochran(arms: Sequence[Sequence[bool]]) -> Tested:
-    """Whether any of several arms is right more often than the others (Cochran 1950); for two arms it is McNemar's test.
-
-    The p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases. Where every case has
-    the same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a sequence of right and wrong for
-    each.
-    """
+    """Whether any of several arms is right more often than the others (Cochran 1950); for two arms it is McNemar's test. The
+    p-value is by permuting each case's values among the arms, as chi-squared says too much of few cases. Where every case has the
+    same value in all arms there is nothing to test: Q is 0 and p is 1. `arms`: two or more; a sequence of right and wrong for
+    each."""
     import numpy as np
     from scipy.stats import permutation_test
     from statsmodels.stats.contingency_tables import cochrans_q
@@ -241,10 +236,8 @@ def wilcoxon(a: Sequence[float], b: Sequence[float]) -> Tested:
 
 
 def holm(ps: Sequence[float]) -> list[float]:
-    """p-values corrected for how many were looked at (Holm 1979), in the order given.
-
-    Worked out here: statsmodels' own collects garbage each time, half a second where much is in memory.
-    """
+    """p-values corrected for how many were looked at (Holm 1979), in the order given. Worked out here: statsmodels' own collects
+    garbage each time, half a second where much is in memory."""
     found, largest = [0.0] * len(ps), 0.0
     for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
         largest = max(largest, min(1.0, (len(ps) - rank) * ps[place]))
@@ -291,14 +284,11 @@ class Series(Strict):
 
 
 def series(same: Iterable[bool]) -> Series:
-    """What the repeats show so far, in their order; those after the test's end are not looked at.
-
-    The sequential probability ratio test of Wald (Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics
-    16, 1945, section 5.2) for a share: after each repeat, the ratio of the likelihoods of `LEAST` and `UNSURE` is compared with
-    (1 - e) / e and e / (1 - e), where e is `ERROR`. Both errors together are at most 2e, and each is at most e / (1 - e). Only
-    ratios at these two probabilities count, so looking after each repeat costs nothing. `same`: whether each repeat had the same
-    outcome.
-    """
+    """What the repeats show so far, in their order; those after the test's end are not looked at. The sequential probability
+    ratio test of Wald (Sequential Tests of Statistical Hypotheses, Annals of Mathematical Statistics 16, 1945, section 5.2) for a
+    share: after each repeat, the ratio of the likelihoods of `LEAST` and `UNSURE` is compared with (1 - e) / e and e / (1 - e),
+    where e is `ERROR`. Both errors together are at most 2e, and each is at most e / (1 - e). Only ratios at these two
+    probabilities count, so looking after each repeat costs nothing. `same`: whether each repeat had the same outcome."""
     hits = 0
     many = 0
     for many, hit in enumerate(same, start=1):
@@ -316,11 +306,9 @@ def state_at(same: int, of: int) -> State:
 
 def bound_of(found: Series) -> float:
     """What a test that has ended shows at 95 %: the least share of same outcomes where it is shown, the greatest where refuted.
-
     The share at which the test ends in this way, so early or earlier, in 5 % of all series (Siegmund 1985, section 3.4). Of 18
     the same in 18 it is Clopper's and Pearson's one-sided bound; later it is less sure than theirs, which knows of no earlier
-    looks. Raises `ValueError`: the test has not ended.
-    """
+    looks. Raises `ValueError`: the test has not ended."""
     from scipy.optimize import brentq
 
     if found.state == "open":
@@ -351,13 +339,8 @@ def _ratio(same: int, of: int) -> float:
 
 def krippendorffs_alpha(units: Sequence[Sequence[str | None]]) -> float | None:
     """Agreement beyond chance among those who chose among names (Krippendorff 2018, chapter 12), by the package `krippendorff`.
-
-    Args:
-        units: for each case what each member chose; None is no choice. Members need not be the same in each.
-
-    Returns:
-        1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same.
-    """
+    1 is perfect, 0 chance; None where fewer than two choices can be compared or all are the same. `units`: for each case what each member chose;
+    None is no choice. Members need not be the same in each."""
     import krippendorff
     import numpy as np
 

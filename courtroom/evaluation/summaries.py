@@ -33,11 +33,8 @@ class Grounding:
 
 
 def grounding(sentence: str, text: str) -> Grounding:
-    """How far at most two sentences of a text cover a sentence's content words, taken greedily.
-
-    Words, not meaning: a sentence in other words counts as less grounded than it is. A sentence without any content
-    word is fully grounded, as it claims nothing.
-    """
+    """How far at most two sentences of a text cover a sentence's content words, taken greedily. Words, not meaning: a sentence in
+    other words counts as less grounded than it is. A sentence without any content word is fully grounded, as it claims nothing."""
     wanted = set(words(sentence))
     if not wanted:
         return Grounding(1.0, ())

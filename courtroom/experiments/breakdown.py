@@ -99,11 +99,9 @@ def breakdown(rows: Sequence[CellRow], arms: Sequence[str], measure: Measure, fe
 
 
 def learning_curve(trained: Sequence[CellRow], arms: Sequence[str], measure: Measure) -> Breakdown:
-    """A measure of the cases that an arm learned from, by how many it had learned from before (VERDICT, section 3.4).
-
-    Each such case is judged before it is learned from, so its judgment rests on what came before it alone. Cases are taken
-    together in blocks of equal size, in the order in which they came.
-    """
+    """A measure of the cases that an arm learned from, by how many it had learned from before (VERDICT, section 3.4). Each such
+    case is judged before it is learned from, so its judgment rests on what came before it alone. Cases are taken together in
+    blocks of equal size, in the order in which they came."""
     found: dict[tuple[str, str], list[CellRow]] = {}
     labels: dict[str, int] = {}
     for arm in arms:

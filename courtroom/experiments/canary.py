@@ -21,7 +21,7 @@ from courtroom.access import acting, acts
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
-from courtroom.engine.replay import replay
+from courtroom.engine.rehearsal import replay
 from courtroom.engine.services import Asked
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
@@ -133,15 +133,13 @@ def ask_again(
     house: Hearings, cells: Sequence[tuple[int, str, str]], calls: int, spent: Spent, budget: Budget,
     at: datetime, series: int, keys: Mapping[str, str],
 ) -> Canary:  # fmt: skip
-    """Ask a sample of recorded calls again, each twice, as far as the budget goes.
+    """Ask a sample of recorded calls again, each twice, as far as the budget goes. Raises `CourtroomError`: no language model was
+    asked.
 
     Args:
         cells: arm, case and run of each that is done.
         spent: what counts in the budget already.
         at: its day and `series` name the samples: after an interruption only what has no answer yet is asked.
-
-    Raises:
-        CourtroomError: no language model was asked.
     """
     first = 1_000 * at.date().toordinal() + 2 * series
     drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))

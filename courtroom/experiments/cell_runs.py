@@ -6,8 +6,8 @@ from functools import partial
 
 from courtroom.cases.case import Case
 from courtroom.datasets import Row
-from courtroom.engine.batcher import Batcher, each
 from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.loop import Batcher, each
 from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Status
 from courtroom.engine.runner import Runner

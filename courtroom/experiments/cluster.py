@@ -201,16 +201,13 @@ OTHER_VERSION = "A worker of the Dask cluster has another version of Courtroom. 
 def drive(experiment: str, owner: str, version: str, cell: str) -> None:
     """Bring a cell to its end; the task of a cell, in a thread of a worker's.
 
-    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed.
+    Whoever drives the experiment reads what it came to from the run's record: what a worker says of it is not believed. Raises
+    `CellPostponed`: this worker can't drive any cell of the experiment; `CourtroomError`: it can't drive this one.
 
     Args:
         owner: who drives the experiment.
         version: theirs of this program.
         cell: a `Cell` as JSON.
-
-    Raises:
-        CellPostponed: this worker can't drive any cell of the experiment.
-        CourtroomError: it can't drive this one.
     """
     if version != __version__:
         raise CellPostponed(OTHER_VERSION)
@@ -295,11 +292,9 @@ class AtWorker(WorkerPlugin):
         self._opens = opens
 
     def setup(self, worker: Worker) -> None:
-        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good.
-
-        It calls `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is
-        collected just then (python/cpython#106883), and the worker's transactions would stay open.
-        """
+        """Get ready for cells, without Dask's profiler: it sees nothing of them, and can stop the process for good. It calls
+        `sys._current_frames` a hundred times a second. In Python before 3.11.9 that can wait for itself, if memory is collected
+        just then (python/cpython#106883), and the worker's transactions would stay open."""
         if profiler := worker.periodic_callbacks.pop("profile", None):
             profiler.stop()
         self._turns, self._lock = TurnsAtWorker(worker), threading.Lock()

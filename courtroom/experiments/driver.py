@@ -14,9 +14,8 @@ from importlib import import_module
 from operator import add
 from typing import TYPE_CHECKING, Any
 
-from courtroom.engine.batcher import Batcher
 from courtroom.engine.lease import FencedWriter
-from courtroom.engine.loop import wait
+from courtroom.engine.loop import Batcher, wait
 from courtroom.engine.runner import BEAT_S, Runner
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError, log_file

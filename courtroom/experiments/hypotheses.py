@@ -78,13 +78,8 @@ def findings(
 
     A hypothesis is held where the difference has its direction, p is below 0.05 by the table's own test after Holm's correction
     over the hypotheses, and the 95 % interval lies beyond the least difference. It is refuted where the same is so for the
-    other direction, or where the interval lies wholly below the least difference.
-
-    Args:
-        hypotheses: those of the experiment as it is now.
-        pairs: of the experiment's table.
-        specification: its hash as it is now.
-        prompts: their hash as they are now.
+    other direction, or where the interval lies wholly below the least difference. `hypotheses`, and the hashes
+    `specification` and `prompts`, are those of the experiment as it is now; `pairs` are of its table.
     """
     by_arms = {(pair.measure.name, frozenset((pair.a, pair.b))): pair for pair in reversed(pairs)}
     found = [(one, by_arms.get((one.measure, frozenset((one.arm, one.than))))) for one in lock.hypotheses]

@@ -87,11 +87,9 @@ def of_record(record: Record) -> Outcome:
 
 
 def of_text(case: Case, answer: str, **took: Any) -> Outcome:
-    """A prediction made elsewhere: a label, a side, a choice, a summary, or JSON as a procedure's details have it.
-
-    What can't be read as an answer is kept as it was given; measures take it for none, except for those that read raw answers.
-    `took`: `cost`, `latency_s` and the like, where they are known.
-    """
+    """A prediction made elsewhere: a label, a side, a choice, a summary, or JSON as a procedure's details have it. What can't be
+    read as an answer is kept as it was given; measures take it for none, except for those that read raw answers. `took`: `cost`,
+    `latency_s` and the like, where they are known."""
     try:
         loaded = json.loads(answer)
     except ValueError:
@@ -148,12 +146,10 @@ class Prediction:
 
 
 def read_predictions(path: Path) -> Iterator[Prediction]:
-    """All lines of a file: JSON lines, a JSON list, CSV or TSV, with a column for the case and one for the answer.
-
-    Of a folder, those of all its files of JSON lines. Where a line has `item`, a place from 0, the case is the row of that place
-    from the file of the same name, as an import names it: `TASK.jsonl` and item 7 are `TASK-7`. Raises `CourtroomError`: a line
-    can't be read; the sentence names it.
-    """
+    """All lines of a file: JSON lines, a JSON list, CSV or TSV, with a column for the case and one for the answer. Of a folder,
+    those of all its files of JSON lines. Where a line has `item`, a place from 0, the case is the row of that place from the file
+    of the same name, as an import names it: `TASK.jsonl` and item 7 are `TASK-7`. Raises `CourtroomError`: a line can't be read;
+    the sentence names it."""
     if path.is_dir():
         files = sorted(path.glob("*.jsonl"))
         if not files:

@@ -29,7 +29,7 @@ from courtroom.experiments.measures import measures_of, wanted
 from courtroom.experiments.outcome import Answers, Outcome, answers_of, digest, of_record
 from courtroom.experiments.spec import Arm, Cases, Experiment
 from courtroom.hearings import Hearings
-from courtroom.knowledge.snapshots import NOTHING
+from courtroom.knowledge.lessons import NOTHING
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.strict import Strict
@@ -387,11 +387,8 @@ class _Taken:
 def estimate(
     experiment: Experiment, kind: str, house: Hearings, progress: Callable[[int, int], None]
 ) -> ExperimentEstimate:
-    """An estimate; nothing is asked of any language model or put on record.
-
-    An arm that learns is rehearsed with the memory as it is now: what it will have learned is not known yet. `progress`: is
-    called with how many cells are rehearsed, and of how many.
-    """
+    """An estimate; nothing is asked of any language model or put on record. An arm that learns is rehearsed with the memory as it
+    is now: what it will have learned is not known yet. `progress`: is called with how many cells are rehearsed, and of how many."""
     setups, parent = check(experiment, kind, house), parent_of(experiment, house)
     training = Training(experiment, setups, house)
     of: dict[Phase, dict[int, Setup]] = {
@@ -432,14 +429,10 @@ def estimate(
     arms = tuple(_arm(experiment.arms[place].name, place, taken) for place in setups)
     prices = [arm.money for arm in arms]
     return ExperimentEstimate(
-        cells=sum(arm.cells for arm in arms),
-        training=sum(arm.training for arm in arms),
+        **{one: sum(getattr(arm, one) for arm in arms) for one in ("cells", "training", "calls", "tokens", "seconds")},
         rehearsed=total,
-        calls=sum(arm.calls for arm in arms),
         shared=round(sum(one.shared * one.more for one in taken.values())),
-        tokens=sum(arm.tokens for arm in arms),
         money=None if None in prices else sum(price for price in prices if price is not None),
-        seconds=sum(arm.seconds for arm in arms),
         arms=arms,
     )
 

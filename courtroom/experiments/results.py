@@ -108,11 +108,9 @@ CHANCE = N_("Chance")
 
 
 def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measure]) -> list[Guess]:
-    """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess.
-
-    The constant guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best that
-    can be had without reading a case. Chance is the accuracy of an even draw among the answers.
-    """
+    """For each group of cases, what guessing reaches there; none where the kind of case has no answer to guess. The constant
+    guess knows the most frequent answer of these very cases, and the middle of their votes: it is the best that can be had
+    without reading a case. Chance is the accuracy of an even draw among the answers."""
     found = []
     for name in dict.fromkeys(group for _, group in groups):
         cases = {row.row: row for (_, of), group in groups.items() if of == name for row in group.rows}

@@ -85,15 +85,13 @@ class Repeats:
     ) -> SequentialTest:
         """Make repeats until the test ends, the budget does, or there are enough. What is on record counts and is not made again.
 
-        As many are made at once as the test needs at the least, so that none is made in vain.
+        As many are made at once as the test needs at the least, so that none is made in vain. Raises `CourtroomError`: the run
+        can't be repeated, or a budget is given and the price of a model is not known.
 
         Args:
             budget: US dollars for all repeats of this run together, earlier ones included.
             most: repeats at most, earlier ones included.
             progress: is called after each repeat or several.
-
-        Raises:
-            CourtroomError: the run can't be repeated, or a budget is given and the price of a model is not known.
         """
         base = self._repeatable(run)
         dearest = self._price(base) if budget is not None else 0.0

@@ -36,11 +36,9 @@ class Experiments:
 
     @needs(Access.RUN)
     def begin(self, experiment: Experiment) -> str:
-        """Put an experiment on record with all its cells, and return its id; the very same is on record once.
-
-        A changed budget, title or list of measures changes the experiment that is on record. Raises `CourtroomError`: it does not
-        fit the dataset, a procedure or the predictions.
-        """
+        """Put an experiment on record with all its cells, and return its id; the very same is on record once. A changed budget,
+        title or list of measures changes the experiment that is on record. Raises `CourtroomError`: it does not fit the dataset,
+        a procedure or the predictions."""
         given = plan.answers(experiment)
         exact, kind = plan.pinned(experiment, self._house)
         learning = Training(exact, plan.check(exact, kind, self._house), self._house).arms

@@ -288,7 +288,8 @@ def adapted(
     values: Mapping[str, Any] | None = None,
     arms: Collection[str] | None = None,
 ) -> Experiment:
-    """The experiment with what is given in place of what its file says; its arms and measures stay.
+    """The experiment with what is given in place of what its file says; its arms and measures stay. Raises `CourtroomError`: a
+    value does not fit.
 
     Args:
         dataset: another dataset to test on, in its newest version. Cases that the file names by their ids are of the file's
@@ -300,9 +301,6 @@ def adapted(
             is left out. Predictions made elsewhere stay.
         values: values of the setup of every procedure by their paths, such as `jury_size`.
         arms: the names of the arms that are wanted; None is all of them.
-
-    Raises:
-        CourtroomError: a value does not fit.
     """
     cases: dict[str, Any] = {"name": dataset, "version": None, "ids": None} if dataset else {}
     cases |= {"split": split or None} if split is not None else {}
@@ -416,11 +414,9 @@ def has_panel(arm: Arm, procedures: Mapping[str, Procedure]) -> bool:
 def with_controls(
     experiment: Experiment, procedures: Mapping[str, Procedure], tokens: Tokens, of: Collection[str] = (ALL,)
 ) -> Experiment:
-    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added again.
-
-    The samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no tie. `tokens`: how
-    many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel.
-    """
+    """The experiment with the matched controls of these arms behind its own arms; what is there already is not added again. The
+    samples are as many as take the tokens of the panel, by a rehearsal; an odd number, so that there is no tie. `tokens`: how
+    many an experiment takes. Raises `CourtroomError`: an arm is not there, or is no panel."""
     panels = {arm.name: arm for arm in experiment.arms if has_panel(arm, procedures)}
     if wrong := [name for name in of if name != ALL and name not in panels]:
         known = ", ".join(panels) or "none"

@@ -90,7 +90,9 @@ class ArmGroup:
     def values(self, measure: Measure, cases: Sequence[str]) -> list[float | None]:
         """Each case's own value, the mean over its repeats; None where the measure leaves it out."""
         if measure.name not in self._values:
-            self._values[measure.name] = {case: _mean_of(measure, several) for case, several in self.by_case.items()}
+            known = {case: _known(measure, several) for case, several in self.by_case.items()}
+            means = {case: sum(values) / len(values) if values else None for case, values in known.items()}
+            self._values[measure.name] = means
         return [self._values[measure.name][case] for case in cases]
 
 
@@ -197,11 +199,6 @@ def table(
                     row.values[measure.name], row.counts[measure.name] = found, len(cases)
         lines += rows_
     return ResultTable(tuple(measures), tuple(arms), names, tuple(lines), {arm: spent(rows, arm) for arm in arms})
-
-
-def _mean_of(measure: Measure, several: Sequence[Scored]) -> float | None:
-    known = _known(measure, several)
-    return sum(known) / len(known) if known else None
 
 
 def spent(rows: Iterable[CellRow], arm: str) -> ArmSpending:

@@ -108,16 +108,9 @@ def draw_frontier(table: ResultTable, group: str, measure: Measure, theme: str =
     points = []
     for number, arm in enumerate(table.arms):
         line, spent = table.line(arm, group), table.spent[arm]
-        if (
-            line is None
-            or measure.name not in line.values
-            or not spent.done
-            or not (spent.calls or spent.cost is not None)
-        ):
-            continue
-        took = (spent.cost or 0.0) if in_money else spent.tokens if in_tokens else spent.calls
-        cost = took / spent.done
-        points.append((cost, line.values[measure.name], arm, number))
+        if line and measure.name in line.values and spent.done and (spent.calls or spent.cost is not None):
+            took = (spent.cost or 0.0) if in_money else spent.tokens if in_tokens else spent.calls
+            points.append((took / spent.done, line.values[measure.name], arm, number))
     most = max((cost for cost, *_ in points), default=0.0) or 1.0
     figure = go.Figure()
     front = frontier([(cost, one.value if measure.better == "higher" else -one.value) for cost, one, _, _ in points])
@@ -186,10 +179,8 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
             + plain(arm)
             + "</extra>",
         )
-    cases = {
-        label: max((one.cases for one in breakdown.points if one.label == label), default=0)
-        for label in breakdown.labels
-    }
+    points = breakdown.points
+    cases = {label: max((one.cases for one in points if one.label == label), default=0) for label in breakdown.labels}
     figure.update_xaxes(
         title_text=plain(breakdown.title),
         tickvals=list(range(len(breakdown.labels))),
@@ -207,8 +198,8 @@ def draw_breakdown(breakdown: Breakdown, theme: str = "light") -> go.Figure:
 
 
 VARIANT = 30
-MOST_SWINGS = 25
 """Pixels of height for a variant."""
+MOST_SWINGS = 25
 LONGEST = 44
 """Characters of a variant's name that fit beside its bar."""
 
@@ -217,16 +208,13 @@ def draw_shares(what_if: WhatIf, choices: Sequence[Choice], theme: str = "light"
     """How often each variant ended as the base did, with 95 % intervals over its seeds."""
     rows = [row for row in what_if.rows if row.done]
     shares = [row.shares[what_if.decided] for row in rows]
+    symbol = next((choice.symbol for choice in choices if choice.name == what_if.decided), "circle")
     figure = go.Figure(
         go.Scatter(
             x=[share.value for share in shares],
             y=_names(rows),
             mode="markers",
-            marker={
-                "size": 11,
-                "color": _colour(what_if.decided, choices, theme),
-                "symbol": _symbol(what_if.decided, choices),
-            },
+            marker={"size": 11, "color": _colour(what_if.decided, choices, theme), "symbol": symbol},
             error_x=error_bars(shares, NEUTRAL[theme], 1.5),
             customdata=[
                 [plain(row.name), row.done, share.low, share.high] for row, share in zip(rows, shares, strict=True)
@@ -328,10 +316,6 @@ def _colour(outcome: str, choices: Sequence[Choice], theme: str) -> str:
     return tone(next((choice.tone for choice in choices if choice.name == outcome), 0), theme)
 
 
-def _symbol(outcome: str, choices: Sequence[Choice]) -> str:
-    return next((choice.symbol for choice in choices if choice.name == outcome), "circle")
-
-
 def draw_yardstick(found: Yardstick, theme: str = "light") -> go.Figure:
     """Share of the verdicts for the side that has to prove its case by its votes in the first ballot, with Wilson's 95 % intervals."""
     figure = go.Figure()
@@ -423,16 +407,15 @@ def _drawn(statistics: Statistics) -> Mapping[str, SplitCounts]:
 
 def _bars(statistics: Statistics, field: str, theme: str) -> go.Figure:
     whole: dict[str, int] = getattr(statistics.counts[ALL], field)
-    names = list(whole)[:MOST_BARS]
+    names, several = list(whole)[:MOST_BARS], len(whole) > MOST_BARS
+    shown = [plain(short(name, 40)) for name in names] + ([_(OTHERS)] if several else [])
     figure = go.Figure()
     for number, (split, counts) in enumerate(_drawn(statistics).items()):
         numbers: dict[str, int] = getattr(counts, field)
         rest = sum(count for name, count in numbers.items() if name not in names)
-        values = [numbers.get(name, 0) for name in names] + ([rest] if len(whole) > MOST_BARS else [])
-        shown = [plain(short(name, 40)) for name in names] + ([_(OTHERS)] if len(whole) > MOST_BARS else [])
         figure.add_bar(
             y=shown,
-            x=values,
+            x=[numbers.get(name, 0) for name in names] + ([rest] if several else []),
             name=plain(split),
             orientation="h",
             marker={"color": _of_split(split, number, theme)},

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -130,17 +131,14 @@ class Painter:
         self._text(self.scene.title, (left, top), 28, self._ink, weight=700, width=middle - left - 16)
         self._text(f"{self.scene.procedure} · {now.stage}", (left, top + 38), 20, self._soft, width=middle - left - 16)
         if counts:
-            self._tally(
-                now, counts, (middle, top, right, top + 66) if self.shape == "wide" else (left, top + 74, right, bottom)
-            )
+            wide = self.shape == "wide"
+            self._tally(now, counts, (middle, top, right, top + 66) if wide else (left, top + 74, right, bottom))
 
     def _counts(self, now: Standing) -> dict[str, int]:
         if not now.votes:
             return {}
-        counts = {side.name: 0 for side in self.scene.sides}
-        for vote in now.votes.values():
-            if vote.choice in counts:
-                counts[vote.choice] += 1
+        given = Counter(vote.choice for vote in now.votes.values())
+        counts = {side.name: given[side.name] for side in self.scene.sides}
         if len(counts) > 2:
             counts = dict(sorted(counts.items(), key=lambda one: -one[1])[:4])
         return counts
@@ -201,14 +199,9 @@ class Painter:
         rows = sorted({seat.place[1] for seat in self._seats if seat.place})
         high = (bottom - top) / max(1, len(rows))
         inner: Box = (left + 30, 0, right - 30, 0)
-        return {
-            seat.id: (
-                _placed(seat, inner)[0],
-                top + high * rows.index(seat.place[1]) + radius + max(18.0, high * 0.2 - 20),
-            )
-            for seat in self._seats
-            if seat.place
-        }
+        first = top + radius + max(18.0, high * 0.2 - 20)
+        placed = [(seat.id, _placed(seat, inner)[0], seat.place[1]) for seat in self._seats if seat.place]
+        return {name: (x, first + high * rows.index(row)) for name, x, row in placed}
 
     def _seat(
         self, now: Standing, seat: RoomSeat, at: tuple[float, float], radius: float, speaks: bool, many: bool
@@ -223,14 +216,8 @@ class Painter:
         self._mark(side, at, radius, quiet=vote is None and seat.id not in now.said)
         if many and not speaks:
             return
-        self._text(
-            initials(seat.name),
-            (x, y + (5 if side and side.symbol == "triangle-up" else 0)),
-            radius * 0.62,
-            self._ink,
-            weight=650,
-            anchor="mm",
-        )
+        middle = (x, y + (5 if side and side.symbol == "triangle-up" else 0))
+        self._text(initials(seat.name), middle, radius * 0.62, self._ink, weight=650, anchor="mm")
         latest = list(now.ballots)[-1:] == [vote.ballot] if vote else False
         if vote and latest and vote.before not in (None, vote.choice):
             badge: Box = (x + radius - 8, y - radius - 6, x + radius + 14, y - radius + 16)
@@ -460,16 +447,12 @@ def _between(colour: str, ground: str, share: float) -> str:
     return "#" + "".join(f"{round(x * share + y * (1 - share)):02x}" for x, y in zip(a[:3], b[:3], strict=True))
 
 
-def _star() -> tuple[tuple[float, float], ...]:
-    turns = [math.pi * n / 5 for n in range(10)]
-    return tuple((math.sin(turn) * r, -math.cos(turn) * r) for turn, r in zip(turns, [1.05, 0.45] * 5, strict=True))
-
-
+TURNS = [math.pi * n / 5 for n in range(10)]
 SYMBOLS: dict[str, Sequence[tuple[float, float]]] = {
     "square": ((-0.86, -0.86), (0.86, -0.86), (0.86, 0.86), (-0.86, 0.86)),
     "diamond": ((0, -1.05), (1.05, 0), (0, 1.05), (-1.05, 0)),
     "triangle-up": ((0, -1), (1.05, 0.9), (-1.05, 0.9)),
-    "star": _star(),
+    "star": tuple((math.sin(t) * r, -math.cos(t) * r) for t, r in zip(TURNS, [1.05, 0.45] * 5, strict=True)),
     "cross": (
         (-0.34, -1), (0.34, -1), (0.34, -0.34), (1, -0.34), (1, 0.34), (0.34, 0.34),
         (0.34, 1), (-0.34, 1), (-0.34, 0.34), (-1, 0.34), (-1, -0.34), (-0.34, -0.34),

@@ -55,10 +55,8 @@ def storyboard(scene: RoomScene, seconds: float = 45.0) -> tuple[Shot, ...]:
     """All moments that a film can show, in order; those that are kept take about the time that is asked for. `scene`: of a run, as
     its reader reads it. `seconds`: how long the film should be, from `SHORTEST` to `LONGEST`."""
     shots = _shots(scene)
-    left = min(max(seconds, SHORTEST), LONGEST) - sum(
-        shot.seconds for shot in shots if shot.kind in ("title", "verdict")
-    )
     chosen = {number for number, shot in enumerate(shots) if shot.kind in ("title", "verdict")}
+    left = min(max(seconds, SHORTEST), LONGEST) - sum(shots[number].seconds for number in sorted(chosen))
     shown: Counter[str] = Counter()
     waiting = set(range(len(shots))) - chosen
 

@@ -28,12 +28,9 @@ def retrieved(record: Record) -> Shown:
         ordered = {"dense": "by meaning", "bm25": "by words", "hybrid": "by both, fused"}[retrieval.query.mode]
         cards = tuple(CARDS[collection](hit, language) for hit in retrieval.hits if collection in CARDS)
         label = title if title not in shown else f"{title} · {retrieval.path}"
-        shown[label] = [
-            Table(
-                RANKS, rows, title=f"{titled}, ordered {ordered}", shares=("Similarity",), empty="Nothing was found."
-            ),
-            *([Cards(cards)] if cards else []),
-        ]
+        titled = f"{titled}, ordered {ordered}"
+        table = Table(RANKS, rows, title=titled, shares=("Similarity",), empty="Nothing was found.")
+        shown[label] = [table, *([Cards(cards)] if cards else [])]
     return shown or {"": [Text("Nothing has been looked up in this run.")]}
 
 
@@ -49,11 +46,7 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
     rows: list[tuple[str, Callable[[Decided], str], Callable[[Decided], object]]] = [
         ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
         ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
-        (
-            "Term",
-            lambda j: "" if j.term_of_imprisonment is None else str(j.term_of_imprisonment),
-            lambda j: j.term_of_imprisonment,
-        ),
+        ("Term", lambda j: str(j.term_of_imprisonment or ""), lambda j: j.term_of_imprisonment),
     ]
     table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
     titles = ["", *columns]

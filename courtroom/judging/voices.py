@@ -270,36 +270,31 @@ class Voice:
         match = c.text[found.end() :] if found else c.text
         pieces = [piece for piece in self.case.evidence if found and piece.id == found[1]] or list(self.case.evidence)
         spoken = [(self._side(piece.side), piece.text) for piece in pieces]
-        shown = [
-            (
-                f"{self._side(p.side)}{'提供的媒体说明' if self.chinese else '’s ' + m.kind + ', by its description,'}",
-                m.description,
-            )
-            for p in pieces
-            for m in p.media
-        ]
+        shown = []
+        for piece in pieces:
+            for medium in piece.media:
+                told = "提供的媒体说明" if self.chinese else f"’s {medium.kind}, by its description,"
+                shown.append((f"{self._side(piece.side)}{told}", medium.description))
         before = [(self._side(line.speaker), line.text) for line in self.case.chat]
         before.append((self._side("seller"), self.case.transaction.description))
         places = [*spoken, *shown, *before] if found else [*before, *spoken, *shown]
         who, text = next((one for one in places if match in one[1]), (self._side(self.side), match))
         meanings = (MEANS_ZH if self.chinese else MEANS)[c.kind]
-        return Point(
-            self.quoted(_clause(text, match, self._longest, bool(self.seat % 2))),
-            who,
-            meanings[(self.seat + self.round) % 3],
-        )
+        quote = self.quoted(_clause(text, match, self._longest, bool(self.seat % 2)))
+        return Point(quote, who, meanings[(self.seat + self.round) % 3])
 
     def quoted(self, text: str) -> str:
         """Words of others, shortened, in quotation marks."""
         text = text.strip(' ,，。.“”"')
-        cut = text if len(text) <= self._longest else _shortened(text, self._longest)
-        return "“" + re.sub('[“”"]', "'", cut) + "”"
+        if len(text) > self._longest and len(text := text.strip()) > self._longest:  # it is cut between words
+            cut = text[: self._longest - 1]
+            text = (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(" ,，") + "…"
+        return "“" + re.sub('[“”"]', "'", text) + "”"
 
     @property
     def product(self) -> str:
         """What was sold, in its first words."""
-        text = re.split("[,，:：]", self.case.transaction.product)[0]
-        return self.quoted(text)
+        return self.quoted(re.split("[,，:：]", self.case.transaction.product)[0])
 
     @property
     def _longest(self) -> int:
@@ -414,12 +409,3 @@ def _clause(text: str, match: str, longest: int, wide: bool) -> str:
         if end - begin <= longest:
             return text[begin:end]
     return text[begin if after - begin <= longest else start : end]
-
-
-def _shortened(text: str, longest: int) -> str:
-    """The beginning of a text, cut between words."""
-    cut = text.strip()
-    if len(cut) <= longest:
-        return cut
-    cut = cut[: longest - 1]
-    return (cut.rsplit(" ", 1)[0] if " " in cut else cut).rstrip(" ,，") + "…"

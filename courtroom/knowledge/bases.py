@@ -88,11 +88,6 @@ def charge_text(charge: Charge) -> tuple[str, ...]:
     return _each((charge.name, charge.text, charge.cues))
 
 
-def case_text(case: CriminalCase) -> str:
-    """What of a referred precedent is searched: its facts alone, as they are all that a new case has."""
-    return case.facts
-
-
 def _each(parts: tuple[Both, ...], more: str = "") -> tuple[str, ...]:
     texts = (" ".join(part.zh for part in parts), " ".join(part.en for part in parts))
     lines = [text.strip() for text in texts if text.strip()]
@@ -153,10 +148,6 @@ class PrecedentBase:
             problems.append("The file holds no precedents. Choose one with a JSON object on each line.")
         self.add(taken)
         return ImportReport(tuple(precedent.id for precedent in taken), tuple(problems))
-
-
-def searched_text(precedent: Precedent) -> str:
-    return precedent.dispute
 
 
 def bundled_precedents() -> list[Precedent]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from courtroom.models.errors import ModelError
 from courtroom.models.local import models_folder
@@ -228,15 +228,14 @@ class Encoder:
     of: str
 
 
+SBERT: Final = "sentence_transformers"
 LOCAL: Mapping[str, Encoder] = {
-    "local/longformer": Encoder(
-        "sentence_transformers", "allenai/longformer-base-4096", "CyberJurors' encoder; reads 4,096 tokens"
-    ),
+    "local/longformer": Encoder(SBERT, "allenai/longformer-base-4096", "CyberJurors' encoder; reads 4,096 tokens"),
     "local/qwen3-embedding-8b": Encoder(
-        "sentence_transformers", "Qwen/Qwen3-Embedding-8B", "VERDICT's encoder; needs a GPU; reads 32,768 tokens"
+        SBERT, "Qwen/Qwen3-Embedding-8B", "VERDICT's encoder; needs a GPU; reads 32,768 tokens"
     ),
     "local/qwen3-embedding-0.6b": Encoder(
-        "sentence_transformers", "Qwen/Qwen3-Embedding-0.6B", "the small one of VERDICT's family; reads 32,768 tokens"
+        SBERT, "Qwen/Qwen3-Embedding-0.6B", "the small one of VERDICT's family; reads 32,768 tokens"
     ),
     "local/en-core-web-sm": Encoder("spacy", "en_core_web_sm", "Courtroom-LLM's encoder; English; reads whole texts"),
     "local/wordllama": Encoder(

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Vectors
-from courtroom.knowledge.snapshots import States
+from courtroom.knowledge.lessons import States
 from courtroom.law import Decided, Judgment, same_matter, term_class
 from courtroom.strict import Strict
 

@@ -23,9 +23,8 @@ from courtroom.knowledge.bases import BUNDLED, IN_BASES, BaseName, PrecedentBase
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
 from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.indexed_records import ALL, Filter
-from courtroom.knowledge.lessons import Lesson, Lessons, Put, Remove
+from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
-from courtroom.knowledge.snapshots import Frozen, Snapshots, States
 from courtroom.law import Charge, Statute
 from courtroom.settings import Settings
 from courtroom.store.database import Database
@@ -262,9 +261,8 @@ class Knowledge:
         """What is found; where a record has the text itself and must not, it is left out and the next one comes up."""
         collection, left_out = self._there(query.collection, query.base), query.exclude
         while True:
-            found = await collection.search(
-                query.text, query.k, query.mode, left_out, query.under, query.weights, query.only
-            )
+            how = (query.mode, left_out, query.under, query.weights, query.only)
+            found = await collection.search(query.text, query.k, *how)
             same = tuple(one.record.id for one in found if _says(collection, one.record, query.text))
             if query.itself or not same:
                 return found
@@ -279,19 +277,17 @@ class Knowledge:
 
     async def _rank(self, query: Rank) -> tuple[Hit, ...]:
         vectors = await self.embedding.embed([query.text, *query.candidates])
-        similarities = vectors[1:] @ vectors[0]
-        best = sorted(range(len(query.candidates)), key=lambda i: (-similarities[i], i))[: query.k]
-        return tuple(
-            Hit(id=str(i), similarity=round(float(similarities[i]), 6), record={"text": query.candidates[i]})
-            for i in best
-        )
+        near = vectors[1:] @ vectors[0]
+        best = sorted(range(len(query.candidates)), key=lambda i: (-near[i], i))[: query.k]
+        texts = ((i, {"text": query.candidates[i]}) for i in best)
+        return tuple(Hit(id=str(i), similarity=round(float(near[i]), 6), record=text) for i, text in texts)
 
 
 _KINDS: dict[Name, tuple[type[Any], Callable[[Any], str | tuple[str, ...]], Callable[[], list[Any]] | None]] = {
-    "precedents": (Precedent, bases.searched_text, bases.bundled_precedents),
+    "precedents": (Precedent, lambda precedent: precedent.dispute, bases.bundled_precedents),
     "statutes": (Statute, bases.statute_text, bases.bundled_statutes),
     "charges": (Charge, bases.charge_text, bases.bundled_charges),
-    "cases": (CriminalCase, bases.case_text, bases.bundled_cases),
+    "cases": (CriminalCase, lambda case: case.facts, bases.bundled_cases),  # they are all that a new case has
     "standards": (Standard, lambda standard: standard.text, None),
     "directives": (Directive, lambda directive: directive.text, None),
     "buffer": (Standard, lambda standard: standard.text, None),

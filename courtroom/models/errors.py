@@ -1,20 +1,4 @@
-"""What can go wrong when a model is asked.
-
-CourtroomError
-├── NotAllowed       a model that may not be asked in this way, whoever wants it; it stops a run (courtroom.models.spec)
-└── ModelError       no answer could be had
-    ├── Unreachable  no connection: refused, no such name, no trust between the two
-    ├── TimedOut     no answer in time
-    ├── RateLimited  the provider takes no more calls for now
-    ├── ServerFailed the server says that it failed
-    ├── BrokenOff    the reply ended before its end
-    ├── Garbled      what came is no reply of a model
-    ├── Runaway      the reply went on far beyond the longest answer, and was cut
-    ├── ModelRefused asking again can't help: a bad key, an unknown model, a request that the provider refuses
-    │   └── Filtered the provider's filter took offence at what was asked
-    ├── CannotSee    the model refuses pictures; asking without them can help
-    └── NotInTime    a person in a seat did not answer in time
-"""
+"""What can go wrong when a model is asked. Beside these a model that may not be asked raises `spec.NotAllowed`, which stops a run."""
 
 from __future__ import annotations
 
@@ -34,7 +18,7 @@ class ModelError(CourtroomError):
 
 
 class Unreachable(ModelError):
-    """No connection."""
+    """No connection: refused, no such name, no trust between the two."""
 
 
 class TimedOut(ModelError):
@@ -62,7 +46,7 @@ class Runaway(ModelError):
 
 
 class ModelRefused(ModelError):
-    """The provider refuses, and would again."""
+    """Asking again can't help: a bad key, an unknown model, a request that the provider refuses."""
 
 
 class Filtered(ModelRefused):
@@ -70,7 +54,7 @@ class Filtered(ModelRefused):
 
 
 class CannotSee(ModelError):
-    """The model refuses pictures."""
+    """The model refuses pictures; asking without them can help."""
 
 
 class NotInTime(ModelError):

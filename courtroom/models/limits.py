@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from courtroom.models import local
-from courtroom.models.prices import estimate_prompt
+from courtroom.models.card import estimate_prompt
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import LOCAL, ModelSpec
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import CONTEXT, Findings
-from courtroom.models.card import card
+from courtroom.models.card import card, estimate_prompt
 from courtroom.models.errors import ModelRefused
-from courtroom.models.prices import estimate_prompt
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 

@@ -1,11 +1,4 @@
-"""Reading an answer: strict JSON first, then mended JSON, then not at all.
-
-InvalidAnswer       what came is no answer to what was asked: ask again, and say what is wrong with it
-├── Empty        there is nothing in it
-├── CutOff       it was cut at the longest answer: ask again with more room
-├── Refused      the model will not answer
-└── Withheld     the provider's filter took the answer out
-"""
+"""Reading an answer: strict JSON first, then mended JSON, then not at all."""
 
 import json
 import logging
@@ -54,7 +47,7 @@ class Empty(InvalidAnswer):
 
 
 class CutOff(InvalidAnswer):
-    """The answer was cut at its longest."""
+    """The answer was cut at its longest: ask again with more room."""
 
 
 class Refused(InvalidAnswer):

@@ -98,9 +98,7 @@ def _grown(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> Iterato
         places.append(max(draw.random(), sys.float_info.min))
         if spec.kind == "scale-free":  # how much somebody is followed is a trait of the person (Caldarelli et al. 2002)
             weights = {(k, j): 1.0 / places[j] for k, j in _pairs(seat)}
-        elif (
-            spec.kind == "small-world"
-        ):  # one comes onto a circle beside others (Ozik, Hunt and Ott 2004); few far ties
+        elif spec.kind == "small-world":  # one comes onto a circle beside others (Ozik, Hunt and Ott 2004)
             apart = [abs(place - places[seat]) for place in places[:seat]]
             order = sorted(range(seat), key=lambda other: min(apart[other], 1 - apart[other]))
             beside = set(order[: 2 * max(1, (seat + 1) // 8)])

@@ -211,14 +211,12 @@ def _from_csv(name: str, text: str) -> Iterator[Mapping[str, Any]]:
                     f"{name}, line {lines.line_num}: there are more cells than columns. Put texts with “{mark}” in quotes."
                 )
             row: dict[str, Any] = dict(zip(names, map(files.cell_text, cells), strict=False))
-            yield {field: _list(value) if field in LISTS else value for field, value in row.items() if value.strip()}
+            for field in LISTS:
+                parts = row.get(field, "").split(";" if ";" in row.get(field, "") else ",")
+                row[field] = [part.strip() for part in parts if part.strip()]
+            yield {field: value for field, value in row.items() if isinstance(value, list) or value.strip()}
     except csv.Error as error:
         raise CourtroomError(f"{name}, line {lines.line_num} is not valid CSV: {error}.") from error
-
-
-def _list(text: str) -> list[str]:
-    mark = ";" if ";" in text else ","
-    return [part.strip() for part in text.split(mark) if part.strip()]
 
 
 def _from_yaml(name: str, text: str) -> list[Any]:

@@ -1,7 +1,18 @@
-"""The published systems, and those that other packages add. Adding one here means adding its folder and its line."""
+"""The published systems, and those of other packages: each names its `Procedure` as an entry point of the group `courtroom.procedures`. Adding a published one means adding its folder and its line."""
 
+import logging
+import sys
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from courtroom.engine.errors import place_and_error
 from courtroom.engine.procedure import Procedure
-from courtroom.engine.registration import register
+from courtroom.engine.registration import RegistrationError, register
+from courtroom.errors import CourtroomError
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.debate.procedure import DEBATE
@@ -10,28 +21,114 @@ from courtroom.procedures.distillation.procedure import DISTILLATION
 from courtroom.procedures.juris.procedure import JURIS
 from courtroom.procedures.jurisagents.procedure import JURISAGENTS
 from courtroom.procedures.mock_jury.procedure import MOCK_JURY
-from courtroom.procedures.outside import Procedures, find
 from courtroom.procedures.verdict.alignment import ALIGNMENT
 from courtroom.procedures.verdict.procedure import VERDICT
 
-OUTSIDE = find(
-    register(
-        (
-            CYBERJURORS,
-            DISTILLATION,
-            JURISAGENTS,
-            VERDICT,
-            ALIGNMENT,
-            JURIS,
-            COURTROOM_LLM,
-            DEBATE,
-            DISCUSSION,
-            MOCK_JURY,
+GROUP = "courtroom.procedures"
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """All procedures, and where those of other packages come from.
+
+    `origins` gives the package of a procedure by the procedure's name; `broken` a sentence for each that can't be used.
+    """
+
+    procedures: dict[str, Procedure]
+    origins: Mapping[str, str] = field(default_factory=dict)
+    broken: Mapping[str, str] = field(default_factory=dict)
+
+
+class Procedures(dict[str, Procedure]):
+    """Procedures by name. Who asks for one that is not there is told why. `broken`: a sentence for each that can't be used."""
+
+    def __init__(self, procedures: Mapping[str, Procedure], broken: Mapping[str, str]) -> None:
+        super().__init__(procedures)
+        self._broken = broken
+
+    def __missing__(self, name: str) -> Procedure:
+        """Raise a CourtroomError with the author's mistake, or with the names that are known."""
+        unknown = f"There is no procedure “{name}”. Known: {', '.join(self)}."
+        raise CourtroomError(self._broken.get(name) or " ".join((unknown, *self._broken.values())))
+
+
+def find(known: Mapping[str, Procedure]) -> Outside:
+    """The known procedures and those of installed packages. One that can't be used leaves the others alone."""
+    procedures, origins, broken = dict(known), {}, {}
+    for point in sorted(entry_points(group=GROUP), key=lambda point: point.name):
+        origin = f"{point.dist.name} {point.dist.version}" if point.dist else point.value
+        try:
+            procedure = _loaded(point)
+            procedures = register((procedure,), procedures)
+            origins[procedure.name] = origin
+        except Exception as error:  # noqa: BLE001  a stranger's package can fail in any way; the log has the rest
+            log.exception("the procedure “%s” of %s can't be used", point.name, origin)
+            broken[point.name] = f"The procedure “{point.name}” of {origin} can't be used: {_why(error, point)}"
+    return Outside(procedures, origins, broken)
+
+
+def _loaded(point: EntryPoint) -> Procedure:
+    procedure = point.load()
+    if not isinstance(procedure, Procedure):
+        raise CourtroomError(f"{point.value} is no Procedure. Mend the entry point in its pyproject.toml.")
+    return procedure
+
+
+def in_folder(folder: Path) -> list[Procedure]:
+    """The procedures of a package that need not be installed, by the entry points in its pyproject.toml. Raises `CourtroomError`:
+    the folder has none, or one can't be loaded."""
+    try:
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8")).get("project", {})
+    except (OSError, ValueError) as error:
+        raise CourtroomError(
+            f"{folder / 'pyproject.toml'} can't be read: {error}. Name the folder that holds it."
+        ) from error
+    points = project.get("entry-points", {}).get(GROUP, {})
+    if not points:
+        raise CourtroomError(
+            f'{folder / "pyproject.toml"} names no procedure. Add it under [project.entry-points."{GROUP}"].'
         )
-    )
+    sys.path.insert(0, str(folder.resolve()))
+    found = []
+    for point in (EntryPoint(name, value, GROUP) for name, value in points.items()):
+        try:
+            found.append(_loaded(point))
+        except Exception as error:
+            raise CourtroomError(_why(error, point)) from error
+        module = Path(str(sys.modules[point.module].__file__))
+        if folder.resolve() not in module.resolve().parents:
+            raise CourtroomError(
+                f"{point.module} is installed from {module}. Remove it, or install with `pip install -e {folder}`."
+            )
+    return found
+
+
+def _why(error: Exception, point: EntryPoint) -> str:
+    """An author's error in one sentence: the first mistake, else what was raised and where."""
+    if isinstance(error, RegistrationError):
+        first, *more = str(error).splitlines()
+        return first + (f" ({len(more)} more in the log)" if more else "")
+    if isinstance(error, CourtroomError):
+        return str(error)
+    package = find_spec(point.module.partition(".")[0])
+    folder = Path(package.origin).parent if package and package.origin else Path()
+    return f"{place_and_error(error, folder)}. Mend it there, or remove the package."
+
+
+PUBLISHED = (
+    CYBERJURORS,
+    DISTILLATION,
+    JURISAGENTS,
+    VERDICT,
+    ALIGNMENT,
+    JURIS,
+    COURTROOM_LLM,
+    DEBATE,
+    DISCUSSION,
+    MOCK_JURY,
 )
+OUTSIDE = find(register(PUBLISHED))
 """What installed packages add, and why some of it can't be used."""
 PROCEDURES: dict[str, Procedure] = OUTSIDE.procedures
 """All that can be chosen, by name."""
-
-__all__ = ["OUTSIDE", "PROCEDURES", "Procedures"]

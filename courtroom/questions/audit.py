@@ -12,14 +12,12 @@ from typing import Any, Literal
 
 from courtroom.access import Access, acting, acts, needs
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called, Voted
-from courtroom.engine.exchange import Exchange
+from courtroom.engine.exchange import AskedBeside, Exchange
 from courtroom.engine.ledger import Ledger
 from courtroom.engine.procedure import Peers, Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.rehearsal import Estimate, Load
-from courtroom.engine.replay import Recorded, replay
+from courtroom.engine.rehearsal import Estimate, Load, Recorded, replay
 from courtroom.engine.runner import Runner
 from courtroom.engine.services import Asked, Services
 from courtroom.engine.setup import Budget
@@ -27,7 +25,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.prices import estimate_prompt
+from courtroom.models.card import estimate_prompt
 from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, budget, cost, failures
@@ -87,9 +85,7 @@ def name(counts: Mapping[Condition, ConditionCounts], *, changed: bool) -> Name:
     5. *both*: neither votes nor reasons alone reproduce it; the same inputs do.
 
     A member that voted once has not changed: where it gives this verdict without its peers too, that is its *own view*.
-
-    Args:
-        changed: whether the member had another vote before.
+    `changed`: whether it had another vote before.
     """
     if any(one not in counts or not (counts[one].again + counts[one].other) for one in CONDITIONS):
         return "not clear"
@@ -252,10 +248,9 @@ class Audits:
         return results(self._procedures[record.run.procedure], record, self._asides.samples(record.run.id))
 
     def plan(self, record: Record, calls: Collection[str], seeds: int = SEEDS) -> AuditPlan:
-        """What audits of the calls at these paths will ask, and about what that takes; nothing is asked. Works a lot: not for the engine's loop.
-
-        Samples that an earlier audit has are not asked again. Each of the four questions is asked `seeds` times, 1 to 20.
-        """
+        """What audits of the calls at these paths will ask, and about what that takes; nothing is asked. Works a lot: not for the
+        engine's loop. Samples that an earlier audit has are not asked again. Each of the four questions is asked `seeds` times, 1
+        to 20."""
         if not 1 <= seeds <= MOST_SEEDS:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."

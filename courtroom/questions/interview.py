@@ -13,8 +13,8 @@ from pydantic import Field
 
 from courtroom.access import Access, needs, signed
 from courtroom.engine.answers import AnswerStore
-from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
+from courtroom.engine.exchange import AskedBeside
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.runner import Runner
@@ -113,11 +113,9 @@ class Interviews:
     def ask(
         self, record: Record, after: Called, question: str, who: str = "", keys: Mapping[str, str] | None = None
     ) -> Future[AskedBeside]:
-        """Ask the member of a call what it thinks, as it stood after that call. The run goes on, or waits, as it did.
-
-        The answer is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one answer:
-        asked again, it comes from the record. `after`: a call that a model has answered, see `last_call`.
-        """
+        """Ask the member of a call what it thinks, as it stood after that call. The run goes on, or waits, as it did. The answer
+        is on disk as soon as it is there, see `AsideStore.interviews`. One question after one call has one answer: asked again,
+        it comes from the record. `after`: a call that a model has answered, see `last_call`."""
         self._asides.changing(record.run.id, "interview")
         asked = self._asked(record, after, question.strip())
         failed = failures(one for _, one in self._asides.of(record.run.id))

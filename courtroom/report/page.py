@@ -4,7 +4,7 @@ import base64
 import json
 import math
 import secrets
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -148,17 +148,16 @@ def as_html(
 
 def audience_table(record: Record, beside: KeptBeside) -> list[tuple[str, dict[str, int], dict[str, int]]]:
     """Each poll of the audience: its name, the audience's votes by choice, and the members'."""
-    counts: dict[str, Counter[str]] = {}
+    counts = defaultdict[str, Counter[str]](Counter)
     for vote in beside.audience.votes if beside.audience else ():
-        counts.setdefault(vote.poll, Counter())[vote.choice] += 1
-    polls = [BEFORE, *record.tallies]
+        counts[vote.poll][vote.choice] += 1
     return [
         (
             record.ballot_name(poll) if poll in record.tallies else "Before the first vote",
             dict(counts[poll]),
             record.tallies[poll].counts if poll in record.tallies else {},
         )
-        for poll in polls
+        for poll in (BEFORE, *record.tallies)
         if poll in counts
     ]
 
@@ -197,16 +196,12 @@ def _exchange(call: Called, answers: AnswerStore, parts: dict[str, str]) -> Iter
         if entry is None:
             continue
         request, reply = entry
-        messages = []
-        for role, contents in request["messages"]:
-            shown = []
-            for part in contents:
-                if isinstance(part, str):
-                    parts.setdefault(part, answers.text(part))
-                    shown.append(("text", part))
-                else:
-                    shown.append(("medium", part["id"]))
-            messages.append((role, shown))
+        for part in (part for _role, contents in request["messages"] for part in contents if isinstance(part, str)):
+            parts.setdefault(part, answers.text(part))
+        messages = [
+            (role, [("text", part) if isinstance(part, str) else ("medium", part["id"]) for part in contents])
+            for role, contents in request["messages"]
+        ]
         yield {"messages": messages, "reply": reply}
 
 

@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -15,9 +15,9 @@ from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
 from courtroom.engine.answers import AnswerStore, unpack
+from courtroom.engine.budget import Payment
 from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Tallied, Verdict, Voted
 from courtroom.engine.interventions import Intervention, Overrule
-from courtroom.engine.payments import Payment
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
@@ -209,7 +209,7 @@ def _document(data: bytes) -> dict[str, Any]:
             f"This file has more than {MOST_VALUES:,} values, which no run has. Ask for the file anew."
         )
     try:
-        document = json.loads(data.decode("utf-8"), parse_constant=_no_number)
+        document = json.loads(data.decode("utf-8"), parse_constant=int)  # no number is NaN or infinite
     except (ValueError, RecursionError) as error:
         raise _no_run() from error
     if not isinstance(document, dict) or not str(document.get("format", "")).startswith("courtroom-run-"):
@@ -291,10 +291,6 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
             raise _no_run()
     if not all(0 <= mark.at <= LAST for mark in file.marks):
         raise _no_run()
-    _prompts_are_whole(file)
-
-
-def _prompts_are_whole(file: RunFile) -> None:
     if not isinstance(file.parts, dict) or not all(isinstance(text, str) for text in file.parts.values()):
         raise _no_run()
     if any(digest_text(text) != digest for digest, text in file.parts.items()):
@@ -310,13 +306,9 @@ def _depth(value: Any) -> int:
     deepest, level = 0, [value]
     while level and deepest <= DEEPEST:
         deepest += 1
-        level = [inner for one in level for inner in _within(one)]
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict) else one)]
+        level = [inner for inner in level if isinstance(inner, dict | list)]
     return deepest
-
-
-def _within(value: Any) -> Iterator[Any]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return (one for one in inner if isinstance(one, dict | list))
 
 
 def _time(row: Mapping[str, Any]) -> float:
@@ -328,10 +320,6 @@ def _time(row: Mapping[str, Any]) -> float:
 
 def _rest(row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name != "at"}
-
-
-def _no_number(name: str) -> float:
-    raise ValueError(f"{name} is no number")
 
 
 def _no_run() -> CourtroomError:
@@ -368,25 +356,23 @@ class RunFiles:
             raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
         if self._store.families.leads_to(file.run.parent, file.run.id):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
+        run = file.run.id
         try:
             with self._store.together():
-                self._put(file)
-                self._try(file.run.id, procedures[file.run.procedure])
+                self._store.take_in(file.row(), file.case, file.setup, file.events, file.overtaken)
+                self._store.interventions.put(run, file.interventions)
+                self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
+                answers = {key: (one.request, one.reply) for key, one in file.answers.items()}
+                self._answers.take_in(run, answers, file.parts)
+                self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
+                self._read(run, procedures[file.run.procedure])
         except REFUSALS as error:
             raise CourtroomError(
                 "This file says the same thing twice in different words. Ask for the file anew."
             ) from error
-        return file.run.id
+        return run
 
-    def _put(self, file: RunFile) -> None:
-        run = file.run.id
-        self._store.take_in(file.row(), file.case, file.setup, file.events, file.overtaken)
-        self._store.interventions.put(run, file.interventions)
-        self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
-        self._answers.take_in(run, {key: (one.request, one.reply) for key, one in file.answers.items()}, file.parts)
-        self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
-
-    def _try(self, run: str, procedure: Procedure) -> None:
+    def _read(self, run: str, procedure: Procedure) -> None:
         """Read it once as pages do, before anybody has to: what falls over it is reported now, and it is not kept."""
         try:
             as_html(self._record(run), procedure, self._answers, self._media, self._beside.of(run))

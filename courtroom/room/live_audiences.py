@@ -180,28 +180,17 @@ class LiveAudiences:
         arguments = kept.snapshot.arguments if kept.snapshot else ()
         if clock - kept.arguments_at >= ARGUMENTS_S:
             kept.arguments_at, arguments = clock, self.audiences.arguments(run)
+        votes = ((path, counts.get(path, {}), record.tallies[path]) for path in shown)
         polls = (
             Poll(BEFORE, "Before the first vote", counts.get(BEFORE, {}), {}),
-            *(
-                Poll(
-                    path,
-                    record.ballot_name(path),
-                    counts.get(path, {}),
-                    record.tallies[path].counts,
-                    record.tallies[path].abstained,
-                )
-                for path in shown
-            ),
+            *(Poll(path, record.ballot_name(path), own, of.counts, of.abstained) for path, own, of in votes),
         )
-        said = _up_to(kept.moments, shown[-1]) if shown else ()
+        moments = enumerate(kept.moments, start=1)
+        ends = [n for n, one in moments if shown and one.kind == "tally" and one.ballot == shown[-1]]
+        said = kept.moments[: max(ends, default=0)]
         kept.snapshot = AudienceSnapshot(audience, record, procedure, polls, len(ballots) - len(shown), said, arguments)
         kept.at = clock
         return kept.snapshot
-
-
-def _up_to(moments: tuple[Moment, ...], ballot: str) -> tuple[Moment, ...]:
-    last = max((n for n, one in enumerate(moments) if one.kind == "tally" and one.ballot == ballot), default=-1)
-    return moments[: last + 1]
 
 
 def network(address: str) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
@@ -33,24 +34,16 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
     """A scene, or a part of one, as plain data with what the engine says in it translated; what members say stays."""
     if language() == ENGLISH:
         return scene
-    shown = dict(scene)
-    for name in ("procedure", "reason", "ending", "real_title"):
-        if name in shown:
-            shown[name] = translated(shown[name])
-    for name, parts in (("sides", ("title",)), ("seats", ("name", "role"))):
-        if name in shown:
-            shown[name] = [_parts(one, parts) for one in shown[name]]
-    if "moments" in shown:
-        shown["moments"] = [_moment(one) for one in shown["moments"]]
-    if "live" in shown:
-        shown["live"] = [_moment(one) for one in shown["live"]]
-    if "ballots" in shown:
-        shown["ballots"] = {path: translated(name) for path, name in shown["ballots"].items()}
-    if "stages_to_come" in shown:
-        shown["stages_to_come"] = [translated(title) for title in shown["stages_to_come"]]
-    if shown.get("verdict"):
-        shown["verdict"] = _parts(shown["verdict"], ("outcome", "note", "summary"))
-    return shown
+    ways: dict[str, Callable[[Any], Any]] = {
+        **dict.fromkeys(("procedure", "reason", "ending", "real_title"), translated),
+        "sides": lambda sides: [_parts(one, ("title",)) for one in sides],
+        "seats": lambda seats: [_parts(one, ("name", "role")) for one in seats],
+        **dict.fromkeys(("moments", "live"), lambda moments: [_moment(one) for one in moments]),
+        "ballots": lambda names: {path: translated(name) for path, name in names.items()},
+        "stages_to_come": lambda titles: [translated(title) for title in titles],
+        "verdict": lambda ended: ended and _parts(ended, ("outcome", "note", "summary")),
+    }
+    return {name: ways[name](value) if name in ways else value for name, value in scene.items()}
 
 
 def _moment(moment: dict[str, Any]) -> dict[str, Any]:

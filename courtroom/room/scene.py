@@ -130,7 +130,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
     """The scene of a run as it stands. `procedure`: as it is about the record's case."""
     counting = procedure.counting(record.setup)
     verdict = record.run.verdict
-    known = {choice.name for choice in procedure.choices}
+    known = {choice.name: choice.title for choice in procedure.choices}
     begun = {stage.stage_kind for stage in record.stages}
     last = max((n for n, kind in enumerate(procedure.stages) if kind.name in begun), default=-1)
     return RoomScene(
@@ -160,12 +160,9 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         ending=procedure.ending.title,
         verdict=verdict
         and Ended(
-            outcome=next((c.title for c in procedure.choices if c.name == verdict.outcome), verdict.outcome),
+            outcome=known.get(verdict.outcome, verdict.outcome),
             choice=verdict.outcome in known,
-            counts=verdict.counts,
-            abstained=verdict.abstained,
-            note=verdict.note,
-            summary=verdict.summary,
+            **verdict.model_dump(include={"counts", "abstained", "note", "summary"}),
         ),
     )
 
@@ -182,9 +179,9 @@ def _seats(record: Record, procedure: Procedure) -> Iterator[RoomSeat]:
     titles = {role.name: role.title for role in procedure.roles}
     voting = {role.name for role in procedure.roles if role.votes}
     voters = [member for member in members if member.role in voting]
-    placed = places(
-        procedure.seating, [m.id for m in voters], [m.id for m in members if m.role not in voting and _asked(record, m)]
-    )
+    # One who never was asked anything has no seat once the run is over.
+    others = [m.id for m in members if m.role not in voting and (not record.run.verdict or record.calls_of(m.id))]
+    placed = places(procedure.seating, [m.id for m in voters], others)
     follows = _follows(record, voters)
     seated = {member.id for member in members}
     for member in (*members, *(one for one in record.everybody if one.id not in seated)):
@@ -200,11 +197,6 @@ def _seats(record: Record, procedure: Procedure) -> Iterator[RoomSeat]:
             traits=persona.traits if persona else (),
             follows=follows.get(member.id, ()),
         )
-
-
-def _asked(record: Record, member: Member) -> bool:
-    """Whether a member takes part in this run; one who never was asked anything has no seat once the run is over."""
-    return record.run.verdict is None or bool(record.calls_of(member.id))
 
 
 def _follows(record: Record, voters: list[Member]) -> dict[str, tuple[str, ...]]:
@@ -271,9 +263,8 @@ def _moment(
 
 
 def _act(one: Intervention, record: Record, start: float) -> Moment:
-    return Moment(
-        kind="act", title=f"{one.who} {one.described(type(record.setup))}", seconds=round(max(0.0, one.at - start), 2)
-    )
+    title = f"{one.who} {one.described(type(record.setup))}"
+    return Moment(kind="act", title=title, seconds=round(max(0.0, one.at - start), 2))
 
 
 Place = tuple[float, float]
@@ -287,17 +278,28 @@ LONGEST_BENCH = 11
 def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> dict[str, Place]:
     """A place for each member, by id: for those who vote in the order of their seats, for the rest in the order of their work."""
     if seating == "rows" or not voters:
-        return _rows([*others, *voters] if seating == "rows" else [*voters, *others])
-    if seating == "bench":
-        return _bench(voters, others)
-    return _rings(voters) | _line(others, 88 if len(voters) < 3 else 71, 34, 66)
+        members = [*others, *voters] if seating == "rows" else others
+        count = max(1, math.ceil(len(members) / PER_ROW))
+        return _lines(members, count, 30 if count > 2 else 36, 12, 88)
+    if seating == "bench":  # voters on one or several benches at the back, the others before them
+        rows = math.ceil(len(voters) / LONGEST_BENCH)
+        return _lines(voters, rows, 21, 9, 91, sag=5) | _line(others, 87, 9, 91)
+    if len(voters) > ONE_RING:
+        outer = math.ceil(len(voters) * 0.6)
+        rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)
+    else:
+        rings = _ring(voters, 44, 40)
+    return rings | _line(others, 88 if len(voters) < 3 else 71, 34, 66)
 
 
-def _rings(members: Sequence[str]) -> dict[str, Place]:
-    if len(members) > ONE_RING:
-        outer = math.ceil(len(members) * 0.6)
-        return _ring(members[:outer], 45, 44) | _ring(members[outer:], 31, 28)
-    return _ring(members, 44, 40)
+def _lines(
+    members: Sequence[str], rows: int, apart: float, left: float, right: float, *, sag: float = 0
+) -> dict[str, Place]:
+    """One line behind the other, the last one at the back."""
+    size, found = math.ceil(len(members) / rows) or 1, dict[str, Place]()
+    for row in range(rows):
+        found |= _line(members[row * size : (row + 1) * size], 16 + apart * row, left, right, sag=sag)
+    return found
 
 
 def _ring(members: Sequence[str], across: float, down: float) -> dict[str, Place]:
@@ -318,25 +320,6 @@ def _ring(members: Sequence[str], across: float, down: float) -> dict[str, Place
             walked += steps[at]
             at += 1
         found[member] = points[at]
-    return found
-
-
-def _bench(voters: Sequence[str], others: Sequence[str]) -> dict[str, Place]:
-    """Voters on one or several benches at the back, the others before them."""
-    rows = math.ceil(len(voters) / LONGEST_BENCH)
-    size = math.ceil(len(voters) / rows)
-    found: dict[str, Place] = {}
-    for row in range(rows):
-        found |= _line(voters[row * size : (row + 1) * size], 16 + 21 * row, 9, 91, sag=5)
-    return found | _line(others, 87, 9, 91)
-
-
-def _rows(members: Sequence[str]) -> dict[str, Place]:
-    count = max(1, math.ceil(len(members) / PER_ROW))
-    size = math.ceil(len(members) / count) if members else 1
-    found: dict[str, Place] = {}
-    for row in range(count):
-        found |= _line(members[row * size : (row + 1) * size], 16 + (30 if count > 2 else 36) * row, 12, 88)
     return found
 
 

@@ -14,8 +14,8 @@ from typer import Option
 
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
+from courtroom.engine.budget import Payment
 from courtroom.engine.changes import changed, read_value
-from courtroom.engine.payments import Payment
 from courtroom.engine.procedure import ROUND
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable

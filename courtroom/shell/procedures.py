@@ -20,7 +20,7 @@ from typer import Argument, Option
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
-from courtroom.engine.check_inputs import unseen
+from courtroom.engine.check_templates import unseen
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.procedure import Preset, Procedure
@@ -76,7 +76,7 @@ def check(
 
     spec = ModelSpec(id=model, connection=connection, temperature=0.0, max_tokens=500)
     if procedures:  # the table of docs/models.md, a row as soon as it is known
-        from courtroom.upkeep.procedure_check import HEAD, tallies
+        from courtroom.upkeep.model_check import HEAD, tallies
 
         found = tallies(from_environment(), spec, wait, only or ())
         if json_:
@@ -138,8 +138,10 @@ def procedures(context: typer.Context) -> None:
 @app.command("check")
 def check_package(folder: Path) -> None:
     """Check a package, installed or not: what it declares, a run of each preset with the offline model, views and prompts."""
-    from courtroom.procedures import PROCEDURES  # slow to import: not for every command
-    from courtroom.procedures.outside import in_folder
+    from courtroom.procedures import (
+        PROCEDURES,  # slow to import: not for every command
+        in_folder,
+    )
 
     for procedure in in_folder(folder):
         register((procedure,), PROCEDURES)

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -16,11 +17,10 @@ from courtroom.settings import Settings, from_environment
 from courtroom.sharing import ACTIONS, ActionFilter, ActionLog
 from courtroom.shell.options import Json, opened
 from courtroom.store.database import Database
+from courtroom.upkeep.backup import move, place_from, write
 from courtroom.upkeep.backup import restore as put_back
-from courtroom.upkeep.backup import write
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import app_health, store_health
-from courtroom.upkeep.moving import move, place_from
 
 people_app = typer.Typer(help="People who have signed in, and what they may do.", invoke_without_command=True)
 
@@ -93,11 +93,8 @@ def actions(
     on: Annotated[str, Option(help="Only what was done to the run, case or experiment of this id.")] = "",
 ) -> None:
     """Who did what on a server where people sign in, as CSV, oldest first."""
-    database = Database(from_environment().database)
-    try:
+    with closing(Database(from_environment().database)) as database:
         print(ActionLog(database).csv(ActionFilter(action=action, id=on)), end="")
-    finally:
-        database.close()
 
 
 def backup(
@@ -127,13 +124,8 @@ def migrate(
     place = place_from(to, settings.sqlite)
     if place == settings.database:
         raise StoreError("The store is there already. Name another place with --to.")
-    source = Database(settings.database)
-    target = Database(place)
-    try:
+    with closing(Database(settings.database)) as source, closing(Database(place)) as target:
         counts = move(source, target, _progress)
-    finally:
-        source.close()
-        target.close()
     then = "Unset COURTROOM_DATABASE" if isinstance(place, Path) else "Set COURTROOM_DATABASE to its address"
     print(
         f"{sum(counts.values()):,} rows of {source.place} are in {target.place}, and are the same. {then}, then start the app."

@@ -128,12 +128,10 @@ def in_a_sentence(comparison: Comparison) -> str:
         text = _("**The outcomes differ.**")
     else:
         text = _("The same outcome, though not in all its parts.") if comparison.verdict else _("The same outcome.")
-    states = Counter(answer.state for answer in comparison.answers)
+    states, answers = Counter(answer.state for answer in comparison.answers), len(comparison.answers)
+    same, differs = f"{states['same']:d}", f"{states['differs']:d}"
     text += _(
-        " Of {answers} answers {same} are the same, {differs} differ",
-        answers=len(comparison.answers),
-        same=f"{states['same']:d}",
-        differs=f"{states['differs']:d}",
+        " Of {answers} answers {same} are the same, {differs} differ", answers=answers, same=same, differs=differs
     )
     if states["only in some"]:
         text += _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
@@ -297,15 +295,15 @@ def look_ups_beside(comparison: Comparison) -> None:
             found=len(pairs) - common,
         )
     )
-    show = st.segmented_control(
-        _("Show"),
-        ["Not in all", "In all", "Everything"],
-        default="Not in all" if common < len(pairs) else "In all",
-        format_func=literal,
-    )
+    options, first = ["Not in all", "In all", "Everything"], "Not in all" if common < len(pairs) else "In all"
+    show = st.segmented_control(_("Show"), options, default=first, format_func=literal)
     said = {True: _("yes"), False: _("no")}
     rows = [
-        [look_up.path, look_up.where, said[look_up.same_query], one.title, *_marks(look_up.made, one.runs)]
+        [look_up.path, look_up.where, said[look_up.same_query], one.title]
+        + [
+            "✓" if there else "–" if made else _("not looked up")
+            for made, there in zip(look_up.made, one.runs, strict=True)
+        ]
         for look_up, one in pairs
         if show in (None, "Everything") or (show == "In all") == all(one.runs)
     ]
@@ -314,10 +312,6 @@ def look_ups_beside(comparison: Comparison) -> None:
         return
     columns = ["Look-up", "In", "Looked for the same", "Found", *letters]
     table(pd.DataFrame(rows, columns=columns))
-
-
-def _marks(made: tuple[bool, ...], found: tuple[bool, ...]) -> list[str]:
-    return ["✓" if there else "–" if looked else _("not looked up") for looked, there in zip(made, found, strict=True)]
 
 
 BARS = 12
@@ -342,27 +336,22 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
         )
     if drawn:
         st.plotly_chart(draw_votes_beside(drawn, letters, list(choices.values()), theme), key="votes-beside")
-    shown = st.selectbox(
-        _("Ballot"),
-        list(ballots),
-        _last(comparison.ballots),
-        format_func=lambda path: (
-            ballots[path].name + (" ≠" if any(row.differs for row in ballots[path].members) else "")
-        ),
-    )
-    ballot = ballots[shown]
+    # The last ballot in which votes differ; else the last one that all runs have.
+    marked = {path: any(row.differs for row in ballot.members) for path, ballot in ballots.items()}
+    differing = [place for place, differs in enumerate(marked.values()) if differs]
+    common = [place for place, ballot in enumerate(comparison.ballots) if all(ballot.tallies)]
+    last = (differing or common or [len(ballots) - 1])[-1]
+    named = {path: ballots[path].name + (" ≠" if differs else "") for path, differs in marked.items()}
+    ballot = ballots[st.selectbox(_("Ballot"), list(ballots), last, format_func=named.__getitem__)]
     st.caption(" · ".join(_shares(letter, ballot, place, choices) for place, letter in enumerate(letters)))
-    rows = [
-        [row.name, *(_mark(vote, choices) for vote in row.votes), "≠" if row.differs else ""] for row in ballot.members
-    ]
+    marks: dict[str | None, str] = {name: f"{choice.mark} {choice.title}" for name, choice in choices.items()}
+    marks[None] = _("○ abstained")
+
+    def cast(vote: Cast | None) -> str:
+        return marks.get(vote.choice, str(vote.choice)) if vote else ""
+
+    rows = [[row.name, *map(cast, row.votes), "≠" if row.differs else ""] for row in ballot.members]
     table(pd.DataFrame(rows, columns=["Member", *letters, "Differs"]))
-
-
-def _last(ballots: Sequence[BallotComparison]) -> int:
-    """The last ballot in which votes differ; else the last one that all runs have."""
-    apart = [place for place, ballot in enumerate(ballots) if any(row.differs for row in ballot.members)]
-    common = [place for place, ballot in enumerate(ballots) if all(ballot.tallies)]
-    return (apart or common or [len(ballots) - 1])[-1]
 
 
 def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str, Choice]) -> str:
@@ -372,22 +361,9 @@ def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str
     if tally is None:
         return _("{letter}: no such ballot", letter=literal(letter))
     seats = sum(tally.counts.values()) + tally.abstained
-    lines = [
-        f"{literal(choices[name].mark)} {literal(choices[name].title)} {number / seats:.0%}"
-        if name in choices
-        else f"{literal(name)} {number / seats:.0%}"
-        for name, number in tally.counts.items()
-    ]
+    names = {name: f"{choice.mark} {choice.title}" for name, choice in choices.items()}
+    lines = [f"{literal(names.get(name, name))} {number / seats:.0%}" for name, number in tally.counts.items()]
     return f"{literal(letter)}: {', '.join(lines)}" + (_(" (consensus)") if tally.consensus else "")
-
-
-def _mark(vote: Cast | None, choices: dict[str, Choice]) -> str:
-    if vote is None:
-        return ""
-    if vote.choice is None:
-        return _("○ abstained")
-    choice = choices.get(vote.choice)
-    return f"{choice.mark} {choice.title}" if choice else vote.choice
 
 
 def members_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from courtroom import report
 from courtroom.access import Access, Resource, may
@@ -41,20 +40,11 @@ def runs_to_choose(
     held = RunFilter(status=status or "")
     rows = listed.newest(held, MOST_OFFERED + 1)
     if len(rows) > MOST_OFFERED:
-        text = _searched(key)
+        about, hint = _("The newest {most} that fit can be chosen below.", most=MOST_OFFERED), _("case, outcome or id")
+        text = st.text_input(_("Search runs"), key=key, placeholder=hint, help=about).strip()
         rows = listed.newest(replace(held, text=text), MOST_OFFERED) if text else rows[:MOST_OFFERED]
     rows += [one for one in listed.named(chosen) if one not in rows and status in (None, one.status)]
     return {one.id: one for one in rows}
-
-
-def _searched(key: str) -> str:
-    text: str = st.text_input(
-        _("Search runs"),
-        key=key,
-        placeholder=_("case, outcome or id"),
-        help=_("The newest {most} that fit can be chosen below.", most=MOST_OFFERED),
-    )
-    return text.strip()
 
 
 MOST_AT_ONCE = 100
@@ -66,10 +56,6 @@ TABLE = "table_runs"
 def picked() -> list[str]:
     runs: list[str] = st.session_state.setdefault("picked", [])
     return runs
-
-
-def is_picked(run: str) -> bool:
-    return run in picked()
 
 
 def pick(run: str) -> None:
@@ -125,29 +111,20 @@ def _many(house: Courthouse, runs: list[str]) -> None:
         st.session_state[TABLE] = list(dict.fromkeys((*tabled, *runs)))[:MOST_AT_ONCE]
         st.switch_page("pages/compare.py")
     with st.popover(_("Star or tag"), icon=":material/bookmark_add:"):
-        _mark(house, runs)
-    download(
-        house,
-        _("Export"),
-        lambda: report.as_zip(house.files.export(run) for run in runs),
-        "runs.zip",
-        help_=_("One zip with a JSON file for each run. Each file can be imported by another Courtroom."),
-    )
+        with st.form("mark-selected", border=False):
+            who, star = your_name(), st.toggle(_("Star"))
+            known = house.marks.tags()
+            tags = st.multiselect(_("Tags to add"), known, accept_new_options=True, format_func=translated)
+            pressed = st.form_submit_button(_("Mark these runs"))
+        if pressed:
+            keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
+    about = _("One zip with a JSON file for each run. Each file can be imported by another Courtroom.")
+    download(house, _("Export"), lambda: report.as_zip(map(house.files.export, runs)), "runs.zip", help_=about)
     if may(Access.RUN) and st.button(_("Delete"), icon=":material/delete:", key="delete-selected"):
         with errors_shown():
             st.session_state[DELETED] = delete(house, runs)
             pick_none()
             st.rerun(scope="app")
-
-
-def _mark(house: Courthouse, runs: list[str]) -> None:
-    with st.form("mark-selected", border=False):
-        who = your_name()
-        star = st.toggle(_("Star"))
-        tags = st.multiselect(_("Tags to add"), house.marks.tags(), accept_new_options=True, format_func=translated)
-        if not st.form_submit_button(_("Mark these runs")):
-            return
-    keep_mark(who, lambda: house.marks.add(runs, who, star=star, tags=tags))
 
 
 def delete(house: Courthouse, runs: list[str]) -> tuple[Deleted, ...]:
@@ -216,10 +193,8 @@ class Lines:
             match line:
                 case RunLine():
                     self._run(line)
-                case ExperimentLine():
-                    self._experiment(line)
-                case CaseLine():
-                    self._case(line)
+                case ExperimentLine() | CaseLine():
+                    self._group(line)
                 case Unreadable():
                     st.warning(literal(str(line)), icon=":material/broken_image:")
 
@@ -227,14 +202,9 @@ class Lines:
         box, case, procedure, verdict, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
         known = self.house.procedures.get(row.procedure)
         marked = self.marks.get(row.id, Short())
-        box.checkbox(
-            _("Select {id}", id=literal(row.id)),
-            is_picked(row.id),
-            key=f"pick-{row.id}",
-            on_change=pick,
-            args=(row.id,),
-            label_visibility="collapsed",
-        )
+        text, key = _("Select {id}", id=literal(row.id)), f"pick-{row.id}"
+        chosen = row.id in picked()
+        box.checkbox(text, chosen, key=key, on_change=pick, args=(row.id,), label_visibility="collapsed")
         origin = _(" · a fork of {parent}", parent=literal(row.parent)) if row.parent else ""
         origin += _(" · imported") if row.imported else ""
         star = ":material/star: " if marked.star else ""
@@ -260,52 +230,31 @@ class Lines:
             with st.popover(_("More")):
                 more(self.house, row, interrupted)
 
-    def _experiment(self, row: ExperimentLine) -> None:
-        case, of, act = _group(row)
-        runs, title, name = many(row.runs, "run"), literal(row.title), literal(row.id)
+    def _group(self, row: ExperimentLine | CaseLine) -> None:
+        """All runs of an experiment or a case in one line."""
+        _box, title, of, _outcome, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
+        values = {"runs": many(row.runs, "run"), "title": literal(row.title), "id": literal(row.id)}
+        when.markdown(moment(row.created))
+        if isinstance(row, CaseLine):
+            title.markdown(_("**{runs} on “{title}”**  \n:small[:gray[{id}]]", **values))
+            with act:
+                _within("case", row.id)
+            return
+        status.badge(literal(row.status.capitalize()), color="gray")
         if row.parent:
-            case.markdown(
-                _(
-                    "**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]",
-                    runs=runs,
-                    title=title,
-                    id=name,
-                    base=literal(row.parent),
-                )
+            values["base"] = literal(row.parent)
+            title.markdown(
+                _("**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]", **values)
             )
             known = self.house.procedures.get(row.procedure)
             of.markdown(literal(known.title) if known else "")
         else:
-            case.markdown(
-                _("**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]", runs=runs, title=title, id=name)
-            )
+            title.markdown(_("**{runs} of the experiment “{title}”**  \n:small[:gray[{id}]]", **values))
         with act, st.container(horizontal=True, vertical_alignment="center"):
             icon = ":material/alt_route:" if row.parent else ":material/science:"
             if st.button(_("Open"), key=f"experiment-{row.id}", icon=icon):
                 open_experiment(row.id, what_if=bool(row.parent))
             _within("experiment", row.id)
-
-    def _case(self, row: CaseLine) -> None:
-        case, _of, act = _group(row)
-        case.markdown(
-            _(
-                "**{runs} on “{title}”**  \n:small[:gray[{id}]]",
-                runs=many(row.runs, "run"),
-                title=literal(row.title),
-                id=literal(row.id),
-            )
-        )
-        with act:
-            _within("case", row.id)
-
-
-def _group(row: ExperimentLine | CaseLine) -> tuple[DeltaGenerator, DeltaGenerator, DeltaGenerator]:
-    """A line for several runs; gives its places for the title, the procedure and the buttons."""
-    _, case, of, _, status, when, act = st.columns(WIDTHS, vertical_alignment="center")
-    if not isinstance(row, CaseLine):
-        status.badge(literal(row.status.capitalize()), color="gray")
-    when.markdown(moment(row.created))
-    return case, of, act
 
 
 def _within(part: Part, name: str) -> None:

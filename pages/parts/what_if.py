@@ -58,14 +58,13 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
     st.session_state["what-if-run"] = run
     base = house.runner.latest.of(run)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
+    asked: dict[str, str] = {WAYS[0]: house.procedures[base.run.procedure].ending.what_if}
     way = left.segmented_control(
         _("How"),
         WAYS,
         default=WAYS[0],
         key="what-if-way",
-        format_func=lambda way: declared(
-            house.procedures[base.run.procedure].ending.what_if if way == WAYS[0] else way
-        ),
+        format_func=lambda way: declared(asked.get(str(way), str(way))),
     )
     way = way or WAYS[0]
     seeds = right.number_input(
@@ -73,7 +72,16 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
         help=_("Each variant, the run as it was among them, is heard under so many seeds, from the run's own on. With "
         "several, shares come with intervals, and chance is distinguished from change."),
     )  # fmt: skip
-    variants = _proposed(house, base) if way == WAYS[0] else _chosen(house, base)
+    if way == WAYS[0]:
+        variants = _proposed(house, base)
+    else:
+        axes = _chosen_axes(house.procedures[base.run.procedure], base)
+        about = _("A grid: one value of each thing at a time, in all combinations, rather than one change at a time.")
+        few = len(axes) < 2
+        crossed = st.toggle(_("Every combination"), key="what-if-grid", disabled=few, help=about)
+        variants = singly()
+        with errors_shown():
+            variants = grid(*axes) if crossed and not few else singly(*axes)
     if variants is None:
         return
     try:
@@ -124,20 +132,6 @@ def _proposed(house: Courthouse, base: Record) -> Axis | None:
             column_config=heads(table, {"calls": st.column_config.NumberColumn(_("calls asked anew"), help=_("Found by a rehearsal."))}),
         )  # fmt: skip
     return singly(tuple(variant for (variant, _), take in zip(proposal, edited["take"], strict=True) if take))
-
-
-def _chosen(house: Courthouse, base: Record) -> Axis:
-    """What a person picks, one change at a time or all together."""
-    axes = _chosen_axes(house.procedures[base.run.procedure], base)
-    crossed = st.toggle(
-        _("Every combination"),
-        key="what-if-grid",
-        disabled=len(axes) < 2,
-        help=_("A grid: one value of each thing at a time, in all combinations, rather than one change at a time."),
-    )
-    with errors_shown():
-        return grid(*axes) if crossed and len(axes) > 1 else singly(*axes)
-    return singly()
 
 
 def _chosen_axes(procedure: Procedure, base: Record) -> list[Axis]:
@@ -280,7 +274,16 @@ def _told(what_if: WhatIf) -> None:
         )
     else:
         meaning = _("What decided it: no single thing. None of {compared} changes moves it", compared=compared)
-    if idle := _idle(what_if):
+    # what moved nothing, by kind of change, with how many of its kind
+    rows = [row for row in what_if.rows[1:] if row.pairs]
+    kinds = dict.fromkeys(row.kind for row in rows if row.kind)
+    counts = {kind: [not (row.swing or row.flips) for row in rows if row.kind == kind] for kind in kinds}
+    idle = listed(
+        _("{what} ({idle} of {all})", what=literal(CHANGES[kind]), idle=sum(still), all=len(still))
+        for kind, still in counts.items()
+        if any(still)
+    )
+    if idle:
         meaning = _("{meaning}. What did not matter: {idle}", meaning=meaning, idle=idle)
     (st.success if turned else st.info)(meaning, icon=":material/alt_route:" if turned else ":material/anchor:")
     for kind, title in KINDS:
@@ -304,35 +307,22 @@ def _told(what_if: WhatIf) -> None:
             st.caption(_("Most influential {title}: {named}", title=title, named=named))
 
 
-def _idle(what_if: WhatIf) -> str:
-    """What moved nothing, by kind of change, with how many of its kind."""
-    rows = [row for row in what_if.rows[1:] if row.pairs]
-    kinds = dict.fromkeys(row.kind for row in rows if row.kind)
-    counts = {kind: [not (row.swing or row.flips) for row in rows if row.kind == kind] for kind in kinds}
-    return listed(
-        _("{what} ({idle} of {all})", what=literal(CHANGES[kind]), idle=sum(still), all=len(still))
-        for kind, still in counts.items()
-        if any(still)
-    )
-
-
 def _variants(experiment: Experiment, what_if: WhatIf, waiting: Collection[str]) -> None:
     """A line a variant; each leads to its run."""
     lines = []
     for row in what_if.rows:
         first = next((run for run in row.runs if run not in waiting), None)
         share = row.shares.get(what_if.decided)
+        numbers = {"swing": row.swing, "votes": row.votes, **dict.fromkeys(("share", "low", "high"))}
+        if share:
+            numbers |= {"share": share.value, "low": share.low, "high": share.high}
         lines.append(
             {
                 "change": row.name,
                 "what": CHANGES[row.kind or "base"],
                 "verdict": row.outcome,
                 "flips": _("{flips} of {pairs}", flips=row.flips, pairs=row.pairs) if row.pairs else "",
-                "swing": _rounded(row.swing),
-                "votes": _rounded(row.votes),
-                "share": _rounded(share.value if share else None),
-                "low": _rounded(share.low if share else None),
-                "high": _rounded(share.high if share else None),
+                **{name: None if number is None else round(number, 2) for name, number in numbers.items()},
                 "done": _("{done} of {planned}", done=row.done, planned=row.planned),
                 "run": first and f"deliberation?run={first}",
             }
@@ -349,7 +339,3 @@ def _variants(experiment: Experiment, what_if: WhatIf, waiting: Collection[str])
     if len(experiment.seeds) == 1:  # one run has no interval worth telling
         variants = variants.drop(columns=["share", "low", "high"])
     table(variants, {**percent, **run_links()})
-
-
-def _rounded(share: float | None) -> float | None:
-    return None if share is None else round(share, 2)

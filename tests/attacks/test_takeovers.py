@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from courtroom.engine.payments import in_sum
+from courtroom.engine.budget import in_sum
 from courtroom.engine.store import RunStore
 from courtroom.models.request import Request
 from courtroom.store import postgres as store

@@ -18,13 +18,13 @@ from courtroom.courthouse import Courthouse
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
-from courtroom.upkeep.procedure_check import tally
+from courtroom.upkeep.model_check import tally
 from tests.real_model import MODEL
 
 MOST_S = 3600
 
 RUNS: Mapping[str, tuple[str, Mapping[str, Any], float]] = {
-    "cyberjurors": ("phone-battery", {"jury_size": 5, "rounds": 2}, 240),
+    "cyberjurors": ("phone-battery", {"jury_size": 5, "rounds": 2, "grounding_rounds": 3, "examination": "own"}, 240),
     "jurisagents": ("criminal-workshop-burglary", {}, 180),
     "verdict": ("criminal-workshop-burglary", {}, 180),
     "juris": ("news-harbour-footbridge", {}, 180),

@@ -196,17 +196,15 @@ def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
 def item_of(
     row: Mapping[str, Any], columns: Sequence[str], label: str, names: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """A row's text or texts, label, reason and own id; what it lacks is empty, a label that it lacks is None.
+    """A row's text or texts, label, reason and own id; what it lacks is empty, a label that it lacks is None. Raises `CaseError`:
+    a text is missing, or the label is not among the names; the end of a sentence that begins with the row; `NumberedLabels`: the
+    label is a number, and nothing says what it means.
 
     Args:
         row: with columns in lower case.
         columns: of the text, or of both texts.
         label: the column of the label.
         names: what labels that are numbers mean.
-
-    Raises:
-        CaseError: a text is missing, or the label is not among the names; the end of a sentence that begins with the row.
-        NumberedLabels: the label is a number, and nothing says what it means.
     """
     texts = [str(row.get(name) or "").strip() for name in columns]
     if not all(texts):

@@ -25,7 +25,7 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Cas
     """The one case in a text file. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names the
     file and the mend."""
     ending = Path(name).suffix.lower()
-    text = _pdf(name, data) if ending == ".pdf" else _decoded(name, data)
+    text = _pdf(name, data) if ending == ".pdf" else decoded(name, data)
     with _named(name):
         if ending in (".csv", ".tsv") or (ending == ".txt" and looks_like_lines(text)):
             return _task(name, task_from_text(text, ending, labels))
@@ -75,7 +75,7 @@ def _title(name: str, markdown: str) -> str:
     ] or "Text"
 
 
-def _decoded(name: str, data: bytes) -> str:
+def decoded(name: str, data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -305,7 +305,10 @@ def _media(piece: _Part, field: str, kind: MediumKind) -> Iterator[dict[str, Any
 def _jury(record: _Part) -> dict[str, Any] | None:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     votes, opinions = record.take("votes"), []
-    for side, count, text in _by_side(record, votes) if isinstance(votes, dict) else _by_juror(record, votes):
+    if isinstance(votes, list):
+        votes = [str(vote) if isinstance(vote, int) else vote for vote in votes]
+    by_juror = ((one["side"], 1, [one]) for one in _opinions(record, votes, "votes"))
+    for side, count, text in _by_side(record, votes) if isinstance(votes, dict) else by_juror:
         counts[side] += count
         opinions += text
     for side, field in zip(SIDES, ("buyer_votes", "seller_votes"), strict=True):
@@ -338,12 +341,6 @@ def _by_side(record: _Part, votes: dict[str, Any]) -> Votes:
             yield side, int(value), []
         else:
             record.remark(f"`{record.name('votes')} › {name}` is no number of votes for a side and was left out.")
-
-
-def _by_juror(record: _Part, votes: Any) -> Votes:
-    entries = [str(vote) if isinstance(vote, int) else vote for vote in votes] if isinstance(votes, list) else votes
-    for opinion in _opinions(record, entries, "votes"):
-        yield opinion["side"], 1, [opinion]
 
 
 def _opinions(record: _Part, entries: Any, field: str) -> Iterator[dict[str, Any]]:

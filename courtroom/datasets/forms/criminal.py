@@ -3,7 +3,7 @@
 | form | records known by | facts | gold |
 | --- | --- | --- | --- |
 | CAIL2018 | `fact` with `meta`, or flat with `accusation`, `relevant_articles`, `imprisonment` ... | `fact` | see `cases.readers.cail` |
-| LawBench | `instruction`, `question`, `answer` | `question` | `answer`; see `cases.readers.lawbench` |
+| LawBench | `instruction`, `question`, `answer` | `question` | `answer`; see `cases.readers.cail` |
 | MultiLJP (Lyu et al. 2023) | `fact`, `criminals_info` | `fact` | of each defendant `accusations`, `laws`, `term` (in words) or `terms` |
 | MUD (Wei et al. 2024) | `facts`, `labels` with `subject`, `charge` | `facts` | of each defendant `charge` |
 
@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from courtroom.cases.kinds import parse_case
-from courtroom.cases.readers import cail, lawbench
+from courtroom.cases.readers import cail
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
 from courtroom.datasets.source import RELEVANCE, SourceFile
 from courtroom.errors import CaseError, CourtroomError
@@ -52,11 +52,9 @@ _NONE = re.compile(r"免[予于]?刑事处罚|罚金|无罪")
 
 
 def term_in_words(text: str) -> dict[str, Any] | None:
-    """The first term that a judgment names, in CAIL's form; None where it says that there is none on record.
-
-    A suspended sentence counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months.
-    Raises `CaseError`: no term can be read in it.
-    """
+    """The first term that a judgment names, in CAIL's form; None where it says that there is none on record. A suspended sentence
+    counts by its length, not by its probation; a fine alone, and exemption from punishment, are 0 months. Raises `CaseError`: no
+    term can be read in it."""
     line = text.strip()
     if line in ("", "无"):
         return None
@@ -103,7 +101,7 @@ def _cail(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
 
 def _lawbench(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     task = context.part.stem if _TASK.fullmatch(context.part.stem) else ""
-    made = parse_case(lawbench.convert(record))
+    made = parse_case(cail.convert_lawbench(record))
     own = f"{task}-{context.number}" if task else ""
     yield ImportedRow(made, id=own, category=task, group=made.id if task else "", asked=task)
 
@@ -170,7 +168,7 @@ def _term(value: Any) -> dict[str, Any] | None:
 
 
 CAIL = Form("cail", "CAIL2018, raw or flat", "criminal", lambda record, part: cail.looks_like(record), _cail)
-LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: lawbench.looks_like(record), _lawbench)
+LAWBENCH = Form("lawbench", "LawBench", "criminal", lambda record, part: cail.looks_like_lawbench(record), _lawbench)
 MULTILJP = Form("multiljp", "MultiLJP", "criminal", _is_multiljp, _multiljp)
 MUD = Form("mud", "MUD", "criminal", _is_mud, _mud)
 
@@ -247,21 +245,16 @@ def _simcourt(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]
     months = record.get("term")
     if isinstance(months, bool) or not isinstance(months, int | float | str | None):
         raise CaseError("`term` must be a number of months, or a term in words.")
+    term = term_in_words(months) if isinstance(months, str) else cail.term(None if months is None else round(months))
     data = cail.criminal(
         "\n".join((statement, *evidence)),
         source="SimCourt",
         defendants=defendants_in(about) or defendants_in(statement),
         charges=cail.charges(record["charge"]),
-        term_of_imprisonment=_simcourt_term(months),
+        term_of_imprisonment=term,
     )
     own = context.part.folder if context.part.stem.startswith("data") else context.part.stem
     yield ImportedRow(parse_case(data), id=f"trial-{own or context.number}")
-
-
-def _simcourt_term(value: int | float | str | None) -> dict[str, Any] | None:
-    if isinstance(value, str):
-        return term_in_words(value)
-    return None if value is None else cail.term(round(value))
 
 
 def _flat(value: Any) -> Iterator[str]:

@@ -51,10 +51,7 @@ class ImportedRow:
 
 @dataclass(frozen=True)
 class Form:
-    """A form of records.
-
-    `read` raises `CaseError` or Pydantic's `ValidationError` for a record that can't be used.
-    """
+    """A form of records. `read` raises `CaseError` or Pydantic's `ValidationError` for a record that can't be used."""
 
     name: str
     title: str

@@ -214,11 +214,9 @@ HITS, GAINS = (1, 5, 10), (5, 10, 30)
 
 
 def judged(row: Scored) -> tuple[Sequence[str], Mapping[str, float]] | None:
-    """The ranking, by ids of the dataset's rows, and each row's grade; None where either is not known.
-
-    Rankings made elsewhere may name a candidate as its own dataset does. A grade below 0 counts as not relevant, as trec_eval
-    has it. A case that is named again counts where it stands first.
-    """
+    """The ranking, by ids of the dataset's rows, and each row's grade; None where either is not known. Rankings made elsewhere
+    may name a candidate as its own dataset does. A grade below 0 counts as not relevant, as trec_eval has it. A case that is
+    named again counts where it stands first."""
     if row.outcome.looked_up is None or not row.relevance:
         return None
     known = row.relevance.keys()
@@ -230,11 +228,7 @@ def judged(row: Scored) -> tuple[Sequence[str], Mapping[str, float]] | None:
 def _at(
     measure: Callable[[int, Sequence[str], Mapping[str, float]], float], k: int
 ) -> Callable[[Scored], float | None]:
-    def value(row: Scored) -> float | None:
-        found = judged(row)
-        return measure(k, *found) if found else None
-
-    return value
+    return lambda row: measure(k, *found) if (found := judged(row)) else None
 
 
 RETRIEVAL: tuple[Measure, ...] = (

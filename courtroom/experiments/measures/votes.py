@@ -42,8 +42,7 @@ def _real(row: Scored) -> str | None:
 
 
 def _brier(row: Scored) -> float | None:
-    pair = share_and_hit(row)
-    return None if pair is None else (pair[0] - pair[1]) ** 2
+    return None if (pair := share_and_hit(row)) is None else (pair[0] - pair[1]) ** 2
 
 
 def _bins(rows: Sequence[Scored]) -> Sums:
@@ -108,8 +107,7 @@ def _votes_off(row: Scored) -> float | None:
 
 
 def _squared(row: Scored) -> float | None:
-    off = _votes_off(row)
-    return None if off is None else off**2
+    return None if (off := _votes_off(row)) is None else off**2
 
 
 FIGURE_5 = "CyberJurors, figure 5 (a)"
@@ -200,10 +198,8 @@ def _ambiguous(row: Scored) -> float | None:
 
 def _gain(name: str, title: str, which: bool | None) -> Measure:
     """By how much more texts have the right label than a single model gives it, relative to the latter; 0.5 is half as many more.
-
     The single model is the arm that the experiment names for this one. Whether a text is ambiguous the arm's own hearings say.
-    Only texts count that the single model was given; without one that it has right there is no value.
-    """
+    Only texts count that the single model was given; without one that it has right there is no value."""
 
     def parts(rows: Sequence[Scored]) -> Sums:
         import numpy as np

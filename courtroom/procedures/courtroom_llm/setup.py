@@ -47,7 +47,6 @@ class CourtroomLLMSetup(Setup):
         "Sequential judges decide by",
         "`last`: the last judge, who has seen all others' opinions, as the outcomes in the paper's tables show; or "
         "the majority.",
-        Group.TALK,
         first=True,
     )
     shots: int = knob(
@@ -79,7 +78,6 @@ class CourtroomLLMSetup(Setup):
         "`judges`: the judges of a trial give a reason before the label, the models of a baseline the label alone, as "
         "the paper's; `everybody`: the baselines reason too; `nobody`: the judges give the label alone, as the paper's figure 10 "
         "shows it.",
-        Group.TALK,
     )
     neighbours: int = knob(
         5,
@@ -107,14 +105,13 @@ class CourtroomLLMSetup(Setup):
         le=9,
     )
     argument_sentences: int = knob(
-        1, "Longest argument (sentences)", "Each side is asked for at most so many.", Group.TALK, ge=1, le=20
+        1, "Longest argument (sentences)", "Each side is asked for at most so many.", ge=1, le=20
     )
     argument_words: int = knob(
         60,
         "Longest argument (words)",
         "What is longer is cut there; Chinese counts two characters as a word. The passages that a side quotes may "
         "have as many words again.",
-        Group.TALK,
         ge=10,
         le=1000,
     )

@@ -427,7 +427,7 @@ CYBERJURORS = Procedure(
     peers=tasks.PEERS,
     counting=lambda setup: Counting(above=setup.consensus, tie=setup.tie),
     paper_settings=PAPER,
-    small={"jury_size": 3, "rounds": 2, "grounding_rounds": 1},
+    small={"jury_size": 3, "rounds": 2, "grounding_rounds": 1, "examination": "shared"},
     presets=(
         Preset(
             "Paper",

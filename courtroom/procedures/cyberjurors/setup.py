@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
-from courtroom.engine.knobs import Group, Widget, declared, knob, knowledge_base
+from courtroom.engine.knobs import Few, Group, Share, Widget, declared, knob, knowledge_base
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated
 from courtroom.knowledge.bases import BaseName
@@ -41,23 +41,18 @@ class CyberJurorsSetup(Setup):
     jury_size: int = knob(
         17, "Jurors", "The platform seats 17.", Group.WHO, widget=Widget.SEATS, first=True, ge=1, le=51
     )
-    rounds: int = knob(3, "Rounds at most (T)", "Rounds of discussion.", Group.TALK, first=True, ge=1, le=10)
-    grounding_rounds: int = knob(
+    rounds: Few = knob(3, "Rounds at most (T)", "Rounds of discussion.", first=True)
+    grounding_rounds: Few = knob(
         3,
         "Clue grounding rounds at most (T_max)",
         "How many pieces of evidence are looked at on each side, at most.",
         Group.LOOK,
-        ge=1,
-        le=10,
     )
-    consensus: float = knob(
+    consensus: Share = knob(
         0.8,
         "Consensus threshold (δ)",
         "Discussion ends early when the majority's share of all seats exceeds this.",
-        Group.TALK,
         first=True,
-        ge=0,
-        le=1,
     )
     base: BaseName = knowledge_base(
         "Where precedents are looked up: `bundled`, or the name of the dataset whose disputes were made precedents."
@@ -104,11 +99,8 @@ class CyberJurorsSetup(Setup):
         "Order of the fields in an answer",
         "`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
         "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
-        Group.TALK,
     )
-    tie: Side = knob(
-        "buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", Group.TALK, first=True
-    )
+    tie: Side = knob("buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", first=True)
     personas: WhosePersonas = "own"
     first_votes: FirstVotes = None
     private_ballots: PrivateBallots = False

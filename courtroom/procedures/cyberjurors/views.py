@@ -69,18 +69,9 @@ def precedents(record: Record) -> Shown:
         if isinstance(retrieval.query, Rank):
             member = record.member(retrieval.path.split("/")[1])
             rows += [(member.name if member else "", str(h.record["text"]), h.similarity) for h in retrieval.hits]
-    return {
-        "": [
-            Cards(cards, title="Closest precedents", empty="No precedent was looked up in this run."),
-            Table(
-                ("Juror", "Norm it was given", "Similarity to its persona"),
-                tuple(rows),
-                title="Norms by juror",
-                shares=("Similarity to its persona",),
-                empty="No norms were given.",
-            ),
-        ]
-    }
+    columns = ("Juror", "Norm it was given", "Similarity to its persona")
+    norms = Table(columns, tuple(rows), title="Norms by juror", shares=columns[2:], empty="No norms were given.")
+    return {"": [Cards(cards, title="Closest precedents", empty="No precedent was looked up in this run."), norms]}
 
 
 def summaries(record: Record) -> Shown:
@@ -104,13 +95,9 @@ def examination(record: Record) -> Shown:
             member = record.member(call.member)
             chosen = record.call(call.path.replace("/perceive-", "/select-"))
             piece = str(chosen.value["selected_evidence_id"]) if chosen and chosen.value else "the only piece left"
-            value = call.value
-            rows.append(
-                (
-                    *(member.name if member else call.member, side, int(turn), piece, str(value["support_strength"])),
-                    *("yes" if value["is_sufficient"] else "no", str(value["evidence_summary"])),
-                )
-            )
+            sufficient = "yes" if call.value["is_sufficient"] else "no"
+            found = str(call.value["support_strength"]), sufficient, str(call.value["evidence_summary"])
+            rows.append((member.name if member else call.member, side, int(turn), piece, *found))
     columns = ("Examined by", "Side", "Turn", "Piece", "Support", "Sufficient", "What was found")
     return {"": [Table(columns, tuple(rows), empty="Nothing has been looked at yet.")]}
 

@@ -44,32 +44,16 @@ class DiscussionSetup(Setup):
     tie: Side = knob("buyer", "A tie goes to the", "The paper does not say; a setting of ours.")
 
 
-def speaker_id(seat: int) -> str:
-    """`speaker-2`."""
-    return f"speaker-{seat}"
-
-
-def point_of_view(setup: DiscussionSetup, member: Member) -> str:
-    """What a speaker looks at; empty where all are asked the same."""
-    seat = int(member.id.removeprefix("speaker-"))
-    return POINTS_OF_VIEW[(seat - 1) % len(POINTS_OF_VIEW)][1] if setup.points_of_view else ""
-
-
 def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     """The speakers, and the clerk where turns are summed up."""
-
-    def name(seat: int) -> str:
-        if not setup.points_of_view:
-            return f"Speaker {seat}"
+    speakers = []
+    for seat in range(1, setup.speakers + 1):
         again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
-        return POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
-
-    speakers = tuple(
-        Member(id=speaker_id(seat), role="speaker", name=name(seat), spec=setup.spec(speaker_id(seat), "speaker"))
-        for seat in range(1, setup.speakers + 1)
-    )
+        viewed = POINTS_OF_VIEW[place][0] + (f" {again + 1}" if again else "")
+        name, spec = viewed if setup.points_of_view else f"Speaker {seat}", setup.spec(f"speaker-{seat}", "speaker")
+        speakers.append(Member(id=f"speaker-{seat}", role="speaker", name=name, spec=spec))
     if setup.order != "summarised" or setup.turns == 1:
-        return speakers
+        return tuple(speakers)
     return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))
 
 
@@ -111,11 +95,12 @@ async def deliberate(court: Session) -> Verdict:
 
 async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
+    _, view = POINTS_OF_VIEW[(int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)]
     task = Speak(
         case=court.case,
         seat=court.panel("speaker").index(speaker) + 1,
         speaker=speaker.name,
-        point_of_view=point_of_view(court.setup, speaker),
+        point_of_view=view if court.setup.points_of_view else "",  # without one all are asked the same
         turn=turn,
         turns=court.setup.turns,
         said=said,

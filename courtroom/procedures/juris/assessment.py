@@ -1,6 +1,6 @@
 """The assessment of a final text: fine-grained by key facts and sentence by sentence, and holistic."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -165,13 +165,13 @@ async def assess(court: Court[Document, JurisSetup], final: Sequence[str]) -> di
     await court.stage("Assessment", "assessment")
     ways = court.setup.ways  # here, as a person may have changed it
     text = joined(tuple(final))
-    whole, fine = await court.all(
-        (
-            holistic(court, text) if "holistic" in ways else _nothing(),
-            fine_grained(court, sentences(text)) if "fine-grained" in ways else _nothing(),
-        )
-    )
-    return {"assessment": whole, "fine_grained": fine}
+    asked: dict[str, Coroutine[Any, Any, Scores | None]] = {}
+    if "holistic" in ways:
+        asked["assessment"] = holistic(court, text)
+    if "fine-grained" in ways:
+        asked["fine_grained"] = fine_grained(court, sentences(text))
+    given = dict(zip(asked, await court.all(asked.values()), strict=True))
+    return {"assessment": None, "fine_grained": None, **given}
 
 
 async def holistic(court: Court[Document, JurisSetup], text: str) -> Scores | None:
@@ -214,7 +214,3 @@ async def _key_facts(court: Court[Document, JurisSetup], text: tuple[str, ...]) 
         "conciseness": conciseness(lines, len(text)),
         "key_facts": [{"key_fact": fact, "sentences": list(said)} for fact, said in zip(facts, lines, strict=True)],
     }
-
-
-async def _nothing() -> None:
-    return None

@@ -1,5 +1,7 @@
 """The baselines of section 4.1: one model writes, without a jury."""
 
+from typing import Any
+
 from pydantic import BaseModel, Field
 
 from courtroom.cases.labelled import Document
@@ -124,17 +126,15 @@ Hearing = Court[Document, JurisSetup]
 async def without_jury(court: Hearing) -> tuple[str, ...]:
     """The summary of the variant's writer, sentence by sentence."""
     await court.stage("Summary", "alone")
-    if court.setup.variant == "qa-prompt":
-        return await qa_prompted(court)
-    written = await alone(court)
-    return await refined(court, written) if court.setup.variant == "summit" else written
-
-
-async def alone(court: Hearing) -> tuple[str, ...]:
-    """One model, one call, no example (the paper's zero-shot baseline)."""
     setup = court.setup
-    task = WriteAlone(document=court.case, shortest=setup.shortest, longest=setup.longest, letter=letter(court.setup))
-    return (await court.ask(court.member("generator"), task)).sentences
+    wanted: dict[str, Any] = {"document": court.case, "shortest": setup.shortest, "longest": setup.longest}
+    wanted["letter"] = "B" if setup.writer == "generator-b" else "A"
+    if setup.variant == "qa-prompt":  # arXiv:2505.14347: questions first, then the summary, in one call
+        asked = AnswerAndWrite(**wanted, questions=QUESTIONS[: setup.question_count])
+        return (await court.ask(court.member("generator"), asked)).sentences
+    # One model, one call, no example: the paper's zero-shot baseline.
+    written = (await court.ask(court.member("generator"), WriteAlone(**wanted))).sentences
+    return await refined(court, written) if setup.variant == "summit" else written
 
 
 async def refined(court: Hearing, written: tuple[str, ...]) -> tuple[str, ...]:
@@ -151,21 +151,3 @@ async def refined(court: Hearing, written: tuple[str, ...]) -> tuple[str, ...]:
             break
         written = again.sentences
     return written
-
-
-async def qa_prompted(court: Hearing) -> tuple[str, ...]:
-    """QA-prompting (arXiv:2505.14347): questions are answered first, then the summary is written, in one call."""
-    setup = court.setup
-    task = AnswerAndWrite(
-        document=court.case,
-        questions=QUESTIONS[: setup.question_count],
-        shortest=setup.shortest,
-        longest=setup.longest,
-        letter=letter(setup),
-    )
-    return (await court.ask(court.member("generator"), task)).sentences
-
-
-def letter(setup: JurisSetup) -> Letter:
-    """Which of the two generators writes."""
-    return "B" if setup.writer == "generator-b" else "A"

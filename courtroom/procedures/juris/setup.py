@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.cases.labelled import Document
-from courtroom.engine.knobs import Group, Widget, declared, knob
+from courtroom.engine.knobs import Few, Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.procedures.juris.tasks import LONGEST
@@ -24,9 +24,8 @@ def seats(members: Sequence[Member], points_of_view: Mapping[str, str]) -> Itera
     for role, plural in (("juror", "jurors"), ("generator", "generators")):
         of_role = [member for member in members if member.role == role]
         for model, same in _same(of_role, points_of_view):
-            everyone = len(same) == len(of_role)
-            all_of_them = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
-            who = all_of_them if everyone else " and ".join((", ".join(same[:-1]), same[-1]))
+            who = f"Both {plural}" if len(same) == 2 else f"All {len(same)} {plural}"
+            who = who if len(same) == len(of_role) else " and ".join((", ".join(same[:-1]), same[-1]))
             what = "they repeat one opinion" if role == "juror" else "they propose much the same sentences"
             yield f"{who} are one model ({model}) with one prompt: {what}. {WHAT_TO_DO}"
 
@@ -105,7 +104,6 @@ class JurisSetup(Setup):
         3,
         "Fewest sentences",
         "A shorter length that the jury decides on is raised to this; not set: it is not.",
-        Group.TALK,
         first=True,
         ge=1,
         le=60,
@@ -114,7 +112,6 @@ class JurisSetup(Setup):
         10,
         "Most sentences",
         "A longer length that the jury decides on is cut to this; not set: to the sentences of the document.",
-        Group.TALK,
         first=True,
         ge=1,
         le=60,
@@ -124,21 +121,15 @@ class JurisSetup(Setup):
         "Generators are told the length",
         "How many sentences the summary will have, so that it can be planned. Off: a generator is given the document and "
         "the accepted sentences alone, as in Eq. 1 of the paper.",
-        Group.TALK,
     )
-    refinements: int = knob(
-        3, "Refinements", "At most, in the variant `summit`. The number is ours.", Group.TALK, ge=1, le=10
-    )
-    question_count: int = knob(
-        5, "Questions", "Answered before the summary, in the variant `qa-prompt`.", Group.TALK, ge=1, le=10
-    )
+    refinements: Few = knob(3, "Refinements", "At most, in the variant `summit`. The number is ours.")
+    question_count: Few = knob(5, "Questions", "Answered before the summary, in the variant `qa-prompt`.")
     check_edit: bool = knob(
         True,
         "Check the chief editor's text by words",
         "A number, a name or another matter that the accepted sentences do not have is refused, and so is a text that "
         "leaves one of them out; if asking again does not help, the accepted sentences stand. Off: the text is taken as it is, as "
         "in the paper, and what goes beyond is marked.",
-        Group.TALK,
     )
     assess: Annotated[Ways, BeforeValidator(_ways)] = knob(
         "both",

@@ -56,16 +56,10 @@ def ballots(record: Record) -> Shown:
             choice = vote.choice or "abstained" if vote else None
             critiques = value.get("critique_a"), value.get("critique_b")
             rows.append((_name(record, call.member), choice, *critiques, " / ".join(evidence)))
-        shown[stage.name] = [
-            Beside(tuple(parts)),
-            _support(record, offered),
-            Table(
-                ("Juror", "Vote", "On A", "On B", "Passages it names"),
-                tuple(rows),
-                title="Critiques and votes",
-                empty="Nobody has voted on this sentence: there was one candidate.",
-            ),
-        ]
+        columns = ("Juror", "Vote", "On A", "On B", "Passages it names")
+        none = "Nobody has voted on this sentence: there was one candidate."
+        table = Table(columns, tuple(rows), title="Critiques and votes", empty=none)
+        shown[stage.name] = [Beside(tuple(parts)), _support(record, offered), table]
     jury = any(member.role == "juror" for member in record.members)
     none = "The first ballot comes once the length is decided." if jury else NO_JURY
     return shown or {"": [Text(none)]}
@@ -275,22 +269,14 @@ def _row(way: str, scores: dict[str, Any], seconds: float) -> tuple[Any, ...]:
 def _made_of(fine: dict[str, Any]) -> Iterator[Block]:
     """Each sentence with its error, each key fact with the sentences that say it."""
     checked = tuple((n, one["sentence"], one["category"], one["reason"]) for n, one in enumerate(fine["sentences"], 1))
-    yield Table(
-        ("", "Sentence", "Error", "Reason"),
-        checked,
-        title="Faithfulness, sentence by sentence",
-        empty="The assessor had no answer to the fact check.",
-    )
+    none = "The assessor had no answer to the fact check."
+    yield Table(("", "Sentence", "Error", "Reason"), checked, title="Faithfulness, sentence by sentence", empty=none)
     facts = tuple(
         (one["key_fact"], None if one["sentences"] is None else ", ".join(map(str, one["sentences"])) or "not stated")
         for one in fine["key_facts"]
     )
-    yield Table(
-        ("Key fact", "Stated in sentence"),
-        facts,
-        title="Completeness and conciseness, by key facts",
-        empty="The assessor named no key facts.",
-    )
+    none, title = "The assessor named no key facts.", "Completeness and conciseness, by key facts"
+    yield Table(("Key fact", "Stated in sentence"), facts, title=title, empty=none)
 
 
 VIEWS = (

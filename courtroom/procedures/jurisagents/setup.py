@@ -69,7 +69,7 @@ class JurisAgentsSetup(Setup):
         ge=0,
         le=10,
     )
-    appeal: bool = knob(True, "Second instance", "Whether a defendant who objects may appeal.", Group.TALK, first=True)
+    appeal: bool = knob(True, "Second instance", "Whether a defendant who objects may appeal.", first=True)
     second_look_up: bool = knob(
         True,
         "Second instance looks things up",
@@ -80,13 +80,11 @@ class JurisAgentsSetup(Setup):
         "none",
         "Who is shown the first judgment",
         "In the second instance: `none` as in the paper's prompts, the `chief` judge alone, or `all` three judges.",
-        Group.TALK,
     )
     first_reading: bool = knob(
         False,
         "Show the first extraction and summary",
         "In the second instance, to junior and senior judge. The paper's text says so, its prompts show neither.",
-        Group.TALK,
     )
     pictures: bool = knob(
         True,
@@ -114,7 +112,6 @@ class JurisAgentsSetup(Setup):
         False,
         "Reasons first",
         "Judge and defendant write their reasons before they decide. Off, as in the paper: they write no thoughts.",
-        Group.TALK,
         first=True,
     )
 

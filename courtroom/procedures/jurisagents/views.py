@@ -64,17 +64,14 @@ def _steps(record: Record, number: int, *, second: bool) -> list[Step]:
             if found or not second:
                 steps.append(Step(DOCUMENT, TITLES[role], state="done" if found else "to come", items=tuple(found)))
         elif any(member.id == role for member in record.members) or not record.members:
-            steps.append(_step(role, calls.get(role)))
+            if (call := calls.get(role)) is None:
+                steps.append(Step("", TITLES[role], state="to come"))
+            elif call.value is None:
+                steps.append(Step(call.title, TITLES[role], call.error, "rejected"))
+            else:
+                body, items = _described(call)
+                steps.append(Step(call.title, TITLES[role], body, items=items))
     return steps
-
-
-def _step(role: str, call: Called | None) -> Step:
-    if call is None:
-        return Step("", TITLES[role], state="to come")
-    if call.value is None:
-        return Step(call.title, TITLES[role], call.error, "rejected")
-    body, items = _described(call)
-    return Step(call.title, TITLES[role], body, items=items)
 
 
 def _described(call: Called) -> tuple[str, tuple[str, ...]]:
@@ -100,8 +97,7 @@ def _described(call: Called) -> tuple[str, tuple[str, ...]]:
 
 def _changed(record: Record, number: int) -> list[Block]:
     asked = [call for call in record.calls if call.value and _number(call) == number]
-    summaries = [_described(call)[0] for call in asked if call.task == "summarise"]
-    judged = [_described(call)[0] for call in asked if call.task == "decide"]
+    summaries, judged = ([_described(c)[0] for c in asked if c.task == task] for task in ("summarise", "decide"))
     if len(summaries) < 2 or len(judged) < 2:
         return [Text("The second instance is under way.")]
     return [

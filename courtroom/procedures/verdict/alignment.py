@@ -13,7 +13,7 @@ from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Diff, Table, Text
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.knobs import declared, knob
+from courtroom.engine.knobs import Few, declared, knob
 from courtroom.engine.procedure import Ending, Export, Preset, Procedure, Role, Source, StageKind, View
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
@@ -61,12 +61,10 @@ class AlignmentSetup(Setup):
     """Which models reflect and correct, set by role `reflector` and `expert`; and how the adapter is to be trained."""
 
     model: ModelSpec = Field(default_factory=as_in_the_paper, title="Model")
-    rounds: int = knob(
+    rounds: Few = knob(
         3,
         "Corrections at most",
         "Of one draft: advice and a new draft, until it is valid. The paper calls this iterative and gives no number.",
-        ge=1,
-        le=10,
     )
     adapter: Adapter = Field(
         default_factory=Adapter, title="Training the adapter", json_schema_extra=declared(varied=False)

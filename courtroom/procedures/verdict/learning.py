@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.engine.court import Court
-from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
+from courtroom.knowledge.lessons import Adjust, Frozen, Lesson, Put, Remove, Snapshot
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard, merged_confidence, tags_of
 from courtroom.knowledge.search import Hit
-from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.law import Statute
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import (
@@ -132,11 +131,8 @@ async def learn(court: Hearing, trajectory: Trajectory) -> None:
         gold=gold,
     )
     archived = standard.correct and trajectory.verified
-    why = (
-        "Verified and right: a standard."
-        if archived
-        else f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
-    )
+    why = f"{'Right, but not verified' if standard.correct else 'Not the real judgment'}: kept in the buffer."
+    why = "Verified and right: a standard." if archived else why
     put = Put(collection="standards" if archived else "buffer", record=standard.model_dump(mode="json"))
     await court.learn("archive", Lesson(phase="archive" if archived else "buffer", why=why, ops=(put,)))
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from courtroom.engine.knobs import Group, declared, knob, knowledge_base
+from courtroom.engine.knobs import Few, Group, Share, declared, knob, knowledge_base
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
@@ -41,38 +41,27 @@ class Learning(Strict):
         "charges alone must be right, and the real term is kept.",
     )
     batch: int = knob(3, "New standards for a directive (B)", "Of one label, for phase A.", ge=2, le=50)
-    divergence: float = knob(
+    divergence: Share = knob(
         0.7,
         "Divergence",
         "Phase B contrasts a correct and an incorrect trajectory of one label when the cosine of their reasoning "
         "is below this.",
         set_for=DEFAULT,
-        ge=0,
-        le=1,
     )
-    start: float = knob(0.5, "First confidence", "Of a directive that was just induced.", ge=0, le=1)
-    reward: float = knob(
-        0.1, "Confidence up by", "When a verified and right judgment has the directive's article.", ge=0, le=1
-    )
-    decay: float = knob(
+    start: Share = knob(0.5, "First confidence", "Of a directive that was just induced.")
+    reward: Share = knob(0.1, "Confidence up by", "When a verified and right judgment has the directive's article.")
+    decay: Share = knob(
         0.1,
         "Confidence down by",
         "When a rejected draft or a wrong judgment has the directive's article, and the real one has not.",
-        ge=0,
-        le=1,
     )
-    alike: float = knob(
-        0.6,
-        "Merge from a cosine of",
-        "Of two directives with one anchor and the same charges.",
-        set_for=DEFAULT,
-        ge=0,
-        le=1,
+    alike: Share = knob(
+        0.6, "Merge from a cosine of", "Of two directives with one anchor and the same charges.", set_for=DEFAULT
     )
     most: float = knob(
         1.0, "Highest confidence (τ_max)", "Of every directive; merged ones are clipped here (equation 8).", gt=0, le=1
     )
-    prune: float = knob(0.3, "Prune below", "The paper's threshold (appendix C).", ge=0, le=1)
+    prune: Share = knob(0.3, "Prune below", "The paper's threshold (appendix C).")
 
 
 def as_in_the_paper() -> ModelSpec:
@@ -100,21 +89,17 @@ class VerdictSetup(Setup):
         "hybrid", "Statutes ranked", "`hybrid`: dense and BM25, fused; or `dense` alone, as in the paper.", Group.LOOK
     )
     shortlist: int = knob(5, "Statutes on the shortlist, about", "The paper's prompt 2.", Group.LOOK, ge=1, le=12)
-    turns: int = knob(
+    turns: Few = knob(
         3,
         "Turns at most (T_max)",
         "A turn is a draft and its verification. Three in the paper (appendix C).",
-        Group.TALK,
         first=True,
-        ge=1,
-        le=10,
     )
     reasons_first: bool = knob(
         False,
         "Reasons before decisions",
         "The paper's judge and supervisor name the article, or pass and reject, before they give a reason. Turn "
         "on to ask for the reason first.",
-        Group.TALK,
         first=True,
     )
     memory: str = knob(
@@ -131,11 +116,9 @@ class VerdictSetup(Setup):
         3, "Standards recalled", "Three in the paper (appendix C).", Group.LOOK, first=True, ge=0, le=20
     )
     directives: int = knob(3, "Directives recalled", "Three in the paper (appendix C).", Group.LOOK, ge=0, le=20)
-    alpha: float = knob(
-        0.4, "Weight of the overlap (α)", "Of statutes and charges (appendix C).", Group.LOOK, ge=0, le=1
-    )
-    beta: float = knob(0.3, "Weight of the graph (β)", "Of what is activated (appendix C).", Group.LOOK, ge=0, le=1)
-    gamma: float = knob(0.3, "Weight of the facts (γ)", "Of semantic similarity (appendix C).", Group.LOOK, ge=0, le=1)
+    alpha: Share = knob(0.4, "Weight of the overlap (α)", "Of statutes and charges (appendix C).", Group.LOOK)
+    beta: Share = knob(0.3, "Weight of the graph (β)", "Of what is activated (appendix C).", Group.LOOK)
+    gamma: Share = knob(0.3, "Weight of the facts (γ)", "Of semantic similarity (appendix C).", Group.LOOK)
     tau: float = knob(
         0.4,
         "Link standards from a cosine of (τ)",

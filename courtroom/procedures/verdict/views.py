@@ -8,9 +8,8 @@ from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import JudgmentAnswer
 from courtroom.judging.views import Shown, compared, retrieved
-from courtroom.knowledge.lessons import Adjust, Put
+from courtroom.knowledge.lessons import Adjust, Frozen, Put, Snapshot
 from courtroom.knowledge.memory import Recall
-from courtroom.knowledge.snapshots import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import TITLES
 
 
@@ -19,9 +18,8 @@ def flow(record: Record) -> Shown:
     steps = []
     for call in record.calls:
         if call.member != "meta":
-            state = "done"
-            if call.task == "verify" and call.value:
-                state = "rejected" if call.value["need_rejudge"] else "passed"
+            checked = call.value if call.task == "verify" else None
+            state = "done" if not checked else "rejected" if checked["need_rejudge"] else "passed"
             body, items = _said(call)
             where = f" · {record.stage(call.stage).name}" if call.task in ("draft", "verify") else ""
             steps.append(Step(f"{call.title}{where}", TITLES[call.member], body, state, items))  # type: ignore[arg-type]
@@ -67,16 +65,9 @@ def memory(record: Record) -> Shown:
                 if hit.parts
             )
             cards = tuple(_card(hit.record) for hit in retrieval.hits)
-            shown[title] = [
-                Table(
-                    columns,
-                    rows,
-                    title=f"Score = {alpha:g} IoU + {beta:g} Topo + {gamma:g} SemSim",
-                    shares=columns[1:],
-                    empty=EMPTY,
-                ),
-                *([Cards(cards)] if cards else []),
-            ]
+            score = f"Score = {alpha:g} IoU + {beta:g} Topo + {gamma:g} SemSim"
+            table = Table(columns, rows, title=score, shares=columns[1:], empty=EMPTY)
+            shown[title] = [table, *([Cards(cards)] if cards else [])]
     return shown or {"": [Text("The memory was not searched in this run.")]}
 
 

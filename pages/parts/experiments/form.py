@@ -16,7 +16,7 @@ from courtroom.engine.knobs import setting_in_words
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.outcome import models_in
 from courtroom.experiments.plan import SECONDS_A_CALL, ExperimentEstimate
-from courtroom.experiments.spec import Experiment, Recipe, adapted, as_toml, has_panel, parsed, read_toml, recipes
+from courtroom.experiments.spec import Experiment, adapted, as_toml, has_panel, parsed, read_toml, recipes
 from courtroom.language import _, listed, translated
 from courtroom.models.offers import Offer
 from courtroom.models.spec import OFFLINE, PERSON
@@ -146,12 +146,10 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
 
 def _offered(house: Courthouse, kind: str) -> dict[str, dict[str, Any]]:
     offered: dict[str, dict[str, Any]] = {}
-    for procedure in house.procedures.values():
-        if procedure.case_kind == kind:
-            offered[procedure.title] = {"procedure": procedure.name}
-            for preset in procedure.presets:
-                values = {"procedure": procedure.name, "set": dict(preset.changes)}
-                offered[f"{procedure.title}: {preset.title}"] = values
+    for one in (one for one in house.procedures.values() if one.case_kind == kind):
+        offered[one.title] = {"procedure": one.name}
+        for preset in one.presets:
+            offered[f"{one.title}: {preset.title}"] = {"procedure": one.name, "set": dict(preset.changes)}
     return offered
 
 
@@ -263,12 +261,11 @@ def _controlled(house: Courthouse, experiment: Experiment) -> Experiment:
         return experiment
     kept: tuple[str, Experiment] | None = st.session_state.get("experiment-controlled")
     if kept is None or kept[0] != experiment.digest:
+        kept = None
         with errors_shown(), st.spinner(_("Estimating ...")):
-            kept = st.session_state["experiment-controlled"] = (
-                experiment.digest,
-                house.experiments.with_controls(experiment),
-            )
-    if kept is None or kept[0] != experiment.digest:
+            kept = (experiment.digest, house.experiments.with_controls(experiment))
+            st.session_state["experiment-controlled"] = kept
+    if kept is None:
         return experiment
     table(pd.DataFrame([_shown(house, arm.model_dump()) for arm in kept[1].arms[len(experiment.arms) :]]))
     return experiment.model_copy(update={"arms": kept[1].arms})
@@ -285,6 +282,9 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
                 "Say what you expect. It is locked when you start, and the report says of each: held, not shown or refuted."
             )
         )
+        unit = _("In the measure's own unit: 0.02 of a share is 2 points.")
+        once = _("It is tested once, when both arms have so many cases; before, it is not shown.")
+        choice = st.column_config.SelectboxColumn
         given = [one.model_dump() for one in experiment.hypotheses]
         columns = ["arm", "than", "measure", "direction", "least", "cases"]
         edited = st.data_editor(
@@ -292,31 +292,19 @@ def _hypotheses(house: Courthouse, experiment: Experiment) -> Experiment:
             num_rows="dynamic",
             hide_index=True,
             column_config={
-                "arm": st.column_config.SelectboxColumn(_("Arm"), options=arms, required=True),
-                "than": st.column_config.SelectboxColumn(_("Compared with"), options=arms, required=True),
-                "measure": st.column_config.SelectboxColumn(_("Measure"), options=measures, required=True),
-                "direction": st.column_config.SelectboxColumn(
-                    _("Is"), options=["higher", "lower", "different"], default="higher", required=True
-                ),
-                "least": st.column_config.NumberColumn(
-                    _("By at least"),
-                    min_value=0.0,
-                    default=0.0,
-                    help=_("In the measure's own unit: 0.02 of a share is 2 points."),
-                ),
+                "arm": choice(_("Arm"), options=arms, required=True),
+                "than": choice(_("Compared with"), options=arms, required=True),
+                "measure": choice(_("Measure"), options=measures, required=True),
+                "direction": choice(_("Is"), options=["higher", "lower", "different"], default="higher", required=True),
+                "least": st.column_config.NumberColumn(_("By at least"), min_value=0.0, default=0.0, help=unit),
                 "cases": st.column_config.NumberColumn(
-                    _("With so many cases"),
-                    min_value=1,
-                    step=1,
-                    default=1,
-                    help=_("It is tested once, when both arms have so many cases; before, it is not shown."),
+                    _("With so many cases"), min_value=1, step=1, default=1, help=once
                 ),
             },
             key=f"experiment-hypotheses-{experiment.digest[:8]}",
         )
-        whole = edited.dropna(subset=["arm", "than", "measure"]).fillna(
-            {"direction": "higher", "least": 0.0, "cases": 1}
-        )
+        whole = edited.dropna(subset=["arm", "than", "measure"])
+        whole = whole.fillna({"direction": "higher", "least": 0.0, "cases": 1})
         rows = whole.astype({"cases": int}).to_dict("records")
         st.caption(
             _(
@@ -364,13 +352,17 @@ FILE = " file"
 def experiment_form(house: Courthouse) -> None:
     """From top to bottom: cases, arms, what is measured, what it takes, start."""
     by_name = {one.name: one for one in recipes()}
-    begin = st.selectbox(
-        _("Begin with"), [OWN, FILE, *by_name], key="experiment-begin", format_func=lambda one: _title(one, by_name)
-    )
+    titles = {OWN: _("cases and arms that I choose"), FILE: _("a file of mine")}
+    for name, one in by_name.items():
+        titles[name] = f"{one.experiment.source}: {one.experiment.title}" if one.paper else one.experiment.title
+    begin = st.selectbox(_("Begin with"), list(titles), key="experiment-begin", format_func=titles.__getitem__)
     experiment: Experiment | None
     if begin == FILE:
-        read = _from_file()
-        experiment = written_form(house, read, ()) if read else None
+        experiment, file = None, st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
+        if file is not None:
+            with errors_shown():
+                experiment = read_toml(kept_file(file.name, file.getvalue()))
+        experiment = experiment and written_form(house, experiment, ())
     elif begin in by_name:
         experiment = written_form(house, by_name[begin].experiment, by_name[begin].remarks)
     else:
@@ -379,21 +371,6 @@ def experiment_form(house: Courthouse) -> None:
         keys_form(house.connections)
     if experiment is not None:
         start_bar(house, experiment)
-
-
-def _title(name: str, known: dict[str, Recipe]) -> str:
-    if name in known:
-        one = known[name]
-        return f"{one.experiment.source}: {one.experiment.title}" if one.paper else one.experiment.title
-    return _("a file of mine") if name == FILE else _("cases and arms that I choose")
-
-
-def _from_file() -> Experiment | None:
-    file = st.file_uploader(_("An experiment's file"), ["toml"], key="experiment-file")
-    if file is not None:
-        with errors_shown():
-            return read_toml(kept_file(file.name, file.getvalue()))
-    return None
 
 
 def _own(house: Courthouse) -> Experiment | None:

@@ -1,7 +1,6 @@
 """Collections of the knowledge base: imports, browsing and a search with all three scores; precedents of disputes, and the norms drawn from them."""
 
 from collections.abc import Sequence
-from datetime import date
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute, Precedent, PrecedentBatch
 from courtroom.courthouse import Courthouse
 from courtroom.knowledge.bases import BUNDLED, IMPORTED, How, from_dispute, kept_as, origins
-from courtroom.knowledge.collection import Found, Mode
+from courtroom.knowledge.collection import Mode
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.knowledge.search import Hit, Search
 from courtroom.language import _, ngettext, translated
@@ -49,18 +48,11 @@ def import_view(house: Courthouse, into: str) -> None:
                 bundled=BUNDLED,
             ),
         )
-        how: How = st.radio(
-            _("What the base holds already"),
-            list(HOW),
-            format_func=lambda how: translated(HOW[how]),
-            key=f"import-how-{into}",
-            horizontal=True,
-        )
+        held, key = _("What the base holds already"), f"import-how-{into}"
+        how: How = st.radio(held, list(HOW), format_func=lambda how: translated(HOW[how]), key=key, horizontal=True)
+        forms = translated(FORMS[into])
         st.caption(
-            _(
-                "{forms} The whole file is checked first; if one record is bad, nothing of it is imported.",
-                forms=translated(FORMS[into]),
-            )
+            _("{forms} The whole file is checked first; if one record is bad, nothing of it is imported.", forms=forms)
         )
         if st.button(_("Check and import"), type="primary", disabled=file is None) and file is not None:
             with errors_shown():
@@ -92,20 +84,6 @@ def import_view(house: Courthouse, into: str) -> None:
     under_way()
 
 
-def narrowing(key: str, *, categories: bool, imported: bool) -> Filter:
-    with st.popover(_("Narrow down"), icon=":material/filter_alt:"):
-        category = (
-            st.text_input(_("Charge"), placeholder=_("theft · 盗窃"), key=f"category-{key}") if categories else ""
-        )
-        law = st.text_input(_("Article"), placeholder="264", key=f"law-{key}")
-        since: date | None = None
-        until: date | None = None
-        if imported:
-            since = st.date_input(_("Imported on or after"), value=None, key=f"since-{key}")
-            until = st.date_input(_("Imported on or before"), value=None, key=f"until-{key}")
-    return Filter(category=category, law=law, since=since, until=until)
-
-
 PAGE = 20
 TOLD = {
     "statutes": "An unofficial digest of the Criminal Law of the PRC (2023 amendment), in our words; import a statute book for "
@@ -118,14 +96,15 @@ MODES: dict[Mode, str] = {"hybrid": "By both, fused", "dense": "By meaning (dens
 
 def collection_view(house: Courthouse, name: str) -> None:
     bases = house.knowledge.bases()
-    base = (
-        st.selectbox(_("Knowledge base"), bases, key=f"base-{name}", format_func=translated)
-        if len(bases) > 1
-        else BUNDLED
-    )
+    base = BUNDLED
+    if len(bases) > 1:
+        base = st.selectbox(_("Knowledge base"), bases, key=f"base-{name}", format_func=translated)
     embedding = embedding_choice(house.settings.embedding, "", f"embedding-{name}")
     collection = house.knowledge.using(embedding).of(name, base)  # type: ignore[arg-type]
-    line = translated(TOLD[name]) if base == BUNDLED else _made_of(house, name, base)
+    line = translated(TOLD[name]) if base == BUNDLED else _("Imported.")
+    if base != BUNDLED and (files := origins(house.database, kept_as(name, base))):
+        of = [_("{file} ({records} records)", file=literal(one.file), records=f"{one.records:d}") for one in files]
+        line = _("Imported from {listed}.", listed="; ".join(of))
     st.caption(_("{told} {collection} records.", told=line, collection=count(len(collection))))
     top = st.columns([5, 2, 1.4], vertical_alignment="bottom")
     text = top[0].text_input(
@@ -136,13 +115,25 @@ def collection_view(house: Courthouse, name: str) -> None:
     mode = top[1].selectbox(
         _("Order"), list(MODES), format_func=lambda mode: translated(MODES[mode]), key=f"mode-{collection.name}"
     )
-    with top[2]:
-        only = narrowing(collection.name, categories=name == "cases", imported=base != BUNDLED)
+    key, days = collection.name, {}
+    with top[2], st.popover(_("Narrow down"), icon=":material/filter_alt:"):
+        category, hint = "", _("theft · 盗窃")
+        if name == "cases":
+            category = st.text_input(_("Charge"), placeholder=hint, key=f"category-{key}")
+        law = st.text_input(_("Article"), placeholder="264", key=f"law-{key}")
+        if base != BUNDLED:
+            days["since"] = st.date_input(_("Imported on or after"), value=None, key=f"since-{key}")
+            days["until"] = st.date_input(_("Imported on or before"), value=None, key=f"until-{key}")
+    only = Filter(category=category, law=law, **days)
     if text.strip():
         with errors_shown():
             hits = house.runner.do(collection.search(text, PAGE, mode, only=only)).result()
             if hits:
-                scores_table([(title_of(one.record), one) for one in hits])
+                heads = ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
+                scores = [(title_of(one.record), one.scores) for one in hits]
+                lines = [(title, s.dense_rank, s.similarity, s.bm25_rank, s.bm25, s.fused) for title, s in scores]
+                form = st.column_config.ProgressColumn(_("Similarity"), min_value=0.0, max_value=1.0, format="%.2f")
+                table(pd.DataFrame(lines, columns=heads), {"Similarity": form})
             else:
                 advice = _("Nothing fits. Use other words or another order, or narrow down less.")
                 st.info(advice, icon=":material/filter_alt_off:")
@@ -156,23 +147,6 @@ def collection_view(house: Courthouse, name: str) -> None:
     unreadable_rows(collection.unreadable((page - 1) * PAGE, PAGE))
     for record in collection.page((page - 1) * PAGE, PAGE):
         record_view(record)
-
-
-def _made_of(house: Courthouse, name: str, base: str) -> str:
-    """Which files a collection of an imported base is made of."""
-    files = origins(house.database, kept_as(name, base))
-    listed = "; ".join(
-        _("{file} ({records} records)", file=literal(origin.file), records=f"{origin.records:d}") for origin in files
-    )
-    return _("Imported from {listed}.", listed=listed) if files else _("Imported.")
-
-
-def scores_table(rows: list[tuple[str, Found[Any]]]) -> None:
-    heads = ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
-    scores = [(title, one.scores) for title, one in rows]
-    lines = [(title, s.dense_rank, s.similarity, s.bm25_rank, s.bm25, s.fused) for title, s in scores]
-    similarity = st.column_config.ProgressColumn(_("Similarity"), min_value=0.0, max_value=1.0, format="%.2f")
-    table(pd.DataFrame(lines, columns=heads), {"Similarity": similarity})
 
 
 def title_of(record: Any) -> str:
@@ -298,9 +272,8 @@ def disputes_base(house: Courthouse) -> None:
 
 
 def _distil(house: Courthouse, chosen: list[Precedent], model: str) -> None:
-    batch = PrecedentBatch(
-        id="precedents", title=_("Norms of {chosen} precedents", chosen=len(chosen)), precedents=tuple(chosen)
-    )
+    title = _("Norms of {chosen} precedents", chosen=len(chosen))
+    batch = PrecedentBatch(id="precedents", title=title, precedents=tuple(chosen))
     procedure = house.hearing(batch.kind)
     start_with_models(house, procedure, batch, dict.fromkeys((role.name for role in procedure.roles), model))
 
@@ -309,16 +282,11 @@ def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> N
     won = f"{MARKS[precedent.winner]} {literal(precedent.winner)} {precedent.buyer_votes:d}:{precedent.seller_votes:d}"
     near = f"{similarity:.2f} · " if similarity is not None else ""
     norms = _("{norms} norms", norms=len(precedent.norms)) if precedent.norms else _("no norms yet")
-    with st.expander(
-        _(
-            "{near}**{title}** · {category} · {won} (buyer : seller) · {norms}",
-            near=near,
-            title=literal(precedent.title),
-            category=literal(precedent.category),
-            won=won,
-            norms=norms,
-        )
-    ):
+    names = {"title": literal(precedent.title), "category": literal(precedent.category)}
+    told = _(
+        "{near}**{title}** · {category} · {won} (buyer : seller) · {norms}", near=near, won=won, norms=norms, **names
+    )
+    with st.expander(told):
         inert(precedent.dispute)
         left, right = st.columns(2, gap="large")
         with left:
@@ -336,11 +304,8 @@ def _one(house: Courthouse, precedent: Precedent, similarity: float | None) -> N
                 st.rerun()
         with st.container(horizontal=True, vertical_alignment="center"):
             st.caption(literal(precedent.source))
-            if may(Access.RUN) and st.button(
-                _("Distil again"),
-                key=f"distil-{precedent.id}",
-                help=_("By the offline model; choose another below the list."),
-            ):
+            by = _("By the offline model; choose another below the list.")
+            if may(Access.RUN) and st.button(_("Distil again"), key=f"distil-{precedent.id}", help=by):
                 _distil(house, [precedent], OFFLINE)
             if may(Access.OWN) and st.button(_("Delete"), key=f"delete-{precedent.id}", icon=":material/delete:"):
                 st.session_state["deleted_precedent"] = precedent

@@ -1,7 +1,5 @@
 """The memory: standards as a graph, micro-directives, a search; and every step of learning, of which the latest can be undone."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
@@ -30,11 +28,12 @@ TOLD = {
 def memory_view(house: Courthouse, part: str) -> None:
     memory = house.knowledge.memory
     unreadable_rows((memory.standards if part == "standards" else memory.directives).unreadable())
-    units: list[Any] = memory.standards.all() if part == "standards" else memory.directives.all()
+    archived: list[Standard] = memory.standards.all() if part == "standards" else []
     buffered: list[Standard] = memory.buffer.all() if part == "standards" else []
+    directives: list[Directive] = [] if part == "standards" else memory.directives.all()
     learners = ", ".join(literal(one.title) for one in house.procedures.values() if part in one.looks_in)
     st.caption(translated(TOLD[part]).format(learners=learners))
-    if not units and not buffered:
+    if not archived and not buffered and not directives:
         st.info(
             _(
                 "The memory is empty. Turn on “Training run” in a setup of {learners}: it learns from cases whose real judgment is known.",
@@ -43,33 +42,6 @@ def memory_view(house: Courthouse, part: str) -> None:
             icon=":material/psychology:",
         )
         return
-    _snapshots(house)
-    if units:
-        _search(house, part)
-    theme = st.context.theme.type or "light"
-    if part == "standards":
-        _standards(house, units, buffered, theme)
-        return
-    for directive in sorted(units, key=lambda one: -one.confidence):
-        _directive(house, directive, theme)
-
-
-def _standards(house: Courthouse, archived: list[Standard], buffered: list[Standard], theme: str) -> None:
-    if archived:
-        tau = st.slider(_("Link from a cosine of (τ)"), 0.0, 1.0, 0.4, 0.05)
-        with errors_shown():
-            graph = house.runner.do(house.knowledge.memory.graph(tau)).result()
-            st.plotly_chart(draw_standards(graph, archived, theme), key="standards-graph")
-    for standard in archived:
-        _standard(standard)
-    if buffered:
-        st.subheader(_("Buffer"))
-        st.caption(_("Trajectories that were wrong, or right without having been verified."))
-        for standard in buffered:
-            _standard(standard)
-
-
-def _snapshots(house: Courthouse) -> None:
     with st.expander(_("Snapshots"), icon=":material/photo_camera:"):
         st.caption(_("A run sees the snapshot that its setup names. It never changes, whatever is learned afterwards."))
         name = st.text_input(_("Name of the memory as it is now"), key="snapshot-name", max_chars=60)
@@ -79,21 +51,33 @@ def _snapshots(house: Courthouse) -> None:
         kept = house.knowledge.snapshots.all()
         rows = [(one.name, one.standards, one.directives, one.buffer, one.digest[:12]) for one in kept]
         table(pd.DataFrame(rows, columns=["Name", "Standards", "Micro-directives", "Buffer", "Digest"]))
-
-
-def _search(house: Courthouse, part: str) -> None:
-    text = st.text_input(_("Search by facts"), placeholder=_("a quarrel at a barbecue stall"), key=f"recall-{part}")
-    if not text.strip():
-        return
-    query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
-    with errors_shown():
-        hits = house.runner.do(house.knowledge.answer(query)).result()
-        rows = [
-            (hit.record.get("title") or hit.record.get("text"), parts.score, parts.iou, parts.topo, parts.semsim)
-            for hit in hits
-            if (parts := hit.parts)
-        ]
-        table(pd.DataFrame(rows, columns=["Found", "Score", "IoU", "Topo", "SemSim"]))
+    if archived or directives:
+        text = st.text_input(_("Search by facts"), placeholder=_("a quarrel at a barbecue stall"), key=f"recall-{part}")
+        if text.strip():
+            query = Recall(collection=part, text=text, tags=(), k=10, tau=0.4, seeds=5, hops=2)
+            with errors_shown():
+                hits = house.runner.do(house.knowledge.answer(query)).result()
+                found = [
+                    (hit.record.get("title") or hit.record.get("text"), of.score, of.iou, of.topo, of.semsim)
+                    for hit in hits
+                    if (of := hit.parts)
+                ]
+                table(pd.DataFrame(found, columns=["Found", "Score", "IoU", "Topo", "SemSim"]))
+    theme = st.context.theme.type or "light"
+    if archived:
+        tau = st.slider(_("Link from a cosine of (τ)"), 0.0, 1.0, 0.4, 0.05)
+        with errors_shown():
+            graph = house.runner.do(memory.graph(tau)).result()
+            st.plotly_chart(draw_standards(graph, archived, theme), key="standards-graph")
+    for standard in archived:
+        _standard(standard)
+    if buffered:
+        st.subheader(_("Buffer"))
+        st.caption(_("Trajectories that were wrong, or right without having been verified."))
+    for standard in buffered:
+        _standard(standard)
+    for directive in sorted(directives, key=lambda one: -one.confidence):
+        _directive(house, directive, theme)
 
 
 def _standard(standard: Standard) -> None:
@@ -107,34 +91,19 @@ def _standard(standard: Standard) -> None:
 
 
 def _directive(house: Courthouse, directive: Directive, theme: str) -> None:
-    charges = "; ".join(directive.charges)
-    with st.expander(
-        _(
-            "{confidence} · article {anchor} {charges} · {text}",
-            confidence=f"{directive.confidence:.2f}",
-            anchor=literal(directive.anchor),
-            charges=literal(charges),
-            text=literal(directive.text[:90]),
-        )
-    ):
+    values = {"anchor": literal(directive.anchor), "charges": literal("; ".join(directive.charges))}
+    values |= {"confidence": f"{directive.confidence:.2f}", "text": literal(directive.text[:90])}
+    with st.expander(_("{confidence} · article {anchor} {charges} · {text}", **values)):
         inert(directive.text)
-        st.caption(
-            _(
-                "{supporting} supporting, {contrasting} contrasting · {id}",
-                supporting=len(directive.supporting),
-                contrasting=len(directive.contrasting),
-                id=literal(directive.id),
-            )
-        )
+        counts = {"supporting": len(directive.supporting), "contrasting": len(directive.contrasting)}
+        st.caption(_("{supporting} supporting, {contrasting} contrasting · {id}", id=literal(directive.id), **counts))
         life = house.knowledge.lessons.of(directive.id)
         if st.toggle(_("Its life"), key=f"life-{directive.id}"):
             st.plotly_chart(draw_confidence(directive.id, life, theme), key=f"confidence-{directive.id}")
             for taught in life:
                 undone = _(" (undone)") if taught.undone else ""
-                phase, why, run = translated(taught.phase), translated(taught.why), taught.run or _("by hand")
-                inert(
-                    _("• {phase}{undone}: {why} Run {run}.", phase=phase, undone=undone, why=why, run=run), small=True
-                )
+                told = {"phase": translated(taught.phase), "why": translated(taught.why), "undone": undone}
+                inert(_("• {phase}{undone}: {why} Run {run}.", run=taught.run or _("by hand"), **told), small=True)
 
 
 PAGE = 25
@@ -204,11 +173,8 @@ def _lesson(house: Courthouse, taught: Taught) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             if taught.run:
                 st.link_button(_("Open the run"), f"/deliberation?run={taught.run}")
-            if (
-                may(Access.OWN)
-                and taught.undone is None
-                and st.button(_("Undo this step"), key=f"undo-{taught.seq}", icon=":material/undo:")
-            ):
+            can, key = may(Access.OWN) and taught.undone is None, f"undo-{taught.seq}"
+            if can and st.button(_("Undo this step"), key=key, icon=":material/undo:"):
                 do(lambda: house.knowledge.lessons.undo(taught.seq))
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from courtroom.access import Access, may
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
-from courtroom.engine.beside import AskedBeside
 from courtroom.engine.events import Called
+from courtroom.engine.exchange import AskedBeside
 from courtroom.engine.record import Record
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE

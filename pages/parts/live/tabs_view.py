@@ -224,10 +224,8 @@ def _record(house: Courthouse, run: str) -> Record:
 def _as_it_stood(record: Record) -> None:
     """Choose the end of a stage to look back to; what is chosen stands in the address."""
     at, run = back(), record.run.id
-    names = {
-        **{str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages},
-        NOW: _("now"),
-    }
+    names = {str(stage.index): _("after {name}", name=translated(stage.name)) for stage in record.stages}
+    names[NOW] = _("now")
     chosen = st.selectbox(
         _("As it stood"),
         list(names),

@@ -29,14 +29,10 @@ DELETED = "deleted_panel"
 def panels_bar(house: Courthouse, draft: SetupDraft, jury: Sequence[dict[str, Any]]) -> None:
     """What can be done with whole panels; each way tells in a sentence why it can't."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        names = house.panels.names()
-        if names:
+        if names := house.panels.names():
             chosen = st.selectbox(_("Saved panel"), names, key="panel-chosen", width=280, format_func=translated)
-            if st.button(
-                _("Seat this panel"),
-                icon=":material/event_seat:",
-                help=_("Its persons take the seats, in their order."),
-            ):
+            about = _("Its persons take the seats, in their order.")
+            if st.button(_("Seat this panel"), icon=":material/event_seat:", help=about):
                 do(lambda: _seat(draft, house.panels.load(chosen)))
             with st.popover(_("Rename or delete")):
                 _change(house, chosen)
@@ -131,28 +127,20 @@ def personas_table(house: Courthouse, draft: SetupDraft, case: Case) -> None:
         )
     )
     table = pd.DataFrame([{**row, **{part: ", ".join(row[part]) for part in LISTS}} for row in jury])
+    age = st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1)
+    background = st.column_config.TextColumn(_("background"), width="medium")
     edited = st.data_editor(
         table,
         key=draft.key(f"jury-{len(jury)}-{draft.seed}"),
         width="stretch",
         hide_index=True,
         height=min(640, 60 + 36 * len(jury)),
-        column_config=heads(
-            table,
-            {
-                "age": st.column_config.NumberColumn(_("age"), min_value=18, max_value=95, step=1),
-                "background": st.column_config.TextColumn(_("background"), width="medium"),
-            },
-        ),
+        column_config=heads(table, {"age": age, "background": background}),
     )
-    rows = [
-        {
-            **row,
-            "age": int(row["age"]),
-            **{part: [one.strip() for one in str(row[part]).split(",") if one.strip()] for part in LISTS},
-        }
-        for row in edited.to_dict("records")
-    ]
+    rows = edited.to_dict("records")
+    for row in rows:
+        row["age"] = int(row["age"])
+        row |= {part: [one.strip() for one in str(row[part]).split(",") if one.strip()] for part in LISTS}
     if rows != jury:
         draft.values[name] = rows
     if empty := draft.drawn.get(Widget.EMPTY_SEATS):
@@ -190,14 +178,11 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     names = [persona["name"] for persona in complete[draft.drawn[Widget.PERSONAS]]]
     edges = [(int(k), int(j)) for k, j in complete[draft.drawn[Widget.GRAPH]]["edges"]]
     rank = influence(len(names), edges)
-    block = Graph(
-        tuple(Node(str(seat), name, None, rank[seat]) for seat, name in enumerate(names)),
-        tuple(Edge(str(k), str(j)) for k, j in edges),
-    )
+    nodes = tuple(Node(str(seat), name, None, rank[seat]) for seat, name in enumerate(names))
+    block = Graph(nodes, tuple(Edge(str(k), str(j)) for k, j in edges))
     with right:
-        st.plotly_chart(
-            draw_graph(block, procedure.choices, st.context.theme.type or "light"), key=draft.key("preview")
-        )
+        figure = draw_graph(block, procedure.choices, st.context.theme.type or "light")
+        st.plotly_chart(figure, key=draft.key("preview"))
         st.caption(_("Arrows go from a juror to those it follows; the more a juror is followed, the larger it is."))
     with st.expander(_("Edges ({edges})", edges=len(edges)), icon=":material/edit:"):
         seats = [f"{seat + 1} {name}" for seat, name in enumerate(names)]
@@ -261,9 +246,8 @@ def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         return
     edits[name] = text
     with st.expander(_("What differs from the shipped text")):
-        diff = difflib.unified_diff(
-            shipped[name].splitlines(), text.splitlines(), "shipped", _("this run"), lineterm=""
-        )
+        before, now = shipped[name].splitlines(), text.splitlines()
+        diff = difflib.unified_diff(before, now, "shipped", _("this run"), lineterm="")
         st.code("\n".join(diff), language="diff")
     if st.button(_("Back to the shipped text"), icon=":material/restart_alt:"):
         del edits[name]

@@ -162,7 +162,12 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
     except CourtroomError as error:
         st.error(_("The setup in this link is not used. {error}", error=literal(str(error))))
         return False
-    rows = _changes(draft, shared)
+    before = {"seed": draft.seed, **draft.values}
+    after = {"seed": shared.get("seed", draft.seed), **draft.kind().model_dump(mode="json"), **shared.get("setup", {})}
+    rows = [
+        {"setting": _named(draft.kind, path), "before": _plain(old), "after": _plain(new)}
+        for path, (old, new) in leaves((before, after))
+    ]
     if not rows:
         return False
     with st.container(border=True):
@@ -183,15 +188,6 @@ def link_box(draft: SetupDraft, procedure: Procedure) -> bool:
         st.session_state["link_decided"] = text
         st.rerun()
     return True
-
-
-def _changes(draft: SetupDraft, shared: dict[str, Any]) -> list[dict[str, str]]:
-    before = {"seed": draft.seed, **draft.values}
-    after = {"seed": shared.get("seed", draft.seed), **draft.kind().model_dump(mode="json"), **shared.get("setup", {})}
-    return [
-        {"setting": _named(draft.kind, path), "before": _plain(old), "after": _plain(new)}
-        for path, (old, new) in leaves((before, after))
-    ]
 
 
 def _named(kind: type[Setup], path: str) -> str:
@@ -346,20 +342,16 @@ def paper_view(procedure: Procedure, setup: Setup) -> None:
         if not other
         else _("{same} of {settings} settings as in the paper", same=same, settings=len(settings))
     )
+
+    def told(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
     with st.expander(text, icon=":material/menu_book:" if not other else ":material/compare_arrows:"):
+        ordered = sorted(settings, key=lambda setting: setting.knob not in other)
         rows = [
-            (
-                title_of(type(setup), one.knob),
-                _text(one.value),
-                _text(other.get(one.knob, one.value)),
-                one.knob in other,
-            )
+            (title_of(type(setup), one.knob), told(one.value), told(other.get(one.knob, one.value)), one.knob in other)
             + (one.source, one.note)
-            for one in sorted(settings, key=lambda setting: setting.knob not in other)
+            for one in ordered
         ]
         table(pd.DataFrame(rows, columns=["Setting", "Paper", "Here", "Differs", "Source", "Note"]))
         st.caption(_("{paper}. The preset “Paper” sets all of these.", paper=literal(procedure.paper)))
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from courtroom.access import Resource
 from courtroom.cases.case import Case
 from courtroom.cases.checks import check, explain
-from courtroom.cases.dispute import CATEGORIES, SIDES, ChatMessage, Dispute, Evidence
+from courtroom.cases.dispute import CATEGORIES, SIDES, ChatMessage, Dispute
 from courtroom.cases.files import ENDINGS, Package, read_each, write_json, write_zip
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
@@ -125,18 +125,15 @@ def _dispute(house: Courthouse, case: Dispute) -> None:
             with column:
                 for piece in case.by_side(side):
                     if piece.round == turn:
-                        _piece(house, piece)
+                        with st.container(border=True):
+                            st.caption(f"{MARKS[piece.side]} {literal(piece.id)}")
+                            inert(piece.text)
+                            for medium in piece.media:
+                                medium_view(house, medium)
     if case.jury:
-        with st.expander(
-            _(
-                "{votes}: {buyer} buyer {buyer_2}, {seller} seller {seller_2}",
-                votes=translated(case.votes_title),
-                buyer=MARKS["buyer"],
-                buyer_2=f"{case.jury.buyer:d}",
-                seller=MARKS["seller"],
-                seller_2=f"{case.jury.seller:d}",
-            )
-        ):
+        votes = {"buyer_2": f"{case.jury.buyer:d}", "seller_2": f"{case.jury.seller:d}", **MARKS}
+        title = translated(case.votes_title)
+        with st.expander(_("{votes}: {buyer} buyer {buyer_2}, {seller} seller {seller_2}", votes=title, **votes)):
             st.caption(_("Members of a hearing never see this."))
             for opinion in case.jury.opinions:
                 inert(f"{MARKS[opinion.side]} {opinion.side}: {opinion.text}")
@@ -178,14 +175,6 @@ def _bubble(line: ChatMessage) -> None:
     )
 
 
-def _piece(house: Courthouse, piece: Evidence) -> None:
-    with st.container(border=True):
-        st.caption(f"{MARKS[piece.side]} {literal(piece.id)}")
-        inert(piece.text)
-        for medium in piece.media:
-            medium_view(house, medium)
-
-
 MOST_LISTED = 100
 """Of cases, refusals and remarks, so many are listed each."""
 
@@ -219,32 +208,20 @@ def upload(house: Courthouse) -> None:
         labels = names_from(names) or None
         with st.spinner(_("Reading and checking ...")):
             for file in files or []:
-                _import(house, file.name, file.getvalue(), labels, taken, refused, remarks)
+                try:
+                    for package in read_each(file.name, file.getvalue(), labels):
+                        if isinstance(package, CourtroomError):
+                            refused.append(str(package))
+                            continue
+                        try:
+                            taken.append(house.library.add(package).title)
+                        except CourtroomError as error:
+                            refused.append(str(error))
+                        else:
+                            remarks.update(package.remarks)
+                except CourtroomError as error:
+                    refused.append(str(error))
         _report(taken, refused, remarks)
-
-
-def _import(
-    house: Courthouse,
-    name: str,
-    data: bytes,
-    labels: Mapping[str, str] | None,
-    taken: list[str],
-    refused: list[str],
-    remarks: Counter[str],
-) -> None:
-    try:
-        for package in read_each(name, data, labels):
-            if isinstance(package, CourtroomError):
-                refused.append(str(package))
-                continue
-            try:
-                taken.append(house.library.add(package).title)
-            except CourtroomError as error:
-                refused.append(str(error))
-            else:
-                remarks.update(package.remarks)
-    except CourtroomError as error:
-        refused.append(str(error))
 
 
 def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None:
@@ -330,6 +307,13 @@ def case_form(house: Courthouse) -> None:
     for side in SIDES:
         for number, piece in enumerate([p for p in evidence if p["side"] == side], start=1):
             piece["id"] = f"{side}-{number}"
+    said = []
+    for line in filter(str.strip, chat.splitlines()):
+        speaker, colon, words = line.partition(":")
+        named = bool(colon) and speaker.strip().lower() in SIDES
+        said.append(
+            {"speaker": speaker.strip().lower() if named else "buyer", "text": (words if named else line).strip()}
+        )
     data: dict[str, Any] = {
         "kind": "dispute",
         "id": _id(title),
@@ -343,7 +327,7 @@ def case_form(house: Courthouse) -> None:
             "ordered_at": f"{ordered}T00:00:00" if ordered else None,
             "delivered_at": f"{delivered}T00:00:00" if delivered else None,
         },
-        "chat": [line for line in map(_line, chat.splitlines()) if line],
+        "chat": said,
         "evidence": evidence,
         "jury": {"buyer": buyer, "seller": seller} if None not in (buyer, seller) else None,
     }  # fmt: skip
@@ -386,13 +370,6 @@ def _kind(data: bytes) -> MediumKind:
     return medium[0] if medium else "image"
 
 
-def _line(line: str) -> dict[str, str] | None:
-    speaker, colon, text = line.partition(":")
-    if colon and speaker.strip().lower() in SIDES:
-        return {"speaker": speaker.strip().lower(), "text": text.strip()}
-    return {"speaker": "buyer", "text": line.strip()} if line.strip() else None
-
-
 def text_form(house: Courthouse, kind: type[Case]) -> None:
     with st.form(f"text-{kind.__name__}", border=True):
         st.subheader(_("A new {kind_title}", kind_title=literal(kind.kind_title.lower())))
@@ -407,10 +384,8 @@ def text_form(house: Courthouse, kind: type[Case]) -> None:
     if not saved:
         return
     taken = {f"media/{number}-{Path(file.name).name}": file.getvalue() for number, file in enumerate(files, start=1)}
-    media = tuple(
-        Medium(id=f"media-{number}", kind=_kind(data), file=name)
-        for number, (name, data) in enumerate(taken.items(), start=1)
-    )
+    numbered = enumerate(taken.items(), start=1)
+    media = tuple(Medium(id=f"media-{number}", kind=_kind(data), file=name) for number, (name, data) in numbered)
     _save(house, lambda: Package(kind.written(_id(title), title, language, text, media), taken))
 
 

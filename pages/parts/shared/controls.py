@@ -99,12 +99,8 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
                 if tuple(breaks) != run.control.breaks:
                     runner.set_breaks(run.id, house.store.control(run.id).model_copy(update={"breaks": tuple(breaks)}))
         forks = record.events and may(Access.RUN)
-        if forks and st.button(
-            _("Fork"),
-            key="do-fork",
-            icon=":material/fork_right:",
-            help=_("Run this case again with something changed; the rest is served from the record."),
-        ):
+        about = _("Run this case again with something changed; the rest is served from the record.")
+        if forks and st.button(_("Fork"), key="do-fork", icon=":material/fork_right:", help=about):
             st.session_state["fork"] = run.id
             st.switch_page("pages/setup.py", query_params={"fork": run.id})
         if status == "done" and may(Access.RUN):
@@ -131,7 +127,17 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
     elif run.reason:
         st.caption(literal(run.reason))
     if status == "paused" and "budget" in run.reason and not run.imported and mine:
-        _raise_budget(house, record)
+        with st.form("budget", border=True):
+            budget, hint = record.setup.budget, _("no limit")
+            columns = st.columns(3)
+            calls = columns[0].number_input(_("Calls"), 1, None, budget.calls, placeholder=hint)
+            tokens = columns[1].number_input(_("Tokens"), 1, None, budget.tokens, placeholder=hint)
+            dollars = columns[2].number_input(_("Money (US$)"), 0.0, None, budget.money, placeholder=hint)
+            if st.form_submit_button(_("Set the budget and run on"), type="primary"):
+                new = Budget(calls=calls, tokens=tokens, money=dollars)
+                house.store.replace_setup(run.id, record.setup.model_copy(update={"budget": new}))
+                runner.stop(run.id)
+                do(lambda: runner.go(run.id, keys=typed_keys()))
 
 
 def report_html(house: Courthouse, run: str) -> str:
@@ -153,20 +159,6 @@ def _downloads(house: Courthouse, procedure: Procedure, record: Record, of: Reso
     for own in procedure.exports:
         write = partial(own.write, record, house.answers)
         download(house, declared(own.title), write, f"{run}-{own.file}", of, icon=":material/dataset:")
-
-
-def _raise_budget(house: Courthouse, record: Record) -> None:
-    with st.form("budget", border=True):
-        budget = record.setup.budget
-        columns = st.columns(3)
-        calls = columns[0].number_input(_("Calls"), 1, None, budget.calls, placeholder=_("no limit"))
-        tokens = columns[1].number_input(_("Tokens"), 1, None, budget.tokens, placeholder=_("no limit"))
-        dollars = columns[2].number_input(_("Money (US$)"), 0.0, None, budget.money, placeholder=_("no limit"))
-        if st.form_submit_button(_("Set the budget and run on"), type="primary"):
-            new = Budget(calls=calls, tokens=tokens, money=dollars)
-            house.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": new}))
-            house.runner.stop(record.run.id)
-            do(lambda: house.runner.go(record.run.id, keys=typed_keys()))
 
 
 MOST = 6

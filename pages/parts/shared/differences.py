@@ -82,10 +82,9 @@ def texts_beside(texts: Sequence[str | None], heads: Sequence[str] = ()) -> None
     for place, column in enumerate(st.columns(len(texts), border=True)):
         text = texts[place]
         with column:
-            st.caption(
-                LETTERS[place]
-                + (_(", against {letters}", letters=LETTERS[first]) if first not in (None, place) and text else "")
-            )
+            against = first if first != place and text else None
+            told = _(", against {letters}", letters=LETTERS[against]) if against is not None else ""
+            st.caption(LETTERS[place] + told)
             if heads and heads[place]:
                 st.html(heads[place])  # plain: HTML by `choice_html`
             if text is None or first is None:
@@ -177,6 +176,5 @@ def _changed(relative: Relative, kind: type[Setup]) -> str:
         return _("nothing changed")
     told = [setting(kind, one) if what == "setup" else one for what, one in changes[:CHANGES]]
     lines = [f"{literal(one.path)}: {literal(change_in_line(*one.values))}" for one in told]
-    return "; ".join(lines) + (
-        _("; and {changes} more", changes=len(changes) - CHANGES) if len(changes) > CHANGES else ""
-    )
+    more = len(changes) - CHANGES
+    return "; ".join(lines) + (_("; and {changes} more", changes=more) if more > 0 else "")

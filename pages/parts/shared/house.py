@@ -55,12 +55,12 @@ def switch() -> None:
     """The button to the other language, named in that language."""
     st.html(STYLE)
     (other,) = LANGUAGES.keys() - {language()}
+
+    def choose() -> None:
+        st.session_state[CHOSEN] = st.session_state[PICKED] = st.query_params[CHOSEN] = other
+
     with st.container(key="language"):
-        st.button(LANGUAGES[other], key="switch-language", type="tertiary", on_click=_choose, args=(other,))
-
-
-def _choose(wanted: str) -> None:
-    st.session_state[CHOSEN] = st.session_state[PICKED] = st.query_params[CHOSEN] = wanted
+        st.button(LANGUAGES[other], key="switch-language", type="tertiary", on_click=choose)
 
 
 _themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), isolate_styles=False)
@@ -68,16 +68,8 @@ _themes = st.components.v2.component("courtroom_themes", js=adapter("themes"), i
 
 def follow_the_theme() -> None:
     """Have the page drawn again when the system's theme changes: Streamlit changes its own colours only, not those that it was given."""
-    _themes(
-        key="themes",
-        data={"theme": st.context.theme.type or "light", "picked": st.session_state.get(PICKED, "")},
-        height=1,
-        on_changed_change=_drawn_anew,
-    )
-
-
-def _drawn_anew() -> None:
-    """Nothing else is to be done."""
+    data = {"theme": st.context.theme.type or "light", "picked": st.session_state.get(PICKED, "")}
+    _themes(key="themes", data=data, height=1, on_changed_change=lambda: None)
 
 
 SHORT = 50
@@ -86,10 +78,7 @@ SHORT = 50
 
 def heading(title: str) -> None:
     """The title, in smaller letters where it is long."""
-    if len(title) <= SHORT:
-        st.title(literal(title))
-    else:
-        st.subheader(literal(title))
+    (st.title if len(title) <= SHORT else st.subheader)(literal(title))
 
 
 TOKEN = "link_token"
@@ -103,10 +92,8 @@ def remember() -> str:
 
 def opened_now(links: Links) -> frozenset[Resource]:
     token: str = st.session_state.get(TOKEN, "")
-    if not token:
-        return frozenset()
     try:
-        return frozenset({links.opened(token)})
+        return frozenset({links.opened(token)}) if token else frozenset()
     except NoSuchLink:
         return frozenset()
 
@@ -217,13 +204,10 @@ LONGEST = 80
 
 def your_name(key: str | None = None, placeholder: str | None = None) -> str:
     """A field for the name; where people sign in, the account's name without a field."""
-    person = acting()
+    person, before = acting(), st.session_state.get("who", "")
     if person is not None:
         return person.signature
-    typed: str = st.text_input(
-        _("Your name"), st.session_state.get("who", ""), max_chars=LONGEST, placeholder=placeholder, key=key
-    )
-    return typed.strip()
+    return str(st.text_input(_("Your name"), before, max_chars=LONGEST, placeholder=placeholder, key=key)).strip()
 
 
 ALONE = "alone"
@@ -310,13 +294,8 @@ def current_run() -> str | None:
     parameters, so the session remembers, and the URL is set again."""
     run: str | None = st.query_params.get("run") or st.session_state.get("run")
     if run:
-        look_at(run)
+        st.session_state["run"] = st.query_params["run"] = run
     return run
-
-
-def look_at(run: str) -> None:
-    st.session_state["run"] = run
-    st.query_params["run"] = run
 
 
 def open_run(run: str) -> NoReturn:

@@ -95,13 +95,8 @@ class SetupDraft:
         return {"procedure": self.procedure, "seed": self.seed, "setup": changes, **({"case": case} if case else {})}
 
     def sections(self) -> list[str]:
-        return [
-            "Settings",
-            "Models",
-            *(title for widget, title in EDITED.items() if widget in self.drawn),
-            "Prompts",
-            SHARE,
-        ]
+        own = (title for widget, title in EDITED.items() if widget in self.drawn)
+        return ["Settings", "Models", *own, "Prompts", SHARE]
 
     @property
     def drawn(self) -> dict[Widget, str]:
@@ -157,9 +152,7 @@ def knobs(draft: SetupDraft, case: Case) -> None:
         if more := {name: field for name, field in mine.items() if name not in first}:
             changed = any(draft.values[name] != _default(field) for name, field in more.items())
             titles = listed(field.title or name for name, field in more.items())
-            opened = st.session_state.setdefault(
-                draft.key(f"more-{group}"), changed
-            )  # nothing folds while one works in it
+            opened = st.session_state.setdefault(draft.key(f"more-{group}"), changed)  # it stays so while one works
             with st.expander(_("More: {titles}", titles=declared(titles)), expanded=opened):
                 _grid(more, draft.values, draft, "")
         if group is Group.COST:
@@ -189,16 +182,9 @@ def _grid(fields: Mapping[str, FieldInfo], values: dict[str, Any], draft: SetupD
 def _base(field: FieldInfo, value: str, key: str) -> str:
     """One of the knowledge bases that are there; the one that is set stays, also where it is not there."""
     bases = courthouse().knowledge.bases()
-    options = [*bases, *({value} - set(bases))]
-    chosen: str = st.selectbox(
-        declared(field.title or ""),
-        options,
-        options.index(value),
-        key=key,
-        help=declared(field.description or "") or None,
-        format_func=translated,
-    )
-    return chosen
+    options, about = [*bases, *({value} - set(bases))], declared(field.description or "") or None
+    title, place = declared(field.title or ""), options.index(value)
+    return str(st.selectbox(title, options, place, key=key, help=about, format_func=translated))
 
 
 def _several(field: FieldInfo, options: dict[str, str], draft: SetupDraft, name: str) -> None:
@@ -255,22 +241,14 @@ def varied(procedure: Procedure) -> dict[str, FieldInfo]:
 def knob_values(field: FieldInfo, now: Any, key: str, path: str) -> list[Any]:
     """The values of one knob: picked where there are few, typed where there are many."""
     kind = plain(field.annotation)[0]
+    about = declared(field.description or "") or None
     title = _("{title}: now {now}", title=literal(field.title or path), now=literal(choice_in_words(field, now)))
     if kind is bool:
         st.caption(_("{title}; both are heard.", title=title))
         return [True, False]
     if get_origin(kind) is Literal:
         others = [value for value in get_args(kind) if value != now]
-        return st.multiselect(
-            title,
-            list(get_args(kind)),
-            others,
-            key=key,
-            help=declared(field.description or "") or None,
-            format_func=_called(field),
-        )
-    text = st.text_input(
-        title, key=key, help=declared(field.description or "") or None,
-        placeholder=_("values with commas, e.g. ") + (_("offline, openai/gpt-4o-mini") if kind is str else "1, 2, 3"),
-    )  # fmt: skip
+        return st.multiselect(title, list(get_args(kind)), others, key=key, help=about, format_func=_called(field))
+    hint = _("values with commas, e.g. ") + (_("offline, openai/gpt-4o-mini") if kind is str else "1, 2, 3")
+    text = st.text_input(title, key=key, help=about, placeholder=hint)
     return read_values(text) if text.strip() else []

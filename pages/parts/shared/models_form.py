@@ -82,12 +82,8 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
     """A button that asks the model a schema, a stream, a picture and a long prompt."""
     if values["id"] in ABOUT:
         return
-    if not st.button(
-        _("Try it"),
-        key=f"{key}-try",
-        icon=":material/labs:",
-        help=_("Asks it four short questions, which may cost a little."),
-    ):
+    about = _("Asks it four short questions, which may cost a little.")
+    if not st.button(_("Try it"), key=f"{key}-try", icon=":material/labs:", help=about):
         return
     from courtroom.upkeep.model_check import ModelTrial, trials
 
@@ -201,10 +197,9 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
     )  # fmt: skip
     for row in edited.to_dict("records"):
         _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
-        if stated is not None and (view := (row["point of view"] or "").strip()):
-            stated[row["member"]] = view
-        elif stated is not None:
-            stated.pop(row["member"], None)
+        if stated is not None:
+            view = (row["point of view"] or "").strip()
+            stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
 
 
 def keys_form(connections: Connections) -> None:
@@ -230,14 +225,8 @@ def keys_form(connections: Connections) -> None:
         with columns[number % 3]:
             state = "typed" if typed.get(name) else _("set on the server") if known else _("not set")
             own = not (known and name.startswith("connections."))  # there the owner's key counts alone
-            given = st.text_input(
-                literal(name),
-                type="password",
-                key=f"key-{name}",
-                placeholder=state,
-                autocomplete="off",
-                disabled=not own,
-            )
+            hidden: dict[str, Any] = {"type": "password", "autocomplete": "off"}
+            given = st.text_input(literal(name), key=f"key-{name}", placeholder=state, disabled=not own, **hidden)
             if given and own:
                 typed[name] = given
             to = _(", goes to {address}", address=literal(address)) if address else ""
@@ -274,10 +263,9 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)
-    of_persons = ("wait_s", "otherwise") if values["id"] == PERSON else ()
-    names = [name for name in fields if name not in ("id", "connection", "extra", "wait_s", "otherwise")] + list(
-        of_persons
-    )
+    of_persons = ["wait_s", "otherwise"]
+    names = [name for name in fields if name not in ("id", "connection", "extra", *of_persons)]
+    names += of_persons if values["id"] == PERSON else []
     with st.expander(_("Parameters"), expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
@@ -304,15 +292,8 @@ def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dic
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:
-    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it.
-
-    Args:
-        servers: the one that the server's owner has set.
-        value: the chosen one; empty is the server's.
-
-    Returns:
-        The choice; empty where it is the server's own, or where it can't be used.
-    """
+    """An embedding from the list, or any LiteLLM id that is written; below it, what is to be known of it. `servers`: the one that
+    the server's owner has set; it is the empty `value`, and the empty answer, which is also given where the choice can't be used."""
     options = list(dict.fromkeys(("", DEFAULT, *REMOTE, *encoders(), value)))
     chosen = st.selectbox(
         _("Embedding"),

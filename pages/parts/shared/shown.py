@@ -77,9 +77,9 @@ def in_language(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _read(frame: pd.DataFrame) -> pd.DataFrame:
-    return (
-        frame if language() == ENGLISH else frame.map(lambda cell: translated(cell) if isinstance(cell, str) else cell)
-    )
+    if language() == ENGLISH:
+        return frame
+    return frame.map(lambda cell: translated(cell) if isinstance(cell, str) else cell)
 
 
 def money(dollars: float | None) -> str:
