@@ -242,9 +242,12 @@ class Lines:
             return
         status.badge(literal(row.status.capitalize()), color="gray")
         if row.parent:
-            values["base"] = literal(row.parent)
             title.markdown(
-                _("**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]", **values)
+                _(
+                    "**{runs} of the what-if on “{title}”**  \n:small[:gray[{id} · forks of {base}]]",
+                    base=literal(row.parent),
+                    **values,
+                )
             )
             known = self.house.procedures.get(row.procedure)
             of.markdown(literal(known.title) if known else "")

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+from courtroom.engine import ledger
 from courtroom.models.request import Request
 from tests.toy import Bench
 
@@ -20,6 +21,7 @@ def bench_that(folder: Path, how: str, run: str, progress: bool) -> None:
 
 def main(folder: str, how: str, run: str, after: str) -> None:
     """Work on the run until its call number `after` kills this process."""
+    ledger.GATHER_S = 0.0  # the loop, which would write later, stands still while the process waits for its end
     bench = Bench(Path(folder))
     answer = bench.model.reply
     asked, before = 0, len(list(bench.store.events(run)))

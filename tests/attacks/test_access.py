@@ -35,7 +35,6 @@ READS: dict[str, set[str]] = {
     "AudienceStore": {"arguments", "at", "choices", "counts", "liked_by", "likes", "of", "voters", "votes"},
     "Audits": {"of", "plan"},
     "BesideStore": {"of"},
-    "Capabilities": {"address"},
     "Collection": {
         "all",
         "changed",
@@ -138,7 +137,7 @@ ENGINE: dict[str, set[str]] = {
     "DatasetImports": {"close", "wait"},
     "Datasets": {"finished", "keep_counts"},
     "LeaseHolder": {"claim", "close", "lives", "release"},
-    "ExperimentStore": {"conclude", "create", "fail", "set_status", "try_again"},
+    "ExperimentStore": {"conclude", "create", "set_status", "try_again"},
     "Importer": {"run", "unpack"},
     "InterventionStore": {"add", "put", "undo"},
     "Knowledge": {"close", "learn", "offer", "take_examples", "warm"},
