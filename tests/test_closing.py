@@ -133,5 +133,5 @@ def test_a_case_with_500_pieces_of_evidence_a_what_if_and_a_report_let_the_loop_
     lab.wait(
         lab.go(lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))), 300
     )
-    pauses.short(1 / 4)
+    pauses.short(2 / 5)  # to read the case is one step
     house.close()
