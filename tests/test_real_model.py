@@ -25,7 +25,7 @@ from tests.samples import sample
 
 pytestmark = [pytest.mark.real_model, pytest.mark.xdist_group("real_model")]
 MOST_S = 3600
-"""Of all runs together, on a machine that does much else. On two idle cores they take less than four minutes."""
+"""Of all runs together, on a machine that does much else. On two idle cores they took four to seven minutes."""
 CASES = {
     "debate": "phone-battery",
     "discussion": "phone-battery",
