@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from courtroom import report
 from courtroom.__main__ import main
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
 from courtroom.engine.blocks import Diff, Marked, Table, runs
 from courtroom.engine.changes import changed, merged
 from courtroom.engine.record import Record
@@ -30,7 +28,7 @@ from courtroom.procedures.juris.procedure import JURIS, most_proposed
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import SEVEN
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
 from tests.pages import page
 from tests.toy import Scripted, text_of
@@ -100,8 +98,7 @@ def panel(
 def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
     """A run to its end, by a scripted model or offline."""
     if model is not None:
-        house.pool = model  # type: ignore[assignment, misc]
-        house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+        answered_by(house, model)
     spec = ModelSpec(id=f"scripted-{next(RUNS)}") if model else ModelSpec()
     run = drive(house, house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0))
     return house.record(run)

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
 from courtroom.engine.events import Noted, Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
@@ -24,7 +22,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import answered_by, drive
 from tests.toy import Scripted, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -88,8 +86,7 @@ def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
-    house.pool = model  # type: ignore[assignment, misc]
-    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    answered_by(house, model)
     setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
     run = drive(house, house.new_run("jurisagents", case, setup, 0))
     return house.record(run)
