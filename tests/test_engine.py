@@ -15,7 +15,6 @@ from courtroom.cases.case import Case
 from courtroom.engine import exchange
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.lease import MACHINE
 from courtroom.engine.run import Control
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Search
@@ -174,16 +173,6 @@ def test_a_program_error_fails_the_run_with_a_sentence_that_names_the_error_and_
     assert record.run.status == "failed"
     assert "ZeroDivisionError: boom (toy.py, line " in record.run.reason
     assert "log" in record.run.reason
-
-
-def test_a_run_whose_process_has_died_is_taken_up_again_at_the_next_start(bench: Bench) -> None:
-    run = bench.start()
-    assert bench.store.lease.claim(run, f"{MACHINE}:4194305:0:other", None), "no process has such a number"
-    bench.store.set_status(run, "running")
-    assert bench.runner.interrupted(run)
-    assert bench.runner.resume_interrupted() == [run]
-    bench.runner.wait(run, 10)
-    assert bench.store.run(run).status == "done"
 
 
 # --- what a procedure sees ---
