@@ -1,6 +1,5 @@
 """What can be taken away from a run, prompts, rehearsals and the shell's settings."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,15 +11,9 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import drive, house
 
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
+__all__ = ["house"]  # a fixture
 
 
 def heard(house: Courthouse, case: Any, setup: Any = None, procedure: str = "cyberjurors") -> Record:
