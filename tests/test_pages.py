@@ -176,6 +176,8 @@ def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
     house.runner.wait(run.id, 20)
     assert house.store.run(run.id).procedure == "distillation"
     assert house.store.run(run.id).status == "done"
+    (distilled,) = house.record(run.id).case.precedents
+    assert 2 <= len(house.knowledge.precedents.get(distilled.id).norms) <= 4
 
 
 def test_a_criminal_case_is_viewed_and_set_up(house: Courthouse) -> None:
