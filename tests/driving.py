@@ -1,8 +1,9 @@
 """Runs and experiments, driven until they settle."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -10,6 +11,15 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
+from courtroom.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """One courthouse for all tests of a file that imports this."""
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:

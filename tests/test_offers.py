@@ -16,6 +16,7 @@ from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.request import Message
 from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.openai_server import OpenAIServer
 from tests.pages import house, page, press
 
@@ -52,6 +53,17 @@ def test_a_provider_whose_key_is_set_offers_what_its_cards_say() -> None:
     assert known.facts() == "US$ 0.15 / 0.6 a million tokens · 128,000 tokens of context · pictures · JSON schema"
     assert not any(offer.startswith("anthropic/") for offer in found)
     assert not offers(Connections(), {}, {})
+
+
+@pytest.mark.parametrize(("model", "known"), [("openai/nobody-knows-it", False), ("gpt-4o-mini", True)])
+def test_an_estimate_with_another_model_tells_tokens_and_a_price_where_it_is_known(
+    house: Courthouse, model: str, known: bool
+) -> None:
+    setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id=model))
+    estimate = house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0)
+    (load,) = estimate.loads
+    assert (load.prompt_tokens > 1000, load.completion_tokens > 100) == (True, True)
+    assert bool(house.price(estimate)) == known
 
 
 @pytest.mark.parametrize(
