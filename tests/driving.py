@@ -1,9 +1,10 @@
 """Runs and experiments, driven until they settle."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
@@ -13,6 +14,15 @@ from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
 from courtroom.models.request import Model
+from courtroom.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """One courthouse for all tests of a file that imports this."""
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:

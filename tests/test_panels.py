@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import seating
@@ -12,7 +11,7 @@ from courtroom.errors import CourtroomError
 from courtroom.panel.personas import read_panel, sample_panel, write_csv, write_yaml
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.shell.commands import app as shell
+from tests.driving import shell
 from tests.pages import house, page, press, texts
 
 __all__ = ["house"]  # a fixture
@@ -121,19 +120,14 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
 def test_the_shell_keeps_panels_and_seats_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
 
-    def call(*words: str) -> str:
-        return CliRunner().invoke(shell, list(words), catch_exceptions=False).stdout
-
     file, out = tmp_path / "three.csv", tmp_path / "out.yaml"
     file.write_text(write_csv(sample_panel(3, 5)))
-    assert call("panels", "import", str(file)) == "three\t3\n"
-    call("panels", "rename", "three", "neighbours")
-    assert call("panels") == "neighbours\t3\n"
-    call("panels", "export", "neighbours", "--to", str(out))
+    assert shell("panels", "import", str(file)) == "three\t3\n"
+    shell("panels", "rename", "three", "neighbours")
+    assert shell("panels") == "neighbours\t3\n"
+    shell("panels", "export", "neighbours", "--to", str(out))
     assert read_panel("out.yaml", out.read_bytes()) == sample_panel(3, 5)
-    heard = json.loads(
-        call("run", "oak-table", "--panel", "neighbours", "--set", "rounds=1", "--json").splitlines()[-1]
-    )
+    heard = json.loads(shell("run", "oak-table", "--panel", "neighbours", "--set", "rounds=1", "--json"))
     assert heard["members"] == 4, "three jurors and a clerk"
-    call("panels", "delete", "neighbours")
-    assert call("panels") == ""
+    shell("panels", "delete", "neighbours")
+    assert shell("panels") == ""

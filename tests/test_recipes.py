@@ -179,7 +179,9 @@ def kind_of(house: Courthouse, experiment: Experiment) -> str:
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courthouse) -> None:
+def test_a_recipe_fits_as_it_stands_compares_texts_as_its_paper_does_and_is_documented(
+    file: Path, house: Courthouse
+) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
@@ -188,6 +190,11 @@ def test_a_recipe_fits_as_it_stands_and_is_documented(file: Path, house: Courtho
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
     looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
     assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
+    for arm in experiment.arms:
+        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in LOOKING_UP.get(arm.procedure, ()):
+            (preset,) = [one for one in house.procedures[arm.procedure].presets if one.title.startswith("Paper, with")]
+            assert arm.set.get("embedding") == preset.changes["embedding"], "compares texts as its paper does"
+        assert arm.name != "ChatEval" or arm.set["model.vision"] == "left-out", "is asked on texts alone"
 
 
 @pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
@@ -195,19 +202,6 @@ def test_tables_that_share_values_in_the_paper_share_their_cases(tables: tuple[s
     one, other = (read_toml(ROOT / "data" / "experiments" / f"cyberjurors-{table}.toml") for table in tables)
     assert one.dataset == other.dataset
     assert one.repeats == other.repeats
-
-
-def test_chateval_is_asked_on_texts_alone() -> None:
-    arms = [arm for file in RECIPES for arm in read_toml(file).arms if arm.name == "ChatEval"]
-    assert [arm.set.get("model.vision") for arm in arms] == ["left-out"] * 3
-
-
-@pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_an_arm_that_looks_something_up_compares_texts_as_its_paper_does(file: Path, house: Courthouse) -> None:
-    for arm in read_toml(file).arms:
-        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in LOOKING_UP.get(arm.procedure, ()):
-            (preset,) = [one for one in house.procedures[arm.procedure].presets if one.title.startswith("Paper, with")]
-            assert arm.set.get("embedding") == preset.changes["embedding"], arm.name
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)

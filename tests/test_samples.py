@@ -4,7 +4,6 @@ import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from types import ModuleType
@@ -15,19 +14,14 @@ from PIL import Image
 from courtroom.cases.checks import check
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.settings import DATA, Settings
-from tests.driving import drive
+from courtroom.settings import DATA
+from tests.driving import drive, house
 from tests.real import FOLDER, needs_real_data
+
+__all__ = ["house"]  # a fixture
 
 FOLDERS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
 CRIMINAL = [name for name in FOLDERS if name.startswith("criminal-")]
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
 
 
 def dispute(house: Courthouse, name: str) -> Dispute:
