@@ -1,10 +1,7 @@
 """Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
@@ -13,15 +10,10 @@ from courtroom.law import Decided, Term
 from courtroom.procedures.jurisagents.procedure import prevailing
 from courtroom.settings import Settings
 from tests.asked import asked
-from tests.driving import drive
+from tests.driving import drive, house
 from tests.scripted_jury import Jury, courthouse
 
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("baselines")))
-    yield house
-    house.close()
+__all__ = ["house"]  # a fixture
 
 
 def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:

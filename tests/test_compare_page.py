@@ -71,7 +71,7 @@ def test_every_tab_is_drawn_for_a_procedure_of_any_kind(house: Courthouse, proce
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
 
 
-def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthouse) -> None:
+def test_what_differs_is_told_with_its_values_and_whose_they_are_also_in_the_family_of_a_run(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
     app = compared(f"{run},{fork}", "What differs")
@@ -83,6 +83,10 @@ def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthou
     assert "a fork of A" in texts(app)
     app = compared(f"{run},{fork}", "Members")
     assert [row[:2] for row in cells(app)][0] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
+    for one in (run, fork):
+        app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
+        assert "Personas · 3 · Background" in texts(app)
+        assert "→ Sells tables." in texts(app)
 
 
 def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courthouse) -> None:
@@ -97,12 +101,3 @@ def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courtho
     assert not app.exception
     assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")
     assert "A ·" in texts(app)
-
-
-def test_a_runs_page_shows_its_family_with_what_each_fork_changed(house: Courthouse) -> None:
-    run = heard(house)
-    fork = forked(house, run)
-    for one in (run, fork):
-        app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
-        assert "Personas · 3 · Background" in texts(app).replace("\\", "")
-        assert "→ Sells tables." in texts(app)

@@ -206,14 +206,6 @@ def test_a_panel_may_have_any_size_from_one_to_fifty_one(house: Courthouse, size
     assert sum(member.role == "juror" for member in record.members) == size
 
 
-def test_a_heterogeneous_jury_asks_each_member_its_own_model(house: Courthouse, jury: Jury) -> None:
-    other = ModelSpec(id="other-model", vision="no")
-    hear(house, members={"juror-02": other}, roles={"clerk": other}, rounds=1)
-    asked = {request.tag: request.spec.id for request in jury.asked if request.task.name in ("judge", "summarise")}
-    assert asked["0/juror-02"] == asked["0/clerk"] == "other-model"
-    assert asked["0/juror-01"] == "scripted"
-
-
 # --- what each stage is shown ---
 
 
