@@ -263,7 +263,7 @@ def test_rows_of_one_record_and_rows_with_one_text_stay_together(datasets: Datas
 # --- statistics and checks --------------------------------------------------------------------------------------
 
 
-def test_statistics_count_each_split(datasets: Datasets) -> None:
+def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
     datasets.add("disputes", [row(dispute(n, *((17, 0) if n % 2 else (9, 8)))) for n in range(12)])
     datasets.split("disputes", parts={"train": 1, "test": 1})
     found = measure(datasets, "disputes")
@@ -284,9 +284,6 @@ def test_statistics_count_each_split(datasets: Datasets) -> None:
         axis = "x" if figure.data[0].orientation == "h" else "y"
         assert {bar.name for bar in figure.data} == {"train", "test"}
         assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
-
-
-def test_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
     assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 

@@ -49,15 +49,6 @@ def test_a_run_ends_with_a_verdict_and_every_answer_on_record(bench: Bench) -> N
     assert record.cost == pytest.approx(0.06)
 
 
-def test_a_run_to_a_stage_pauses_after_it_and_goes_on_from_there(bench: Bench) -> None:
-    record = bench.hear(control=Control(stage="round 1"))
-    assert record.run.status == "paused"
-    assert [stage.name for stage in record.stages] == ["Round 1"]
-    assert "Round 2" in record.run.reason
-    assert gone_on(bench, record.run.id) == "done"
-    assert len(bench.model.history) == 6
-
-
 @pytest.mark.parametrize("at_once", [False, True], ids=["paused", "stopped"])
 def test_a_run_that_is_halted_asks_nothing_and_keeps_what_still_arrives(bench: Bench, at_once: bool) -> None:
     bench.model.hold = asyncio.Event()
@@ -77,22 +68,24 @@ def test_a_run_that_is_halted_asks_nothing_and_keeps_what_still_arrives(bench: B
 
 
 @pytest.mark.parametrize(
-    ("kind", "reason", "tallies"),
+    ("control", "reason", "tallies"),
     [
-        ("round", "after the round", 1),
-        ("change", "juror-01 changed from seller to buyer", 1),
-        ("consensus", "consensus", 2),
+        (Control(stage="round 1"), "Round 2", 1),
+        (Control(breaks=("round",)), "after the round", 1),
+        (Control(breaks=("change",)), "juror-01 changed from seller to buyer", 1),
+        (Control(breaks=("consensus",)), "consensus", 2),
     ],
 )
-def test_a_run_breaks_where_it_is_told_to(bench: Bench, kind: str, reason: str, tallies: int) -> None:
-    setup = ToySetup(consensus=0.9)
-    record = bench.hear(setup, control=Control(breaks=(kind,)))  # type: ignore[arg-type]
+def test_a_run_pauses_where_it_is_told_to_and_goes_on_from_there(
+    bench: Bench, control: Control, reason: str, tallies: int
+) -> None:
+    record = bench.hear(ToySetup(consensus=0.9), control=control)
     assert record.run.status == "paused"
     assert reason in record.run.reason
     assert len(record.tallies) >= tallies
-    bench.runner.go(record.run.id, Control())
-    bench.runner.wait(record.run.id, 10)
-    assert bench.store.run(record.run.id).status == "done"
+    assert control.stage is None or [stage.name for stage in record.stages] == ["Round 1"]
+    assert gone_on(bench, record.run.id) == "done"
+    assert len(bench.model.history) == 6
 
 
 def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(bench: Bench) -> None:
