@@ -22,9 +22,6 @@ def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:
     return house.record(run)
 
 
-# --- nearest cases ----------------------------------------------------------------------------------------------
-
-
 def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house: Courthouse) -> None:
     record = heard(house, "cyberjurors", "phone-battery", variant="nearest-precedents", precedents=3)
     (found,) = record.retrievals
@@ -85,9 +82,6 @@ def test_without_any_precedent_or_for_a_question_it_says_so(house: Courthouse) -
     setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
     run = drive(house, house.new_run("jurisagents", question, setup, 0))
     assert "Precedents answer no question" in house.record(run).run.reason
-
-
-# --- discussion -------------------------------------------------------------------------------------------------
 
 
 def test_each_speaker_reads_what_the_order_lets_it_read(house: Courthouse) -> None:

@@ -154,8 +154,6 @@ def test_the_figure_shows_what_the_table_says(cells: list[CellRow]) -> None:
     assert "<i>" not in figure.to_json().replace("\\u003c", "<")
 
 
-# --- page and shell ---------------------------------------------------------------------------------------------
-
 ANSWERS = {"case-0": (17, 0), "case-1": (3, 14), "case-2": (0, 17), "case-3": (17, 0)}
 REAL = ((17, 0), (9, 8), (8, 9), (13, 4))
 

@@ -52,8 +52,6 @@ def test_no_sample_has_a_finding(folder: Path) -> None:
     assert check(package.case, package.files) == []
 
 
-# Structure
-
 LID = "lid.png has no description: members that can't see will know nothing of it. Add one."
 
 
@@ -108,9 +106,6 @@ def test_a_missing_listing_and_too_many_opinions_are_doubtful() -> None:
     assert [finding.field for finding in found] == ["transaction › description", "jury › opinions"]
 
 
-# Media
-
-
 def test_a_file_outside_the_case_is_an_error() -> None:
     (told,) = errors(check(dispute(says("Look.", medium("../lid.png"))), {"../lid.png": png()}))
     assert "../lid.png leads out of the case's folder. Put the file into it" in told
@@ -152,9 +147,6 @@ def test_a_case_in_the_store_is_checked_by_its_kept_files(tmp_path: Path) -> Non
     next(tmp_path.iterdir()).unlink()
     (told,) = errors(check(kept, store))
     assert "missing from the store. Upload the case again." in told
-
-
-# What a text speaks of
 
 
 @pytest.mark.parametrize(

@@ -138,9 +138,6 @@ def test_labels_that_another_arm_alone_gives_are_swapped_with_its_answers() -> N
     assert pair.tested.p == 2 / 2**10
 
 
-# --- chance ---
-
-
 def row(number: int, case: LabelledTask | Dispute, outcome: Outcome) -> CellRow:
     return CellRow(number, "arm", case.id, case, "", 0, "", "done", "", outcome)
 

@@ -111,9 +111,6 @@ def memory(house: Courthouse, run: str) -> object:
     return json.loads(json.dumps(learned).replace(run, "RUN"))
 
 
-# --- what is declared is what is recorded -------------------------------------------------------------------
-
-
 def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: Heard, procedure: Procedure) -> None:
     record = heard.record
     kinds = {kind.name for kind in procedure.stages}
@@ -180,9 +177,6 @@ def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Proc
         assert any(blocks for blocks in view.draw(record).values()), view.title
 
 
-# --- a run is a pure function -------------------------------------------------------------------------------
-
-
 def test_step_by_step_gives_what_a_run_to_the_end_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
     house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)
@@ -215,7 +209,9 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, hear
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
-def test_a_fork_with_nothing_changed_asks_nothing(heard: Heard, procedure: Procedure) -> None:
+def test_a_fork_with_nothing_changed_asks_nothing_and_one_of_another_seed_everything(
+    heard: Heard, procedure: Procedure
+) -> None:
     house, whole = heard.house, heard.record
     before = memory(house, whole.run.id)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
@@ -229,15 +225,8 @@ def test_a_fork_with_nothing_changed_asks_nothing(heard: Heard, procedure: Proce
     }
     assert outcome(fork) == outcome(whole)
     assert memory(house, whole.run.id) == before
-
-
-def test_another_seed_is_another_run(heard: Heard) -> None:
-    house, whole = heard.house, heard.record
     other = drive(house, house.fork(whole.run.id, whole.setup, seed=1))
     assert other.asked == len(other.calls)
-
-
-# --- what can be taken away ---------------------------------------------------------------------------------
 
 
 def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:

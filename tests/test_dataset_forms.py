@@ -35,8 +35,6 @@ def task(desk: Desk) -> LabelledTask:  # noqa: F811
     return case
 
 
-# --- criminal cases ---------------------------------------------------------------------------------------------
-
 MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
 KNOWN = {"relevant_articles": (264,), "charges": ("盗窃",), "term_of_imprisonment": MONTHS}
 
@@ -205,9 +203,6 @@ def test_real_records_are_read_whole_and_named_by_task_and_item(desk: Desk) -> N
     assert not any(row.case.facts.startswith(("事实", "文书:")) for row in desk.rows())
     cail = desk.take(FOLDER / "cail_like.jsonl", name="cail")
     assert (cail.taken, cail.refused) == (199, 0)
-
-
-# --- documents, labelled texts, disputes ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -171,9 +171,6 @@ def test_a_damaged_row_is_named_and_the_others_are_read(datasets: Datasets) -> N
     assert [one.id for one in datasets.rows("cases", ids=["c-0", "c-2"])] == ["c-0", "c-2"]
 
 
-# --- labelled texts ---------------------------------------------------------------------------------------------
-
-
 def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datasets: Datasets) -> None:
     given = [row(task(n, "joy" if n % 2 else "fear"), split="train" if n < 40 else "test") for n in range(50)]
     info = datasets.add("feelings", given)
@@ -216,9 +213,6 @@ def test_a_run_on_a_text_of_a_dataset_finds_examples_of_its_train_split_and_no_t
     assert found <= set(range(8))
 
 
-# --- splits -----------------------------------------------------------------------------------------------------
-
-
 def test_disputes_are_split_three_to_one_to_two_alike_in_category_and_margin(datasets: Datasets) -> None:
     votes = [(9, 8), (12, 5), (17, 0), (8, 9), (2, 15)]
     before = datasets.add("disputes", [row(dispute(n, *votes[n % 5])) for n in range(360)])
@@ -258,9 +252,6 @@ def test_rows_of_one_record_and_rows_with_one_text_stay_together(datasets: Datas
     assert sum(info.splits.values()) == 34
     found = examine(datasets, "cases")
     assert (found.leaked, found.parted) == (0, ())
-
-
-# --- statistics and checks --------------------------------------------------------------------------------------
 
 
 def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:

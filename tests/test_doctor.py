@@ -102,15 +102,14 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     assert wrong(home) == {}
 
 
-def test_a_damaged_picture_is_set_aside_and_a_samples_comes_back(home: Path) -> None:
+def test_a_damaged_picture_is_set_aside_a_samples_comes_back_and_a_missing_one_is_told_with_its_case(
+    home: Path,
+) -> None:
     next((home / "media").iterdir()).write_bytes(b"GIF89a")
     assert "is damaged" in wrong(home)["media"].sentence
     wrong(home, mend=True)
     assert len(list((home / "media").glob("*.damaged"))) == 1
     assert wrong(home) == {}, "it was a sample's"
-
-
-def test_a_missing_picture_is_told_with_its_case(home: Path) -> None:
     house = Courthouse(Settings(home=home))
     case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
     change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
@@ -298,9 +297,6 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     assert "SCAN events" not in plan, plan
     assert any(step.startswith("SCAN events USING COVERING INDEX") for step in plan), plan
     house.close()
-
-
-# --- health ---
 
 
 def test_a_store_that_answers_is_healthy_and_one_that_is_damaged_is_not(

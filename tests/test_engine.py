@@ -107,19 +107,6 @@ def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(b
     assert asked.count("0/juror-01") == 3
 
 
-def test_an_answer_that_does_not_fit_is_asked_again_with_what_is_wrong(bench: Bench) -> None:
-    def clumsy(request: Request) -> str:
-        return '{"side": "nobody"}' if len(request.messages) == 2 else side_by_member(request)
-
-    bench.model.reply = clumsy
-    record = bench.hear(ToySetup(rounds=1))
-    assert record.run.status == "done"
-    assert all(len(call.keys) == 2 for call in record.calls)
-    again = next(request for request in bench.model.history if len(request.messages) == 4)
-    assert "side" in str(again.messages[-1].parts[0])
-    assert bench.hear(ToySetup(rounds=1)).asked == 0
-
-
 def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     where: dict[bool, set[str]] = {True: set(), False: set()}
     read = exchange.read_answer
@@ -156,19 +143,6 @@ def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tm
     bench.shelf.learn = learn  # type: ignore[method-assign]
     bench.hear()
     assert "learning/look" in seen
-
-
-def test_a_program_error_fails_the_run_with_a_sentence_that_names_the_error_and_its_line(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
-    bench.model.reply = lambda request: ZeroDivisionError("boom")
-    record = bench.hear()
-    assert record.run.status == "failed"
-    assert "ZeroDivisionError: boom (toy.py, line " in record.run.reason
-    assert "log" in record.run.reason
-
-
-# --- what a procedure sees ---
 
 
 PROCEDURES = Path(__file__).parent.parent / "courtroom" / "procedures"

@@ -328,10 +328,7 @@ def test_a_ranking_is_scored_by_hand() -> None:
     assert [of("criminal", f"hit_{k}", rows) for k in (1, 5)] == [0.0, 1.0]
     got, best = 3 / math.log2(3) + 1 / 2, 3 + 2 / math.log2(3) + 1 / 2
     assert of("criminal", "ndcg_5", rows) == pytest.approx(got / best, abs=1e-12)
-
-
-def test_candidates_may_have_their_own_numbers_and_grades_below_0_are_not_relevant() -> None:
-    rows = ranking([7, 7, 8], {"candidate-7": -1, "candidate-8": 2})
+    rows = ranking([7, 7, 8], {"candidate-7": -1, "candidate-8": 2})  # their own numbers, and one grade below 0
     assert of("criminal", "hit_1", rows) == 0
     assert of("criminal", "ndcg_5", rows) == pytest.approx(1 / math.log2(3))
 

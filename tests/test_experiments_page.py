@@ -123,23 +123,6 @@ def test_one_setting_is_varied_over_arms_and_models_and_a_table_comes_of_it(hous
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")
 
 
-def test_a_paused_experiment_goes_on_from_the_page_and_is_deleted_there(house: Courthouse) -> None:  # noqa: F811
-    house.datasets.add("feelings", rows())
-    arms = [{"name": "<b>one</b> judge", "procedure": "courtroom-llm", "set": SINGLE}]
-    name = house.experiments.begin(spec(arms=arms, title="<i>Feelings</i>"))
-    app = opened(experiment=name)
-    assert "No cell is done yet" in texts(app)
-    press(app, "experiment-go")
-    house.experiments.wait(name, 60)
-    app.run()
-    assert "<b>" not in texts(app)
-    assert "<i>" not in texts(app)
-    assert house.experiments.store.status(name) == "done"
-    press(app, "experiment-delete")
-    assert house.experiments.store.experiments() == []
-    assert "There is no experiment" in texts(opened(experiment=name))
-
-
 def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
@@ -155,7 +138,7 @@ def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None: 
     assert {row.state for row in house.experiments.results(found.kept.id).rows} == {"failed"}
 
 
-def test_a_budget_that_is_reached_is_raised_on_the_page(house: Courthouse) -> None:  # noqa: F811
+def test_a_budget_that_is_reached_is_raised_on_the_page_and_the_experiment_deleted_there(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     arms = [{"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}]
     found = done(house, spec(arms=arms, budget={"calls": 4}, at_once=1))
@@ -169,3 +152,7 @@ def test_a_budget_that_is_reached_is_raised_on_the_page(house: Courthouse) -> No
     house.experiments.wait(found.kept.id, 60)
     assert house.experiments.store.status(found.kept.id) == "done"
     assert [row.state for row in house.experiments.rows(found.kept.id)] == ["done"] * 6
+    app.run()
+    press(app, "experiment-delete")
+    assert house.experiments.store.experiments() == []
+    assert "There is no experiment" in texts(opened(experiment=found.kept.id))

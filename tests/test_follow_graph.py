@@ -114,9 +114,6 @@ def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
     assert front == pytest.approx(len(edges) / 2, rel=0.05)
 
 
-# --- the figure ---
-
-
 CHOICES = (Choice("buyer", "Buyer", 0, "circle", "●"),)
 
 
