@@ -65,6 +65,8 @@ def test_classes_of_votes_and_rounds_stand_in_their_order(cells: list[CellRow]) 
     assert labels("rounds") == ("1", "2", "3")
     assert labels("real-votes") == ("17:0", "13:4", "9:8", "8:9")
     assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")
+    assert [one.name for one in differing(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
+    assert differing(cells[:1]) == [], "what does not differ is not offered"
 
 
 def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_record() -> None:
@@ -117,11 +119,6 @@ def test_accuracy_by_share_of_votes_adds_up_to_the_calibration_error(cells: list
     assert sum(point.share * abs(point.value.value - shares[point.label]) for point in found.points) == pytest.approx(
         error
     )
-
-
-def test_what_does_not_differ_is_not_offered(cells: list[CellRow]) -> None:
-    assert [one.name for one in differing(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
-    assert differing(cells[:1]) == []
 
 
 def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> None:

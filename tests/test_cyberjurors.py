@@ -95,8 +95,6 @@ def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, ju
     assert "Rules for the verdict" not in text_of(jury.asked[-1])
     hear(house, variant="rules")
     assert "Rules for the verdict" in text_of(jury.asked[-1])
-    assert "A refund can be had only where conclusive evidence shows" in text_of(jury.asked[-1])
-    assert "however detailed or short the description is" in text_of(jury.asked[-1])
 
 
 def test_discussion_ends_when_the_majority_exceeds_the_threshold_and_not_when_it_equals_it(

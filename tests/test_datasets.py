@@ -184,13 +184,10 @@ def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datas
     assert len(pool) == 40
     assert pool[1].id == f"{case.under('joy')}item/t-1"
     assert list(datasets.examples("0123456789abcdef")) == []
-
-
-def test_without_a_train_split_the_other_texts_are_the_examples(datasets: Datasets) -> None:
-    datasets.add("feelings", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
-    case = datasets.row("feelings", "t-3").case
-    pool = [example.id for example in datasets.examples(case.pool)]
-    assert pool == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)]
+    datasets.add("unsplit", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
+    case = datasets.row("unsplit", "t-3").case
+    examples = [example.id for example in datasets.examples(case.pool)]
+    assert examples == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)], "without a train split, the other texts"
     assert f"{case.under('joy')}item/t-3" in case.itself(case.items[0])  # so it is no precedent of itself
 
 

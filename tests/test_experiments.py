@@ -46,6 +46,7 @@ TEXTS = (
     "Good soup",
 )
 SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
+BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
 TRIAL = {"structure": "parallel", "judges": 3, "shots": 0, "explain": False, "hearings": 1}
 
 
@@ -94,8 +95,9 @@ def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "feelings.toml"
-    given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}}
+    given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}, "hypotheses": [BETTER]}
     file.write_text(as_toml(spec(measures=("accuracy",), **given)))
+    assert "[[hypothesis]]" in file.read_text()
     assert read_toml(file) == spec(measures=("accuracy",), **given)
     file.write_text('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
     read = read_toml(file)
@@ -125,7 +127,9 @@ def test_a_file_that_does_not_fit_is_refused_with_a_sentence(text: str, why: str
 
 def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
     mine = [cell.run for cell in cells(spec(repeats=2), ["a", "b"])]
-    assert mine == [cell.run for cell in cells(spec(repeats=2, budget={"calls": 5}, title="T"), ["a", "b"])]
+    assert mine == [
+        cell.run for cell in cells(spec(repeats=2, budget={"calls": 5}, title="T", hypotheses=[BETTER]), ["a", "b"])
+    ]
     assert len(set(mine)) == 2 * 2 * 2
     assert not set(mine) & {
         cell.run for cell in cells(spec(repeats=2, dataset={"name": "feelings", "version": "2"}), ["a", "b"])
