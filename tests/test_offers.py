@@ -1,6 +1,7 @@
 """The models that can be reached now: asked of real servers, and chosen on the Setup page."""
 
 import struct
+from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import MagicMock
 
@@ -13,6 +14,7 @@ from courtroom.models.errors import ModelError
 from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.request import Message
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.openai_server import OpenAIServer
@@ -145,16 +147,24 @@ def test_a_small_model_is_answered_by_a_process_for_each_core_and_a_large_one_by
     assert local.at_once("local/small.gguf") == 1
 
 
-def test_calls_at_once_go_to_different_processes_and_the_next_to_the_one_that_was_asked_last() -> None:
-    servers = LocalServers()
+def test_a_call_goes_to_the_process_that_has_read_most_of_its_prompt_unless_another_is_done_with_it_sooner() -> None:
+    servers, case, other = LocalServers(), "x" * 8_000, "y" * 8_000
     processes = [local._Process(MagicMock(), address) for address in ("a", "b")]
     servers._servers["local/m.gguf"] = local._Server(processes)
-    with servers.turn("local/m.gguf"):
-        assert servers.address("local/m.gguf") == "a/v1"
-        with servers.turn("local/m.gguf"):
-            assert servers.address("local/m.gguf") == "b/v1"
-    with servers.turn("local/m.gguf"):
-        assert servers.address("local/m.gguf") == "b/v1"
+    with ExitStack() as turns:
+
+        def asked(prompt: str) -> str:
+            turns.enter_context(servers.turn("local/m.gguf", [Message("user", (prompt,))]))
+            return servers.address("local/m.gguf")
+
+        first, second = asked(f"{case}one"), asked(f"{other}one")
+        assert {first, second} == {"a/v1", "b/v1"}
+        assert asked(f"{case}two") == first, "what it shares with a call under way is not read twice"
+        waiting = {asked(f"{case}{number}") for number in range(20)}
+        assert waiting == {"a/v1", "b/v1"}, "nobody waits long for one process while another is idle"
+        turns.close()
+        assert [process.work for process in processes] == [0, 0]
+        assert asked(f"{other}two") == second
 
 
 @pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])
