@@ -15,7 +15,7 @@ from courtroom.experiments.spec import Experiment
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     """Drive a run until it settles; its id."""
     house.runner.go(run, control)
-    house.runner.wait(run, 60)
+    house.runner.wait(run)
     return run
 
 
