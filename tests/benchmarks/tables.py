@@ -66,9 +66,11 @@ def new_house() -> Iterator[Courthouse]:
             house.close()
 
 
-def options(**defaults: object) -> argparse.Namespace:
+def options(*places: str, **defaults: object) -> argparse.Namespace:
     """What the command was given, each option by its default, and `--tiny`: it then only shows that it runs."""
     parser = argparse.ArgumentParser()
+    for name in places:
+        parser.add_argument(name)
     for name, value in defaults.items():
         kind: Any = {"action": "store_true"} if value is False else {"type": type(value), "default": value}
         parser.add_argument(f"--{name.replace('_', '-')}", **kind)
