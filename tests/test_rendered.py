@@ -237,6 +237,10 @@ def test_a_schema_keeps_the_order_of_the_fields_what_is_thought_first_and_fits_t
                 assert part["required"] == list(part["properties"])
             if part.get("type") in ("integer", "number"):
                 assert {"minimum", "maximum"} <= part.keys(), form
+            if part.get("type") == "array":
+                assert "maxItems" in part, form
+        for part in parts(json.loads(schema_of(form, lengths=True))):
+            assert part.get("type") != "string" or {"enum", "maxLength"} & part.keys(), form
     for form in forms:
         for kind in answers_in(form):
             if getattr(kind, "published_order", ""):

@@ -27,7 +27,6 @@ from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
 from tests.test_imports import opened, records
 from tests.test_resilience import environment
-from tests.test_what_ifs import based
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -270,7 +269,9 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
 @pytest.mark.usefixtures("either_database")
 def test_a_restarted_server_takes_up_the_what_ifs_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
-        run = based(tmp_path, server.url)
+        small = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "grounding_rounds=1")
+        based = forks.run("run", "oak-table", *small, "--json", environment=environment(tmp_path, server.url))
+        run = json.loads(based.stdout)["run"]
         words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
             process.until([f"{n} of 9 cells".encode() for n in range(3, 9)])
