@@ -1,6 +1,7 @@
 """Processes that are killed, stopped or taken for another; clocks that jump; two servers on one store."""
 
 import asyncio
+import json
 import os
 import signal
 import sqlite3
