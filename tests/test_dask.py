@@ -400,7 +400,9 @@ def test_the_shell_takes_a_cluster_by_its_address(
     monkeypatch.delenv("COURTROOM_DASK")
     done = forks.run("experiment", "run", str(file), "--dask", cluster.scheduler_address, "--json")
     assert done.returncode == 0, done.stderr
-    with forks.Fork(hurried, "experiment", "run", str(file), "--repeats", "2", "--dask", "tcp://127.0.0.1:1") as process:
+    with forks.Fork(
+        hurried, "experiment", "run", str(file), "--repeats", "2", "--dask", "tcp://127.0.0.1:1"
+    ) as process:
         failed = process.finish()
     assert (failed.returncode, failed.stdout) == (2, "")
     assert "can't be reached. Start its scheduler" in failed.stderr
