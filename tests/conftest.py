@@ -22,9 +22,11 @@ from courtroom.engine.runner import Runner
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from tests import forks
+from tests import forks, real_model
 from tests.free_memory import give_back
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
+
+gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
 
 pytest_plugins = [
     "tests.attacks.count",
@@ -79,13 +81,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """In a worker, from which test processes are forked: imports what most of them need, and starts what they share."""
+    gc.enable()
     if not hasattr(session.config, "workerinput"):
+        real_model.begin([] if session.config.option.collectonly else [item.nodeid for item in session.items])
         return
     forks.ready()
     import tests.warm  # noqa: F401
 
     if any(POSTGRES & set(getattr(item, "fixturenames", ())) for item in session.items):
         shared()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Where there are workers, the one process that hears a real model is started by the one that has no tests."""
+    real_model.begin(ids, node.workerinput["testrunuid"])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -151,6 +161,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 def pytest_unconfigure() -> None:
     end_shared()
+    real_model.end()
 
 
 @pytest.fixture

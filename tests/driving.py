@@ -1,22 +1,40 @@
 """Runs and experiments, driven until they settle."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
+import pytest
 from typer.testing import CliRunner
 
 from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
+from courtroom.engine.asker import Asker
 from courtroom.engine.run import Control
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment
+from courtroom.models.request import Model
+from courtroom.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
+    """One courthouse for all tests of a file that imports this."""
+    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
+    yield house
+    house.close()
 
 
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     """Drive a run until it settles; its id."""
     house.runner.go(run, control)
-    house.runner.wait(run, 60)
+    house.runner.wait(run)
     return run
+
+
+def answered_by(house: Courthouse, model: Model) -> None:
+    """Have a model of the test's own answer from now on, whichever is asked."""
+    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
 
 
 def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:

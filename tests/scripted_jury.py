@@ -1,17 +1,16 @@
 """A jury that answers by a script, so that any path through CyberJurors can be taken and all its prompts read."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
 from courtroom.engine.record import Record
 from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from tests.driving import answered_by
 from tests.openai_server import answer_for
 from tests.toy import text_of
 
@@ -56,5 +55,5 @@ def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs:
 def courthouse(settings: Settings, jury: Jury) -> Courthouse:
     """A courthouse in which the jury answers, whichever model is asked."""
     house = Courthouse(settings)
-    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
+    answered_by(house, jury)
     return house

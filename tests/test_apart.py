@@ -54,29 +54,20 @@ def test_every_prompt_of_a_hearing_is_the_same_both_ways(
     assert tasks
 
 
-async def test_objects_print_the_same_both_ways(tmp_path: Path) -> None:
-    procedure = toy(tmp_path)
+async def test_objects_print_the_same_both_ways_and_what_a_case_says_is_never_read_as_a_template(
+    tmp_path: Path,
+) -> None:
+    folder, says = toy(tmp_path).prompts, "{{ 7 * 7 }} {% include '_system' %} {{ ''.__class__ }}"
     text = (
-        "{% block own %}{{ case }} {{ [case.transaction] }} {{ seen }} {{ case.evidence | length }}"
-        " {{ case.title | quote }} {{ case.transaction == case.transaction }} {{ when }}{% endblock %}"
+        "{% block own %}{{ case }} {{ [case.transaction] }} {{ seen }} {{ case.evidence | length }} {{ case.title | quote }}"
+        " {{ case.transaction == case.transaction }} {{ when }} {{ case.title }} {{ seen[0] }}{% endblock %}"
     )
-    (tmp_path / "vote.md.j2").write_text(text)
-    common = {"case": CASE, "when": datetime(2026, 1, 2, tzinfo=UTC)}
-    task = CastVote(seen=("a", "b"))
-    here = await Prompts(procedure.prompts, common).render(task, sees=False)
-    there = await Prompts(procedure.prompts, common, {"vote": text}).render(task, sees=False)
-    assert here == there
-
-
-@pytest.mark.parametrize("edited", [False, True])
-async def test_what_a_case_says_is_never_read_as_a_template(edited: bool, tmp_path: Path) -> None:
-    says = "{{ 7 * 7 }} {% include '_system' %} {{ ''.__class__ }}"
-    text = "{% block own %}{{ case.title }} {{ seen[0] }}{% endblock %}"
-    folder = toy(tmp_path).prompts
     (folder / "vote.md.j2").write_text(text)
-    prompts = Prompts(folder, {"case": CASE.model_copy(update={"title": says})}, {"vote": text} if edited else None)
-    sent = await prompts.render(CastVote(seen=(says,)), sees=False)
-    assert f"{says} {says}\n" in "".join(str(part) for message in sent for part in message.parts)
+    common = {"case": CASE.model_copy(update={"title": says}), "when": datetime(2026, 1, 2, tzinfo=UTC)}
+    task = CastVote(seen=(says, "b"))
+    here = await Prompts(folder, common).render(task, sees=False)
+    assert f"{says} {says}\n" in "".join(str(part) for message in here for part in message.parts)
+    assert await Prompts(folder, common, {"vote": text}).render(task, sees=False) == here
 
 
 async def test_an_edited_prompt_is_compiled_in_the_sandbox_only(

@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +16,13 @@ from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions import audit as naming
-from courtroom.questions.asides import CONDITIONS, Sample
+from courtroom.questions.asides import CONDITIONS
 from courtroom.questions.audit import auditable, call_before, new_in, shares, why_none
-from courtroom.settings import Settings
 from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
-from tests.test_courtroom_llm import Bench, court
+from tests.test_courtroom_llm import court
 from tests.test_courtroom_llm import hear as texts_heard
+from tests.toy import text_of
 
 REASON = "The seal was opened before it was sent back."
 UNSTABLE, CONFORMING, PERSUADED, BOTH = "juror-01", "juror-02", "juror-03", "juror-04"
@@ -178,9 +177,17 @@ def test_answers_whose_process_died_before_they_were_kept_are_counted_and_not_as
     assert [audit.cost for audit in house.audits.of(record)] == costs
 
 
-def test_a_run_that_is_deleted_takes_its_audits_along_and_brings_them_back(house: Courthouse) -> None:
+def test_an_audit_is_of_the_call_as_it_is_now_and_goes_and_comes_back_with_its_run(house: Courthouse) -> None:
     record = hear(house)
     audited(house, record, 1)
+    (first, *_) = house.audits.of(record)
+    anew = record.call(first.call).model_copy(update={"keys": ("another",)})
+    events = tuple((at, anew if event == record.call(first.call) else event) for at, event in record.events)
+    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=events))}
+    (one, *_) = house.asides.samples(record.run.id)
+    failed = one.model_copy(update={"choice": None})
+    assert naming.count([failed, one], "seller" if one.choice == "buyer" else "buyer")[one.condition].missing == 0
+    assert naming.count([one, failed], "buyer")[one.condition].missing == 1, "the last answer counts"
     kept = house.asides.of(record.run.id)
     assert len(kept) == 16
     deleted = house.store.delete(record.run.id)
@@ -198,23 +205,13 @@ def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courtho
     assert "does not declare" in why_none(house.procedures["jurisagents"], record)
 
 
-def test_a_call_that_was_made_anew_is_another_one_under_the_same_path(house: Courthouse) -> None:
-    record = hear(house)
-    audited(house, record, 1)
-    (first, *_) = house.audits.of(record)
-    anew = record.call(first.call).model_copy(update={"keys": ("another",)})
-    events = tuple((at, anew if event == record.call(first.call) else event) for at, event in record.events)
-    assert first.call not in {audit.call for audit in house.audits.of(replace(record, events=events))}
-
-
-def test_a_judge_who_goes_along_with_those_before_is_named(tmp_path: Path) -> None:
+def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) -> None:
     def decides(request: Request) -> str:
         follows = request.tag.endswith("/judge-2")
         return "joy" if follows and not any(one.label == "fear" for one in request.task.earlier) else "fear"  # type: ignore[attr-defined]
 
-    house = Courthouse(Settings(home=tmp_path))
-    house.pool = Bench()  # type: ignore[assignment, misc]
-    record = texts_heard(house, court(decides), judges=3)
+    model = court(decides)
+    record = texts_heard(house, model, judges=3)
     calls = [one.call.path for one in auditable(house.procedures["courtroom-llm"], record)]
     assert calls == [f"judgment/judge-{seat}/judge-a" for seat in (1, 2, 3)]
     plan = house.audits.plan(record, calls, 2)
@@ -224,10 +221,9 @@ def test_a_judge_who_goes_along_with_those_before_is_named(tmp_path: Path) -> No
         ("judge-2", None, "conformity"),
         ("judge-3", None, "own view"),
     ]
-    prompts = ["\n".join(map(str, message.parts)) for one in house.pool.model.history for message in one.messages]  # type: ignore[attr-defined]
+    prompts = list(map(text_of, model.history))
     assert any("Judge 1 decided for\n> fear\n\n" in text for text in prompts)
     assert any("Judge 1 gave this reason:\n> It says so.\n" in text for text in prompts)
-    house.close()
 
 
 @pytest.mark.parametrize(
@@ -249,12 +245,3 @@ def test_the_rule_by_which_a_change_is_named(again: dict[str, int], changed: boo
     }
     assert naming.name(counts, changed=changed) == name
     assert naming.name({**counts, "votes": naming.ConditionCounts(missing=3)}, changed=changed) == "not clear"
-
-
-def test_of_a_sample_that_was_asked_twice_the_last_answer_counts(house: Courthouse) -> None:
-    record = hear(house, jury_size=5)
-    audited(house, record, 1)
-    (one, *_) = house.asides.samples(record.run.id)
-    failed = Sample(**{**one.model_dump(), "choice": None})
-    assert naming.count([failed, one], "seller" if one.choice == "buyer" else "buyer")[one.condition].missing == 0
-    assert naming.count([one, failed], "buyer")[one.condition].missing == 1

@@ -84,11 +84,15 @@ def test_precedents_prevail_by_their_likeness() -> None:
     assert prevailing([others[0], *several]).term_of_imprisonment.life_imprisonment
 
 
-def test_without_any_precedent_it_says_so(house: Courthouse) -> None:
+def test_without_any_precedent_or_for_a_question_it_says_so(house: Courthouse) -> None:
     for procedure, case in (("cyberjurors", "phone-battery"), ("jurisagents", "criminal-bus-wallet")):
         record = heard(house, procedure, case, variant="nearest-precedents", precedents=0)
         assert record.run.status == "failed"
         assert "precedents could be found" in record.run.reason
+    question = house.library.case("criminal-bus-wallet").model_copy(update={"id": "question", "asked": "crime_amount"})
+    setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
+    run = drive(house, house.new_run("jurisagents", question, setup, 0))
+    assert "Precedents answer no question" in house.record(run).run.reason
 
 
 # --- discussion -------------------------------------------------------------------------------------------------
@@ -119,18 +123,6 @@ def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Court
     assert (len(record.calls), sum(record.run.verdict.counts.values())) == (5, 5)
     alone = heard(house, "discussion", "oak-table", speakers=1, turns=1, order="simultaneous", points_of_view=False)
     assert len(alone.calls) == 1
-
-
-# --- bundled cases as datasets ----------------------------------------------------------------------------------
-
-
-def test_a_question_is_no_matter_for_precedents(house: Courthouse) -> None:
-    case = house.library.case("criminal-bus-wallet").model_copy(
-        update={"id": "question", "asked": "crime_amount"}
-    )  # fmt: skip
-    setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
-    run = drive(house, house.new_run("jurisagents", case, setup, 0))
-    assert "Precedents answer no question" in house.record(run).run.reason
 
 
 def test_a_tie_goes_where_the_setting_says(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from courtroom.law import LONGEST, Term, defendants_in
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
+TERM = "term_of_imprisonment"
 MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
 
 
@@ -68,21 +69,28 @@ def test_a_record_that_does_not_fit_is_named_and_nothing_of_the_file_is_taken(wr
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
+    ("field", "written", "read"),
     [
-        ("第264条、第266条", (264, 266)),
-        ("刑法第280、264条", (280, 264)),
-        ("264;266", (264, 266)),
-        ("264, 266", (264, 266)),
-        ([264.0, "266"], (264, 266)),
-        (["第385条第1款", "第一百三十三条之一"], (385, 133)),
-        ([264, "264"], (264,)),
-        (264, (264,)),
-        (["Article 264", "刑法第二百六十六条", "133-1"], (264, 266, 133)),
+        ("relevant_articles", "第264条、第266条", (264, 266)),
+        ("relevant_articles", "刑法第280、264条", (280, 264)),
+        ("relevant_articles", "264;266", (264, 266)),
+        ("relevant_articles", "264, 266", (264, 266)),
+        ("relevant_articles", [264.0, "266"], (264, 266)),
+        ("relevant_articles", ["第385条第1款", "第一百三十三条之一"], (385, 133)),
+        ("relevant_articles", [264, "264"], (264,)),
+        ("relevant_articles", 264, (264,)),
+        ("relevant_articles", ["Article 264", "刑法第二百六十六条", "133-1"], (264, 266, 133)),
+        (TERM, {"imprisonment": "36"}, Term(imprisonment=36)),
+        (TERM, {"imprisonment": 36.0, "death_penalty": None}, Term(imprisonment=36)),
+        (TERM, {"death_penalty": "false", "life_imprisonment": "true"}, Term(life_imprisonment=True)),
+        (TERM, {"death_penalty": 1, "life_imprisonment": 0, "imprisonment": 0}, Term(death_penalty=True)),
+        (TERM, MONTHS | {"imprisonment": 0}, Term()),
+        (TERM, 12, Term(imprisonment=12)),
+        (TERM, {}, None),
     ],
 )
-def test_articles_are_read_as_long_as_they_are_certain(written: Any, read: tuple[int, ...]) -> None:
-    assert gold(relevant_articles=written).relevant_articles == read
+def test_articles_and_terms_are_read_as_long_as_they_are_certain(field: str, written: Any, read: object) -> None:
+    assert getattr(gold(**{field: written}), field) == read
 
 
 def test_what_a_record_does_not_tell_is_not_known_and_charges_are_parted_by_semicolons_only() -> None:
@@ -91,22 +99,6 @@ def test_what_a_record_does_not_tell_is_not_known_and_charges_are_parted_by_semi
     assert case(relevant_articles=[], accusation="", term_of_imprisonment=None).gold is None
     listed = gold(accusation="[走私、贩卖、运输、制造毒品]罪；盗窃罪;盗窃").charges
     assert listed == ("走私、贩卖、运输、制造毒品", "盗窃")
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        ({"imprisonment": "36"}, Term(imprisonment=36)),
-        ({"imprisonment": 36.0, "death_penalty": None}, Term(imprisonment=36)),
-        ({"death_penalty": "false", "life_imprisonment": "true", "imprisonment": None}, Term(life_imprisonment=True)),
-        ({"death_penalty": 1, "life_imprisonment": 0, "imprisonment": 0}, Term(death_penalty=True)),
-        (MONTHS | {"imprisonment": 0}, Term()),
-        (12, Term(imprisonment=12)),
-        ({}, None),
-    ],
-)
-def test_terms_are_read(written: Any, read: Term | None) -> None:
-    assert gold(term_of_imprisonment=written).term_of_imprisonment == read
 
 
 @pytest.mark.parametrize(

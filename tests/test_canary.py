@@ -9,7 +9,6 @@ import pytest
 from aiohttp import web
 
 from courtroom.courthouse import Courthouse
-from courtroom.errors import CourtroomError
 from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import SINGLE, TRIAL, spec, texts
@@ -116,9 +115,3 @@ def test_the_budget_of_the_experiment_holds(house: Courthouse, limit: dict[str, 
     assert found.asked < 12
     assert "budget" in found.stopped
     assert house.experiments.canary(name, 12).cost.calls == 0, "what was asked again counts too"
-
-
-def test_what_no_language_model_said_is_not_asked_again(house: Courthouse) -> None:
-    name = heard(house, "offline")
-    with pytest.raises(CourtroomError, match="is no language model"):
-        house.experiments.canary(name, 5)

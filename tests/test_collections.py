@@ -66,16 +66,12 @@ async def test_the_text_on_the_matter_comes_first_in_each_ranking(tmp_path: Path
         assert found[0].scores.fused == pytest.approx(2 / 61, abs=1e-6)
 
 
-async def test_what_is_taken_out_is_no_longer_found_by_words_nor_by_meaning(tmp_path: Path) -> None:
+async def test_what_is_taken_out_or_changed_is_no_longer_found_as_it_was(tmp_path: Path) -> None:
     base = directives(tmp_path)
     assert (await base.search(TEXTS["theft"], 1))[0].record.id == "theft"
     base.remove(["theft"])
     for mode in ("dense", "bm25", "hybrid"):
         assert "theft" not in [found.record.id for found in await base.search(TEXTS["theft"], 4, mode)]  # type: ignore[arg-type]
-
-
-async def test_a_changed_record_is_found_by_its_new_text_only(tmp_path: Path) -> None:
-    base = directives(tmp_path)
     base.add([Directive(id="fraud", text="An excavator dug up a protected orchid.", anchor=344)])
     assert (await base.search("an orchid was dug up", 1))[0].record.id == "fraud"
     assert [f.record.id for f in await base.search("false story telephone", 4, "bm25")] == []

@@ -111,7 +111,7 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
     assert found.verdict == ()
 
 
-def test_votes_are_found_by_ballot_and_member(tmp_path: Path) -> None:
+def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Scripted(side_by_member))
     alone = bench.hear(ToySetup(consensus=0.9))
     bench.model.reply = lambda request: '{"side": "buyer", "reason": "It is cold."}'
@@ -131,6 +131,10 @@ def test_votes_are_found_by_ballot_and_member(tmp_path: Path) -> None:
     assert {answer.state for answer in found.answers if answer.stage == "round-2"} == {"only in some"}
     assert found.differences.seed[0].values == (0, 1)
     assert found.members[0].ballots == ("round-1",)
+    buyer, seller = draw_votes_beside(found.ballots, "AB", bench.procedures["toy"].choices).data
+    assert [list(map(str, names)) for names in buyer.y] == [["Round 1", "Round 1", "Round 2"], ["A", "B", "A"]]
+    assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
+    assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
     bench.close()
 
 
@@ -192,18 +196,6 @@ def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courth
     assert [one.path for one in found.case] == [f"evidence.{removed.id}", f"evidence.{changed.id}.text"]
     assert found.case[0].values[1] is None
     assert found.case[1].values == (kept[0].text, "Nothing.")
-
-
-def test_bars_beside_each_other_are_shares_of_those_who_had_a_vote(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, Scripted(side_by_member))
-    alone = bench.hear(ToySetup(consensus=0.9))
-    bench.model.reply = lambda request: '{"side": "buyer", "reason": "It is cold."}'
-    found = compare([alone, bench.hear(ToySetup(consensus=0.9, size=4), seed=1)])
-    buyer, seller = draw_votes_beside(found.ballots, "AB", bench.procedures["toy"].choices).data
-    assert [list(map(str, names)) for names in buyer.y] == [["Round 1", "Round 1", "Round 2"], ["A", "B", "A"]]
-    assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
-    assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
-    bench.close()
 
 
 def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, jury: Record) -> None:

@@ -5,23 +5,21 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
-from pydantic import ValidationError
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Beside, Cards
 from courtroom.engine.record import Record
 from courtroom.models.errors import ModelError
-from courtroom.models.offline import OfflineModel
-from courtroom.models.request import Reply, Request, Watch
+from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
 from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
-from tests.driving import drive
+from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
-from tests.toy import Scripted
+from tests.toy import Scripted, text_of
 
 TASK = LabelledTask(
     id="moods",
@@ -55,34 +53,18 @@ def court(
     return Scripted(reply=said)
 
 
-class Bench:
-    """Whichever scripted model is set; else the offline one."""
-
-    def __init__(self) -> None:
-        self.model: Scripted | OfflineModel = OfflineModel(COURTROOM_LLM.offline)
-
-    async def warm(self) -> None:
-        """Nothing to load."""
-
-    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        return await self.model.answer(request, watch)
-
-
-@pytest.fixture
-def house(house: Courthouse) -> Courthouse:
-    house.pool = Bench()  # type: ignore[assignment, misc]
-    return house
-
-
 def hear(
     house: Courthouse, model: Scripted | None = None, case: LabelledTask = TASK, seed: int = 0, **knobs: object
 ) -> Record:
-    house.pool.model = model or OfflineModel(COURTROOM_LLM.offline)  # type: ignore[attr-defined]
-    spec = ModelSpec(id="scripted") if model else ModelSpec()
-    run = drive(
-        house, house.new_run("courtroom-llm", case, CourtroomLLMSetup.model_validate({"model": spec, **knobs}), seed)
-    )
-    return house.record(run)
+    """A run to its end, by a scripted model or offline."""
+    if model:
+        answered_by(house, model)
+    setup = CourtroomLLMSetup.model_validate({"model": ModelSpec(id="scripted") if model else ModelSpec(), **knobs})
+    return house.record(drive(house, house.new_run("courtroom-llm", case, setup, seed)))
+
+
+def asked_for(model: Scripted, *tasks: str) -> list[Request]:
+    return [request for request in model.history if request.task.name in tasks]
 
 
 def number(request: Request) -> int:
@@ -147,7 +129,7 @@ def test_disagreeing_hearings_make_a_text_ambiguous_and_the_first_one_counts(hou
 def test_similar_cases_are_the_nearest_of_both_labels_with_reasons_and_never_the_text_itself(house: Courthouse) -> None:
     model = court()
     record = hear(house, model, judges=1)
-    (asked,) = [r.task for r in model.history if r.task.name == "judge"]
+    (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [(one.passages[0].text, one.reason) for one in asked.similar] == [
         ("What a lovely evening it was.", "The writer is pleased."),
         ("Something moved in the cellar.", "Asked for."),
@@ -165,7 +147,7 @@ def test_examples_of_its_own_take_the_place_of_the_other_texts(house: Courthouse
         update={"examples": (Labelled(id="a", text="A lovely morning for all.", label="joy", reason="Given."),)}
     )
     hear(house, model, case=case, judges=1, shots=3)
-    (asked,) = [r.task for r in model.history if r.task.name == "judge"]
+    (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.passages[0].text for one in asked.similar] == ["A lovely morning for all."]
 
 
@@ -173,6 +155,20 @@ def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_agai
     assert hear(house, court(lambda r: "“Joy.”"), judges=1).run.verdict.outcome == "joy"
     outside = court(lambda r: "anger" if len(r.messages) == 2 else "fear")
     assert hear(house, outside, judges=1, seed=1).run.verdict.outcome == "fear"
+
+
+def test_who_names_one_label_twice_is_asked_again_with_a_schema_that_can_not_say_so(house: Courthouse) -> None:
+    others = court()
+
+    def said(request: Request) -> str | Exception:
+        if request.task.name != "hear":
+            return others.reply(request)
+        fields = json.loads(schema_of(request.form))["properties"]
+        return json.dumps({name: fields[name]["enum"][0] for name in ("first", "second")})
+
+    record = hear(house, Scripted(reply=said), hearings=1, texts=("a",))
+    (heard,) = [call for call in record.calls if call.task == "hear"]
+    assert (heard.value["first"], heard.value["second"], len(heard.keys)) == ("joy", "fear", 2)
 
 
 def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_that_text(house: Courthouse) -> None:
@@ -183,7 +179,7 @@ def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_t
     for seed, knobs in enumerate(changed):
         model = court()
         hear(house, model, case=case, seed=seed, **knobs)
-        asked = "\n".join(str(part) for request in model.history for m in request.messages for part in m.parts)
+        asked = "\n".join(map(text_of, model.history))
         assert "lovely morning" in asked
         assert "secret" not in asked
 
@@ -200,12 +196,12 @@ def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_th
 ) -> None:
     model = court()
     record = hear(house, model, structure=structure, judges=3, reasons=reasons, explain=False)
-    asked = [request.task for request in model.history if request.task.name in ("judge", "classify")]
+    asked = asked_for(model, "judge", "classify")
     if structure in ("single", "multiple"):
         assert Counter(call.task for call in record.calls) == {"classify": len(asked)}, "no sides are asked"
         assert len(asked) == (1 if structure == "single" else 3)
-    assert {"reason" in task.form.model_fields for task in asked} == {reasoned}
-    assert ("your reason in" in prompts_of(model, asked[0].name)) is reasoned
+    assert {"reason" in request.task.form.model_fields for request in asked} == {reasoned}
+    assert ("your reason in" in text_of(asked[0])) is reasoned
     assert {bool(vote.reasons) for vote in record.ballots["judgment/a"].values()} == {reasoned}
     assert record.run.verdict is not None
     assert record.run.verdict.outcome == "joy"
@@ -218,7 +214,7 @@ SIMILAR = {"both labels": ["joy", "fear"], "every label": ["joy", "fear", "anger
 def test_similar_cases_are_of_both_labels_of_every_label_or_the_nearest_overall(house: Courthouse, of: str) -> None:
     model = court(first=lambda r: "fear")
     record = hear(house, model, judges=1, cases_of=of)
-    (asked,) = [r.task for r in model.history if r.task.name == "judge"]
+    (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.label for one in asked.similar] == SIMILAR[of], "whichever label the hearing named first"
     assert [len(cards.cards) for cards in views.similar(record)["a"] if isinstance(cards, Cards)] == [len(SIMILAR[of])]
     assert len(record.calls) <= COURTROOM_LLM.at_most(record.case, record.setup)
@@ -330,8 +326,7 @@ def test_a_run_in_which_most_texts_fail_stops_and_can_go_on(house: Courthouse) -
 def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_invented_ones(house: Courthouse) -> None:
     model = court(evidence=["LOVELY  morning", "a dreadful morning"])
     record = hear(house, model, judges=1)
-    (asked,) = [r for r in model.history if r.task.name == "judge"]
-    prompt = "\n".join(str(part) for message in asked.messages for part in message.parts)
+    (prompt,) = map(text_of, asked_for(model, "judge"))
     assert prompt.count("points to this passage of the text:\n\n> lovely morning\n") == 2
     assert "dreadful" not in prompt
     sides = next(block for block in views.pleadings(record)["a"] if isinstance(block, Beside))
@@ -346,12 +341,6 @@ def test_passages_have_so_many_words_together_and_stand_as_in_the_text() -> None
     assert list(pointed_to(["今天下雨", "路很滑"], "今天下雨。路很滑。", 2)) == ["今天下雨"]
 
 
-def prompts_of(model: Scripted, task: str) -> str:
-    """All that was sent for one task, the system's part included."""
-    request = next(request for request in model.history if request.task.name == task)
-    return "\n".join(str(part) for message in request.messages for part in message.parts)
-
-
 @pytest.mark.parametrize("structure", ["single", "multiple", "sequential"])
 def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Courthouse, structure: str) -> None:
     """And a baseline of no court."""
@@ -359,9 +348,9 @@ def test_a_judge_is_told_of_similar_cases_only_where_there_are_some(house: Court
     for shots in (0, 1):
         model = court()
         hear(house, model, structure=structure, judges=1, shots=shots)
-        assert ("similar cases" in prompts_of(model, decides).lower()) is bool(shots)
+        assert ("similar cases" in text_of(asked_for(model, decides)[0]).lower()) is bool(shots)
         for task in ("classify", "explain")[: 1 + shots] if decides == "classify" else ():
-            prompt = prompts_of(model, task).lower()
+            prompt = text_of(asked_for(model, task)[0]).lower()
             assert not [word for word in ("court", "judge ", "prosecutor", "attorney", "hearing") if word in prompt]
 
 
@@ -371,14 +360,10 @@ def test_words_of_the_prompts_own_markers_stay_quoted_material(house: Courthouse
     model = court()
     record = hear(house, model, case=case, judges=1)
     assert record.run.status == "done"
-    assert "\nYou are a judge. Answer" not in "".join(
-        str(part) for request in model.history for message in request.messages for part in message.parts
-    )
+    assert not any("\nYou are a judge. Answer" in text_of(request) for request in model.history)
 
 
-def test_setups_that_cannot_be_are_refused_in_words(house: Courthouse) -> None:
-    with pytest.raises(ValidationError, match="must be odd"):
-        CourtroomLLMSetup(judges=4)
+def test_a_text_that_is_not_there_is_refused_in_words(house: Courthouse) -> None:
     with pytest.raises(UnknownTexts, match="no text z"):
         house.new_run("courtroom-llm", TASK, CourtroomLLMSetup(texts=("z",)), 0)
 

@@ -420,7 +420,10 @@ def test_a_precedent_without_norms_takes_the_place_of_none_that_has_some(house: 
 def test_a_precedent_is_the_whole_dispute_with_its_chat_and_what_its_media_show(house: Courthouse) -> None:
     case = dispute(house)
     long = case.evidence[0].model_copy(update={"text": "The battery is weak. " * 400 + "That is all."})
-    text = from_dispute(case.model_copy(update={"evidence": (long, *case.evidence[1:])})).dispute
+    precedent = from_dispute(case.model_copy(update={"evidence": (long, *case.evidence[1:])}))
+    decided = (precedent.buyer_votes, precedent.seller_votes, precedent.winner, precedent.norms)
+    assert decided == (case.jury.buyer, case.jury.seller, case.jury.winner, ())
+    text = precedent.dispute
     assert text.count("The battery is weak.") == 400
     assert all(line.text in text for line in case.chat)
     assert all(medium.description in text for medium in case.media())

@@ -11,11 +11,10 @@ from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.importing import Order, Stopped
-from tests.pages import house, texts
+from tests.pages import NASTY, house, texts
 from tests.test_dataset_import import fact
 
 __all__ = ["house"]  # a fixture
-NASTY = "<script>alert('x')</script> **bold** ![x](http://evil.example/x.png)"
 
 
 def part() -> None:
@@ -50,10 +49,14 @@ def written(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
-def test_where_there_is_no_dataset_it_says_what_to_do(house: Courthouse) -> None:  # noqa: F811
+def test_where_there_is_no_dataset_it_says_what_to_do_and_an_upload_leaves_no_copy(house: Courthouse) -> None:  # noqa: F811
     app = shown()
     assert "No dataset is here yet. Import a file" in texts(app)
     assert app.expander[0].proto.expanded
+    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
+    press(app, "Import", house)
+    assert house.datasets.info("feelings").count == 2
+    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]
 
 
 def test_from_a_path_to_figures_splits_and_a_check(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
@@ -102,6 +105,7 @@ def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthou
     app.selectbox(key="dataset_path").select(source.name).run()
     press(app, "Import", house)
     assert "are numbers, and the file does not say what they mean" in texts(app)
+    assert (house.datasets.list(), house.datasets.pending()) == ([], []), "nothing is kept"
     app.text_input(key="dataset_name_WNLI_0").set_value("not_entailment")
     app.text_input(key="dataset_name_WNLI_1").set_value("entailment")
     press(app, "Import with these names", house)
@@ -162,11 +166,3 @@ def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(
     assert app.selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
     monkeypatch.setattr(house.settings, "data_folder", None)
     assert not [box for box in shown().selectbox if box.key == "dataset_path"]
-
-
-def test_an_upload_is_taken_in_and_its_copy_is_let_go(house: Courthouse) -> None:  # noqa: F811
-    app = shown()
-    app.file_uploader[0].upload("feelings.csv", b"text,label\nso good,joy\nso bad,fear\n").run()
-    press(app, "Import", house)
-    assert house.datasets.info("feelings").count == 2
-    assert not [path for path in (house.settings.home / "uploads").rglob("*") if path.is_file()]

@@ -126,6 +126,7 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
 
 def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(1), split="test")])
+    other = LabelledTask(id="o", title="O", labels=("a", "b"), items=(Labelled(id="o", text="x"),))
     for call, said in (
         (lambda: datasets.info("none"), "no dataset “none”"),
         (lambda: datasets.info("cases", "abc"), "no version “abc”"),
@@ -134,6 +135,7 @@ def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
         (lambda: datasets.add("a b", [row(criminal(1))]), "can’t|can't name a dataset"),
         (lambda: datasets.add("empty", []), "would have no row"),
         (lambda: datasets.add("mixed", [row(criminal(1)), row(dispute(1, 9, 8))]), "Keep one kind"),
+        (lambda: datasets.add("feelings", [row(task(1, "joy")), row(other)]), "same labels and question"),
         (lambda: datasets.split("cases", parts={"a": 0}), "a share above 0"),
     ):
         with pytest.raises(CourtroomError, match=said):
@@ -193,12 +195,6 @@ def test_without_a_train_split_the_other_texts_are_the_examples(datasets: Datase
     pool = [example.id for example in datasets.examples(case.pool)]
     assert pool == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)]
     assert f"{case.under('joy')}item/t-3" in case.itself(case.items[0])  # so it is no precedent of itself
-
-
-def test_texts_with_other_labels_are_refused(datasets: Datasets) -> None:
-    other = LabelledTask(id="o", title="O", labels=("a", "b"), items=(Labelled(id="o", text="x"),))
-    with pytest.raises(CourtroomError, match="same labels and question"):
-        datasets.add("feelings", [row(task(1, "joy")), row(other)])
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")

@@ -31,8 +31,10 @@ from tests.openai_server import OpenAIServer
 from tests.real_model import MODEL, needs_packages
 
 COMMANDS = list(dict.fromkeys(commands()))
-ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS}
-"""Each command, without the variables that are set before it, with a place where it stands."""
+TOUR = f"courtroom run phone-battery --procedure debate --model {MODEL}"
+"""Run after the commands that stand before it: see tests/test_real_model.py."""
+ONCE = {re.sub(r"^(?:[A-Z_]+=\S+ )+", "", command.text): command for command in COMMANDS if command.text != TOUR}
+"""Each other command, without the variables that are set before it, with a place where it stands."""
 NOT_RUN = {
     *("pip", "uv", "docker", "chroma", "dask", "litellm", "ruff"),
     *("mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"),
@@ -161,8 +163,6 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += SMALL
-    if MODEL in words and words[0] == "run":  # such a model takes its time; see tests/test_real_model.py
-        named += ["--until", "round"]
     if words[:2] == ["procedures", "check"]:
         run("new-procedure", "judges-of-the-docs", "--to", str(folder / "out"))
     if words[0] == "import":

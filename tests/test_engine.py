@@ -15,10 +15,9 @@ from courtroom.cases.case import Case
 from courtroom.engine import exchange
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
-from courtroom.engine.lease import MACHINE
 from courtroom.engine.run import Control
 from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Hit, Search
+from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
 from tests.toy import Bench, CastVote, Scripted, ToySetup, side_by_member, toy
@@ -96,19 +95,6 @@ def test_a_run_breaks_where_it_is_told_to(bench: Bench, kind: str, reason: str, 
     assert bench.store.run(record.run.id).status == "done"
 
 
-def test_a_member_whose_model_fails_abstains_and_the_rest_go_on(bench: Bench) -> None:
-    def failing(request: Request) -> str | Exception:
-        return ModelError("The server is down.") if request.tag.endswith("juror-03") else side_by_member(request)
-
-    bench.model.reply = failing
-    record = bench.hear()
-    assert record.run.status == "done"
-    assert record.tallies["round-1"].abstained == 1
-    assert record.failed == 2
-    call = record.call("round-1/juror-03/vote")
-    assert call.error == "The server is down."
-
-
 def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(bench: Bench) -> None:
     broken = True
 
@@ -159,19 +145,6 @@ def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.Mo
     assert not where[True] & where[False]
 
 
-def test_a_fork_sees_what_its_parent_looked_up_although_the_base_has_grown(bench: Bench) -> None:
-    parent = bench.hear(ToySetup(look=True))
-    bench.shelf.hits = (Hit(id="two", similarity=1.0, record={}),)
-    fork = bench.start(ToySetup(look=True), parent=parent.run.id)
-    bench.runner.go(fork)
-    bench.runner.wait(fork, 10)
-    record = bench.runner.record(fork)
-    assert record.asked == 0
-    assert [hit.id for hit in record.retrievals[0].hits] == ["one"]
-    fresh = bench.hear(ToySetup(look=True))
-    assert [hit.id for hit in fresh.retrievals[0].hits] == ["two"]
-
-
 async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
     await court.stage("Learning", "round")
     (hit,) = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
@@ -192,16 +165,6 @@ def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tm
     assert "learning/look" in seen
 
 
-def test_two_runs_at_once_ask_a_shared_question_once(bench: Bench) -> None:
-    runs = [bench.start() for _ in range(4)]
-    for run in runs:
-        bench.runner.go(run)
-    for run in runs:
-        bench.runner.wait(run, 10)
-    assert len(bench.model.history) == 6
-    assert {bench.store.run(run).status for run in runs} == {"done"}
-
-
 def test_a_program_error_fails_the_run_with_a_sentence_that_names_the_error_and_its_line(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -210,16 +173,6 @@ def test_a_program_error_fails_the_run_with_a_sentence_that_names_the_error_and_
     assert record.run.status == "failed"
     assert "ZeroDivisionError: boom (toy.py, line " in record.run.reason
     assert "log" in record.run.reason
-
-
-def test_a_run_whose_process_has_died_is_taken_up_again_at_the_next_start(bench: Bench) -> None:
-    run = bench.start()
-    assert bench.store.lease.claim(run, f"{MACHINE}:4194305:0:other", None), "no process has such a number"
-    bench.store.set_status(run, "running")
-    assert bench.runner.interrupted(run)
-    assert bench.runner.resume_interrupted() == [run]
-    bench.runner.wait(run, 10)
-    assert bench.store.run(run).status == "done"
 
 
 # --- what a procedure sees ---

@@ -139,13 +139,6 @@ def test_an_expert_is_taught_from_each_case_once_and_from_none_that_an_experimen
     assert after.read(source, teacher="another/model") == ()
 
 
-def test_an_arm_that_does_not_learn_sees_what_another_has_learned_where_it_names_that(house: Courthouse) -> None:
-    name = run_to_the_end(house, spec(arms=[ARMS[0], {**ARMS[2], "memory_of": "learns"}]))
-    learned, alone = runs_of(house, name).values()
-    assert alone.setup.memory == learned.setup.memory
-    assert many(house.knowledge.snapshots.named(alone.setup.memory)) == len(TRAINED)
-
-
 def test_arms_learn_from_another_dataset_where_the_file_names_one(house: Courthouse) -> None:
     """Its version is pinned, its rows may have the ids of tested ones, and it can't be deleted meanwhile."""
     case = house.library.case(TRAINED[0])
@@ -160,11 +153,12 @@ def test_arms_learn_from_another_dataset_where_the_file_names_one(house: Courtho
     assert adapted(kept, dataset="benches").knowledge == kept.knowledge
 
 
-def test_an_arm_that_names_a_snapshot_begins_with_it(house: Courthouse) -> None:
+def test_an_arm_that_names_a_snapshot_begins_with_it_and_another_may_see_what_it_has_learned(house: Courthouse) -> None:
     house.knowledge.snapshot("mine")
-    name = run_to_the_end(house, spec(arms=[{**ARMS[0], "set": {"memory": "mine"}}]))
-    (record,) = runs_of(house, name).values()
-    assert many(house.knowledge.snapshots.named(record.setup.memory)) == 1 + len(TRAINED)
+    arms = [{**ARMS[0], "set": {"memory": "mine"}}, {**ARMS[2], "memory_of": "learns"}]
+    learned, alone = runs_of(house, run_to_the_end(house, spec(arms=arms))).values()
+    assert alone.setup.memory == learned.setup.memory
+    assert many(house.knowledge.snapshots.named(alone.setup.memory)) == 1 + len(TRAINED)
 
 
 def test_killed_while_it_trains_an_experiment_learns_the_same(

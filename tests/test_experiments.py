@@ -197,7 +197,7 @@ def label(case: Any) -> str:
     return str(case.items[0].label)
 
 
-def test_the_same_experiment_again_asks_nothing_and_makes_no_run(house: Courthouse) -> None:
+def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_along(house: Courthouse) -> None:
     first = done(house, spec())
     runs = len(house.store.runs())
     over, measures = {"three judges": "one judge"}, ("accuracy", "gain")
@@ -210,29 +210,22 @@ def test_the_same_experiment_again_asks_nothing_and_makes_no_run(house: Courthou
     single, court = (line.values["accuracy"].value for line in lines.values() if line)
     assert lines["three judges"] is not None
     assert lines["three judges"].values["gain"].value == pytest.approx(court / single - 1)
-
-
-def test_all_runs_of_an_experiment_are_one_line_among_the_runs(house: Courthouse) -> None:
-    found = done(house, spec())
     listed = RunList(house.database)
     assert listed.count(RunFilter()) == 1
     (line,) = listed.page(RunFilter(), 0, 10)
-    assert (line.id, line.title, line.runs, line.status) == (found.kept.id, "feelings", 12, "done")
+    assert (line.id, line.title, line.runs, line.status) == (first.kept.id, "feelings", 12, "done")
     assert listed.page(RunFilter(text="no such case"), 0, 10) == []
     findings = [one for one in examine(house.settings) if one.about.startswith(("rows: experiments", "rows: strays"))]
     assert [one.state for one in findings] == ["fine", "fine"]
-    house.experiments.delete(found.kept.name)
+    house.datasets.add("feelings", (row for row in texts() if row.category == "odd"), source="changed")
+    assert len(house.experiments.results(first.kept.id).rows) == len(first.rows) == 12
+    changed = house.experiments.begin(spec())
+    assert changed != first.kept.id, "the file now means the new version"
+    for one in (changed, first.kept.id):
+        house.experiments.delete(one)
     assert house.store.runs() == [], "one that is deleted takes its runs along"
     with pytest.raises(CourtroomError, match="There is no experiment"):
-        house.experiments.results(found.kept.id)
-
-
-def test_a_dataset_that_changes_changes_nothing_of_an_experiment_on_record(house: Courthouse) -> None:
-    first = done(house, spec())
-    house.datasets.add("feelings", (row for row in texts() if row.category == "odd"), source="changed")
-    found = house.experiments.results(first.kept.id)
-    assert len(found.rows) == len(first.rows) == 12
-    assert house.experiments.begin(spec()) != first.kept.id, "the file now means the new version"
+        house.experiments.results(first.kept.id)
 
 
 def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:

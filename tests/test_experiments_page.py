@@ -87,7 +87,7 @@ def test_every_recipe_is_offered_and_can_be_used_with_other_cases(house: Courtho
     assert [row.state for row in house.experiments.rows(kept.id)] == ["done"] * 4
 
 
-def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None:  # noqa: F811
+def test_one_setting_is_varied_over_arms_and_models_and_a_table_comes_of_it(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     app = opened()
     press(app, "experiment-to-New")
@@ -98,39 +98,31 @@ def test_one_setting_is_varied_over_arms_and_models(house: Courthouse) -> None: 
     app.multiselect(key="experiment-models").set_value(["offline"]).run()
     assert not app.exception, app.exception
     shown = app.dataframe[0].value
-    assert list(shown["Arm"]) == [
+    names = [
         f"Courtroom-LLM: {preset} · Nearest texts that decide: {value}"
         for preset in ("Single model", "Nearest texts")
         for value in (1, 3)
     ]
+    assert list(shown["Arm"]) == names
     assert shown["Settings"][3] == "Structure: nearest, Nearest texts that decide: 3"
-
-
-def test_from_a_dataset_to_a_table_by_the_page_alone(house: Courthouse) -> None:  # noqa: F811
-    house.datasets.add("feelings", rows())
-    app = opened()
-    press(app, "experiment-to-New")
-    arms = app.multiselect(key="experiment-arms-labelled")
-    arms.set_value(arms.options[:2]).run()
     app.number_input(key="experiment-sample").set_value(3).run()
     press(app, "experiment-estimate")
     assert "cells" in texts(app)
-    assert "save" in texts(app)
     press(app, "experiment-start")
     (kept,) = house.experiments.store.experiments()
-    assert (len(kept.experiment.arms), kept.experiment.dataset.sample) == (2, 3)
+    assert ([arm.name for arm in kept.experiment.arms], kept.experiment.dataset.sample) == (names, 3)
     house.experiments.wait(kept.id, 120)
     app.run()
     assert not app.exception, app.exception
     table = app.table[0].value
-    assert [name.replace("\\", "") for name in table["Arm"]][:-2] == [arm.name for arm in kept.experiment.arms]
+    assert [name.replace("\\", "") for name in table["Arm"]][:-2] == names
     assert " to " in table["Accuracy"][0]
     assert any(value.startswith("**") for value in table["Accuracy"]), "the best is bold"
     assert {"Accuracy against cost", "Arms and cases"} <= {one.value for one in app.subheader}
     press(app, "canary-ask")
     assert "is no language model" in texts(app)
     cells = app.dataframe[-1].value
-    assert len(cells) == 6
+    assert len(cells) == 12
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")
 
 

@@ -256,6 +256,7 @@ async def test_a_graph_finds_what_each_record_compared_finds(tmp_path: Path, bui
     held = read_seal(tmp_path / "chroma" / "things")
     assert (held.version, held.count) == (records.version(), records.count())  # type: ignore[union-attr]
     assert "r49" not in [name for name, _ in await index.search("item49 thing0", 300, records)]
+    assert "new" not in [name for name, _ in await index.search("item42 thing0", 3, records, exclude=("new",))]
     index.close()
 
 
@@ -304,20 +305,6 @@ def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> None:
     newer.put(later="ace ace")
     assert WordIndex(tmp_path / "words", 5).closest(newer, "ace", 3)[0][0] == "later"
     assert [name for name, _ in WordIndex(tmp_path / "words", 5).closest(Fixed(MANY), "ace", 3)] == ["r42"]
-
-
-async def test_the_index_follows_what_is_on_record(tmp_path: Path) -> None:
-    index, records = graph(tmp_path), Fixed({"a": "a kettle"})
-    assert await index.search("kettle", 3, records) != []
-    records.put(b="a ticket")
-    assert [i for i, _ in await index.search("ticket", 1, records)] == ["b"]
-    records.take_out("b")
-    assert [i for i, _ in await index.search("ticket", 1, records)] == ["a"]
-    records.put(a="a ticket", b="a kettle")
-    assert [i for i, _ in await index.search("ticket", 1, records, exclude=("a",))] == ["b"]
-    records.take_out("a")
-    records.take_out("b")
-    assert await index.search("ticket", 1, records) == []
 
 
 async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import answered_by, drive
+from tests.toy import text_of
 
 SMALL = {"jury_size": 5, "rounds": 3, "consensus": 1.0}
 
@@ -53,7 +54,7 @@ def other(choice: object) -> str:
     return "seller" if choice == "buyer" else "buyer"
 
 
-def test_a_changed_persona_holds_from_the_next_round_on(house: Courthouse) -> None:
+def test_a_changed_persona_holds_from_the_next_round_on_and_a_fork_carries_the_change(house: Courthouse) -> None:
     run = paused_before(house)
     early = house.record(run)
     house.interventions.intervene(run, ChangeSetup(key="jury.2.traits", value=["stubborn"]), who="Ada")
@@ -65,45 +66,33 @@ def test_a_changed_persona_holds_from_the_next_round_on(house: Courthouse) -> No
     assert (made.who, made.index, made.before, made.after) == ("Ada", 3, was, ["stubborn"])
     assert record.member("juror-02").persona.traits == ("stubborn",)  # type: ignore[union-attr]
     assert early.asked == sum(c.asked for c in record.calls if c.stage in ("evidence", "round-1"))
-
-
-def test_a_juror_can_leave_and_another_come(house: Courthouse) -> None:
-    run = paused_before(house)
-    house.interventions.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
-    house.interventions.intervene(run, ChangeSetup(key="jury_size", value=6))
-    record = on(house, run)
-    assert sorted(record.ballots["round-1"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 4, 5)]
-    assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
-    assert all(vote.choice for vote in record.ballots["round-2"].values())
-    assert record.member("juror-04") is not None
+    fork = on(house, house.fork(run, record.setup))
+    assert (fork.asked, answers(fork)) == (0, answers(record))
+    assert [one.action for one in fork.interventions] == [made.action]
 
 
 def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: Courthouse) -> None:
     asked: list[Request] = []
 
     class Noting:
-        async def warm(self) -> None:
-            """Nothing to load."""
-
         async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
             asked.append(request)
             return await OfflineModel(CYBERJURORS.offline).answer(request)
 
-    house.pool = Noting()  # type: ignore[assignment, misc]
+    answered_by(house, Noting())
     run = paused_before(house, model=ModelSpec(id="scripted"))
     house.interventions.intervene(
         run, AddEvidence(side="seller", text="A carrier's scan shows the table undamaged at the door.")
     )
-    house.interventions.intervene(run, AddNote(text="Speak plainly."))
+    house.interventions.intervene(run, AddNote(text="Speak plainly."), who="Ada")
     count = len(asked)
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
-
-    def said(request: Request) -> str:
-        return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
-
-    assert not any("undamaged at the door" in said(r) or "Speak plainly" in said(r) for r in asked[:count])
-    assert all("undamaged at the door" in said(r) and "> Speak plainly." in said(r) for r in asked[count:])
+    said = list(map(text_of, asked))
+    assert not any("undamaged at the door" in text or "Speak plainly" in text for text in said[:count])
+    assert all("undamaged at the door" in text and "> Speak plainly." in text for text in said[count:])
+    assert json.loads(report.as_json(record, house.answers))["interventions"][1]["who"] == "Ada"
+    assert "Speak plainly." in report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
 
 
 def test_an_intervention_is_undone_while_nothing_later_was_asked_and_not_after(house: Courthouse) -> None:
@@ -191,30 +180,6 @@ def test_in_every_procedure_an_overruled_answer_changes_only_what_came_to_rest_o
     assert all(path not in keys or order.index(path) > order.index(middle.path) for path in rest)
 
 
-def test_a_fork_carries_interventions_and_one_with_nothing_changed_asks_nothing(house: Courthouse) -> None:
-    run = paused_before(house)
-    house.interventions.intervene(run, ChangeSetup(key="jury.2.traits", value=["stubborn"]))
-    parent = on(house, run)
-    fork = on(house, house.fork(run, parent.setup))
-    assert fork.asked == 0
-    assert answers(fork) == answers(parent)
-    assert [one.action for one in fork.interventions] == [one.action for one in parent.interventions]
-
-
-def test_a_fork_from_a_stage_changes_nothing_before_it_and_its_estimate_is_what_it_asks(house: Courthouse) -> None:
-    run = paused_before(house)
-    parent = on(house, run)
-    planned = house.interventions.planned(
-        parent, [ChangeSetup(key="jury.1.traits", value=["skeptical"])], stage="round 2"
-    )
-    estimate = house.estimate("cyberjurors", parent.case, parent.setup, parent.run.seed, run, interventions=planned)
-    fork = on(house, house.fork(run, parent.setup, interventions=planned))
-    early = ("evidence", "precedents", "round-1")
-    assert all(answers(fork)[path] == value for path, value in answers(parent).items() if path.startswith(early))
-    assert fork.asked == estimate.calls - estimate.on_record
-    assert all(not call.asked for call in fork.calls if call.stage in early)
-
-
 def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse) -> None:
     run = paused_before(house)
     seen = house.store.interventions.count(run)
@@ -230,29 +195,19 @@ def test_two_people_at_once_lose_nothing_and_do_nothing_twice(house: Courthouse)
     assert [one.number for one in house.record(run).interventions] == [1, 2, 3, 4, 5, 6]
 
 
-def test_what_is_done_by_way_of_another_server_holds_in_the_one_that_drives(house: Courthouse, tmp_path: Path) -> None:
+def test_a_juror_leaves_and_another_comes_also_by_way_of_another_server(house: Courthouse, tmp_path: Path) -> None:
     run = paused_before(house)
     assert house.runner.drives(run)
     other_server = Courthouse(Settings(home=tmp_path))
     other_server.interventions.intervene(run, ChangeSetup(key="empty_seats", value=[4]))
-    drive(other_server, run)
-    record = other_server.record(run)
+    other_server.interventions.intervene(run, ChangeSetup(key="jury_size", value=6))
+    record = on(other_server, run)
     assert record.run.status == "done"
-    assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5)]
+    assert sorted(record.ballots["round-1"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 4, 5)]
+    assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
+    assert all(vote.choice for vote in record.ballots["round-2"].values())
+    assert record.member("juror-04") is not None
     other_server.close()
-
-
-def test_interventions_survive_a_restart_and_are_in_the_export(house: Courthouse, tmp_path: Path) -> None:
-    run = paused_before(house)
-    house.interventions.intervene(run, AddNote(text="Speak plainly."), who="Ada")
-    house.close()
-    again = Courthouse(Settings(home=tmp_path))
-    record = on(again, run)
-    document = json.loads(report.as_json(record, again.answers))
-    assert document["interventions"][0]["who"] == "Ada"
-    html = report.as_html(record, again.procedures["cyberjurors"], again.answers, again.media)
-    assert "Speak plainly." in html
-    again.close()
 
 
 # --- persons in seats ---------------------------------------------------------------------------------------
@@ -284,9 +239,12 @@ def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Cour
     assert len(seat.token) >= 32
     (question,) = house.people.questions(seat)
     assert question.member == "juror-02"
+    house.people.answer(seat, question, {"verdict": "maybe", "reasoning": ["Hm."]})
+    waiting(house, run, 2)
+    assert house.people.questions(seat)[-1].key != question.key, "what does not fit is asked again"
     for name in ("juror-02", "juror-04"):
         own = house.people.seat(run, name)
-        (asked,) = house.people.questions(own)
+        asked = house.people.questions(own)[-1]
         assert house.people.answer(own, asked, {"verdict": "seller", "reasoning": ["I have seen it."]})
         assert not house.people.answer(own, asked, {"verdict": "buyer", "reasoning": ["Twice."]})
     house.runner.wait(run, 20)
@@ -295,20 +253,6 @@ def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Cour
     assert (call.source, call.model, call.value["verdict"]) == ("person", "person", "seller")  # type: ignore[index]
     fork = on(house, house.fork(run, record.setup))
     assert (fork.asked, answers(fork)) == (0, answers(record))
-
-
-def test_an_answer_of_a_person_that_does_not_fit_is_asked_again(house: Courthouse) -> None:
-    run = seated(house, "juror-02")
-    waiting(house, run)
-    seat = house.people.seat(run, "juror-02")
-    (question,) = house.people.questions(seat)
-    house.people.answer(seat, question, {"verdict": "maybe", "reasoning": ["Hm."]})
-    waiting(house, run)
-    second = house.people.questions(seat)[-1]
-    assert second.key != question.key
-    house.people.answer(seat, second, {"verdict": "buyer", "reasoning": ["Well."]})
-    house.runner.wait(run, 20)
-    assert house.record(run).ballots["round-1"]["juror-02"].choice == "buyer"
 
 
 def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: Courthouse) -> None:

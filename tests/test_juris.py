@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from courtroom import report
 from courtroom.__main__ import main
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
 from courtroom.engine.blocks import Diff, Marked, Table, runs
 from courtroom.engine.changes import changed, merged
 from courtroom.engine.record import Record
@@ -30,7 +28,7 @@ from courtroom.procedures.juris.procedure import JURIS, most_proposed
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import SEVEN
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
 from tests.pages import page
 from tests.toy import Scripted, text_of
@@ -57,11 +55,7 @@ def panel(
     edited: tuple[str, ...] = (),
     told: Mapping[str, Any] | None = None,
 ) -> Scripted:
-    """A model that answers every task.
-
-    Args:
-        told: other answers, by the task's name.
-    """
+    """A model that answers every task; `told` holds other answers, by the task's name."""
 
     def said(request: Request) -> str:
         task: Any = request.task
@@ -100,8 +94,7 @@ def panel(
 def write(house: Courthouse, model: Scripted | None = None, case: Document = CASE, **knobs: object) -> Record:
     """A run to its end, by a scripted model or offline."""
     if model is not None:
-        house.pool = model  # type: ignore[assignment, misc]
-        house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+        answered_by(house, model)
     spec = ModelSpec(id=f"scripted-{next(RUNS)}") if model else ModelSpec()
     run = drive(house, house.new_run("juris", case, JurisSetup.model_validate({"model": spec, **knobs}), 0))
     return house.record(run)
@@ -450,14 +443,6 @@ def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
     assert any(isinstance(block, Table) for block in views.measures(record)[""])
 
 
-def test_offline_the_scores_are_counted_and_say_so(house: Courthouse) -> None:
-    record = write(house, variant="generator-a", shortest=2, longest=2)
-    fine = record.run.verdict.details["fine_grained"]
-    assert fine["faithfulness"] == 100.0
-    assert 0 < fine["completeness"] < 100.0
-    assert all("no reader has judged" in one["reason"] for one in fine["sentences"])
-
-
 # --- the baselines of section 4.1: one model alone, SummIt, QA-prompting --------------------------------------
 
 
@@ -518,11 +503,14 @@ def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, varian
     assert "It has at most 4 sentences." in text_of(model.history[0])
 
 
-@pytest.mark.parametrize("variant", ["summit", "qa-prompt"])
-def test_every_baseline_works_offline(house: Courthouse, variant: str) -> None:
+@pytest.mark.parametrize("variant", ["generator-a", "summit", "qa-prompt"])
+def test_every_baseline_works_offline_and_its_scores_are_counted_and_say_so(house: Courthouse, variant: str) -> None:
     document: Any = house.library.case("news-night-bus")
     record = write(house, case=document, variant=variant)
-    assert record.run.verdict.details["fine_grained"]["faithfulness"] == 100.0
+    fine = record.run.verdict.details["fine_grained"]
+    assert fine["faithfulness"] == 100.0
+    assert 0 < fine["completeness"] <= 100.0
+    assert all("no reader has judged" in one["reason"] for one in fine["sentences"])
     (ballots,) = views.ballots(record)[""]
     assert "no jury" in str(ballots)
 
@@ -547,6 +535,8 @@ def test_seats_of_one_model_with_one_prompt_are_told_in_plain_words() -> None:
     setup = changed(preset("Paper, with its models"), {"members.juror-04.id": "ollama/qwen2.5:7b"})
     (told,) = setup.warnings()
     assert told.startswith("Juror 1 and Juror 4 are one model (ollama/qwen2.5:7b) with one prompt")
+    for model, said in (("openai/one", "takes part in the writing too (openai/one)"), ("offline", "reads no meaning")):
+        assert said in JurisSetup.model_validate({**ONE, "roles": {"assessor": {"id": model}}}).warnings()[-1]
 
 
 @pytest.mark.parametrize("title", ["Paper, with its models", "Seven points of view"])
@@ -602,17 +592,6 @@ def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:
     assert "has no model of its own" in str(views.measures(record))
     judged = write(house, panel(), roles=ASSESSOR)
     assert {call.model for call in judged.calls if call.member == "assessor"} == {"judge"}
-
-
-@pytest.mark.parametrize(
-    ("roles", "told"),
-    [
-        ({"assessor": {"id": "openai/one"}}, "takes part in the writing too (openai/one)"),
-        ({"assessor": {"id": "offline"}}, "counts words and reads no meaning"),
-    ],
-)
-def test_an_assessor_that_writes_or_reads_nothing_is_told(roles: dict[str, Any], told: str) -> None:
-    assert told in JurisSetup.model_validate({**ONE, "roles": roles}).warnings()[-1]
 
 
 @pytest.mark.parametrize(("before", "now"), [(True, "holistic"), (False, "none")])

@@ -3,7 +3,6 @@
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
 from courtroom.engine.events import Noted, Seated
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
@@ -24,7 +22,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import answered_by, drive
 from tests.toy import Scripted, text_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -88,8 +86,7 @@ def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
-    house.pool = model  # type: ignore[assignment, misc]
-    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    answered_by(house, model)
     setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
     run = drive(house, house.new_run("jurisagents", case, setup, 0))
     return house.record(run)
@@ -457,24 +454,23 @@ def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthous
     assert "There is no knowledge base “nowhere”" in failed.run.reason
 
 
-@pytest.mark.parametrize(
-    "again",
-    [
+def test_five_precedents_are_shown_and_none_is_the_case_itself_in_whatever_writing(house: Courthouse) -> None:
+    again = (
         CASE.facts,
         CASE.facts.replace(". ", " .\n"),
         f"The prosecution says: he fled. {CASE.facts} The court has heard this.",
         CASE.facts.removesuffix(" He confessed."),
-    ],
-)
-def test_a_case_is_no_precedent_of_itself_in_whatever_writing(house: Courthouse, again: str) -> None:
+    )
     base = house.knowledge.of("cases", "mine")
-    base.add([precedent("again", again, charges=["its own charge"], relevant_articles=[264])])
-    base.add([precedent("other", "A telephone was taken from a car.", charges=["another charge"])])
+    base.add([precedent(f"again-{n}", facts, charges=["its own"]) for n, facts in enumerate(again)])
+    base.add(
+        [precedent(f"other-{n}", f"Mr {n} took a telephone worth {n},600 yuan.", charges=["theft"]) for n in range(6)]
+    )
     model = Court()
-    hear(house, model, base="mine")
-    seen = "\n".join(map(text_of, model.history))
-    assert "another charge" in seen
-    assert "its own charge" not in seen
+    hear(house, model, base="mine", statutes=0, charges=0)
+    seen = list(map(text_of, model.history))
+    assert seen[2].count("Decided:\n> theft\n") == 5
+    assert not any("its own" in text for text in seen)
 
 
 BROKE_IN = "被告人张某某于2016年3月5日凌晨2时许，翻墙进入本市城关镇李某甲家中，窃得现金人民币3500元及手机一部，后被告人张某某被民警抓获。"
@@ -495,16 +491,3 @@ BROKE_IN = "被告人张某某于2016年3月5日凌晨2时许，翻墙进入本�
 )
 def test_one_case_is_recognised_in_each_way_of_writing_names(other: str, same: bool) -> None:
     assert same_matter(BROKE_IN, other) == same_matter(other, BROKE_IN) == same
-
-
-def test_five_precedents_are_shown_where_others_that_come_first_are_not_to_be_seen(house: Courthouse) -> None:
-    base = house.knowledge.of("cases", "mine")
-    base.add([precedent(f"again-{n}", f"{CASE.facts} Copy {n}.", charges=["its own"]) for n in range(6)])
-    base.add(
-        [precedent(f"other-{n}", f"Mr {n} took a telephone worth {n},600 yuan.", charges=["theft"]) for n in range(6)]
-    )
-    model = Court(objects=False)
-    hear(house, model, base="mine", statutes=0, charges=0)
-    decide = text_of(model.history[2])
-    assert decide.count("Decided:\n> theft\n") == 5
-    assert "its own" not in decide

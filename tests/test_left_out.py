@@ -1,16 +1,14 @@
 """Models asked on texts alone: no picture, no video and no description of one reaches them."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from courtroom.__main__ import main
 from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.media.medium import without_media
-from courtroom.settings import Settings
 from tests.asked import asked, media_of
+from tests.driving import shell
 from tests.pages import page, press
 
 CASE = "phone-battery"
@@ -58,23 +56,9 @@ def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(hous
 
 
 @pytest.mark.parametrize(("vision", "described"), [("no", True), ("left-out", False)])
-def test_the_shell_takes_it_and_the_offline_model_obeys(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    vision: str,
-    described: bool,
-) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    words = ["run", CASE, "--set", "variant=iv-cot", "--set", f"model.vision={vision}", "--json"]
-    monkeypatch.setattr("sys.argv", ["courtroom", *words])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    told = capsys.readouterr()
-    assert not ended.value.code, told.err
-    house = Courthouse(Settings(home=tmp_path))
-    record = house.record(json.loads(told.out)["run"])
-    house.close()
+def test_the_shell_takes_it_and_the_offline_model_obeys(house: Courthouse, vision: str, described: bool) -> None:
+    told = shell("run", CASE, "--set", "variant=iv-cot", "--set", f"model.vision={vision}", "--json")
+    record = house.record(json.loads(told)["run"])
     said = json.dumps([call.value for call in record.calls], ensure_ascii=False)
     assert ("Going by its description" in said) == described
     assert any("offline is asked on the texts alone" in note for note in record.notes) == (not described)

@@ -3,9 +3,10 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -43,13 +44,10 @@ class Link:
 
 @dataclass
 class LosingProxy:
-    """Passes all on, but loses so many commits of payments: the request, or the reply once the server has committed.
-
-    Args:
-        server: the folder of the server's Unix socket.
-    """
+    """Passes all on, but loses so many commits of payments: the request, or the reply once the server has committed."""
 
     server: Path
+    """The folder of its Unix socket."""
     lost: Lost
     left: int = 0
     """How many commits are still to be lost."""
@@ -144,20 +142,6 @@ def test_a_run_whose_commits_are_lost_has_paid_what_it_would_have_paid(tmp_path:
     bench.close()
 
 
-def payments(database: Database, name: str) -> Callable[[], str]:
-    """A write of one payment."""
-
-    def write() -> str:
-        database.connection.execute(
-            "INSERT INTO payments (run, path, key, calls, attempts, prompt, completion, cost, at)"
-            " VALUES ('a-run', ?, '', 1, 1, 1, 1, 0.5, 0)",
-            (name,),
-        )
-        return name
-
-    return write
-
-
 @pytest.mark.parametrize("proxied", EITHER, indirect=True)
 def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy, on_postgres: str) -> None:
     database, direct = Database(SecretStr(proxied.address_of(on_postgres))), Database(SecretStr(on_postgres))
@@ -166,8 +150,14 @@ def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy,
     def wrong() -> None:
         raise ValueError("no")
 
+    def pay(name: str) -> str:
+        payment = "VALUES ('a-run', ?, '', 1, 1, 1, 1, 0.5, 0)"
+        columns = "run, path, key, calls, attempts, prompt, completion, cost, at"
+        database.connection.execute(f"INSERT INTO payments ({columns}) {payment}", (name,))
+        return name
+
     goes_on = held_up(writer)
-    good = [writer.put(payments(database, str(number))) for number in range(20)]
+    good = [writer.put(partial(pay, str(number))) for number in range(20)]
     bad = writer.put(wrong)
     proxied.left = 1
     goes_on.set()

@@ -1,7 +1,6 @@
 """The mock jury: who must agree, what a set first ballot does, what jurors see of each other, and how the offline model decides."""
 
 import json
-from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
@@ -18,18 +17,12 @@ from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.mock_jury.procedure import MOCK_JURY
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
-from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import drive, house
 from tests.scripted_jury import text_of
 
+__all__ = ["house"]  # a fixture
+
 SECRET = "Between us, I think the other way."
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    made = Courthouse(Settings(home=tmp_path_factory.mktemp("mock-jury")))
-    yield made
-    made.close()
 
 
 def hear(house: Courthouse, case: str, seed: int = 0, **knobs: Any) -> Record:

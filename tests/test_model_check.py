@@ -7,15 +7,19 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from courtroom.shell.commands import app
+from tests.driving import shell
 from tests.openai_server import OpenAIServer
+from tests.test_wire import shown
 
 
 def able(body: dict[str, Any]) -> str:
     """A model that reads, sees and remembers."""
     content = body["messages"][1]["content"]
     if isinstance(content, list):
-        return json.dumps({"seen": "a plain picture", "colour": colour_of(content)})
+        (url,) = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
+        shades = shown(url).convert("RGB").getpixel((5, 5))
+        colour = ("red", "green", "blue")[shades.index(max(shades))]
+        return json.dumps({"seen": "a plain picture", "colour": colour})
     return json.dumps({"code_word": re.findall(r"code word is (\w+)", content)[0]})
 
 
@@ -32,55 +36,26 @@ def unable(body: dict[str, Any]) -> str | web.Response:
     return able(body)
 
 
-def colour_of(content: list[dict[str, Any]]) -> str:
-    """The colour of the picture that was sent."""
-    import base64
-    import io
-
-    from PIL import Image
-
-    (url,) = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
-    picture = Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB")
-    shades = picture.getpixel((5, 5))
-    return ("red", "green", "blue")[shades.index(max(shades))]
+def checked(server: OpenAIServer, *options: str, model: str = "somebodys-own") -> str:
+    """What the command says of a model of the server."""
+    with pytest.MonkeyPatch.context() as patch:
+        server.known(patch)
+        return shell("models", "check", f"openai/{model}", "--long", "2000", *options)
 
 
-def checked(capsys: pytest.CaptureFixture[str], *options: str) -> list[dict[str, Any]]:
-    """What the command says of the model."""
-    app(["models", "check", "openai/somebodys-own", "--long", "2000", "--json", *options], standalone_mode=False)
-    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
-    return found
-
-
-@pytest.fixture(autouse=True)
-def key(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-
-
-def test_what_a_model_can_do_and_what_it_cost_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_model_can_do_and_what_it_cost_is_told() -> None:
     with OpenAIServer(answer=able) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        found = checked(capsys)
+        found = json.loads(checked(server, "--json"))
         assert server.calls == 4
-    assert [(trial["about"], trial["works"]) for trial in found] == [
-        ("JSON schema", True),
-        ("Stream", True),
-        ("Picture", True),
-        ("Long prompt", True),
-    ]
+        *lines, last = checked(server, model="gpt-4o-mini").splitlines()
+    assert [trial["about"] for trial in found] == ["JSON schema", "Stream", "Picture", "Long prompt"]
+    assert all(trial["works"] for trial in found)
     assert all(trial["prompt_tokens"] > 0 and trial["cost"] is None for trial in found)
     assert found[3]["prompt_tokens"] > 1000
-    with OpenAIServer(answer=able) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        app(["models", "check", "openai/gpt-4o-mini", "--long", "2000"], standalone_mode=False)
-    *lines, last = capsys.readouterr().out.splitlines()
     assert [line.split("\t")[0] for line in lines] == ["ok"] * 4
     assert re.fullmatch(r"All four cost US\$ 0\.00\d+\.", last)
     with OpenAIServer(answer=unable, streams=False) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        found = checked(capsys)
+        found = json.loads(checked(server, "--json"))
     assert [trial["works"] for trial in found] == [False] * 4
     assert "refused" in found[0]["sentence"]
     assert "raise the context size" in found[3]["sentence"]
@@ -95,11 +70,10 @@ def first_in_prose(body: dict[str, Any]) -> str | None:
     ("answer", "all_at_once"), [(lambda body: None, True), (first_in_prose, False)], ids=["form", "prose"]
 )
 def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_told(
-    answer: Any, all_at_once: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    answer: Any, all_at_once: bool
 ) -> None:
     with OpenAIServer(answer=answer, blind=True) as server:
-        server.known(monkeypatch)
-        (told,) = checked(capsys, "--procedures", "--only", "debate")
+        (told,) = json.loads(checked(server, "--json", "--procedures", "--only", "debate"))
     assert told["verdict"]
     assert (told["lost"], told["cut"]) == (0, 0)
     assert (told["valid"], told["again"]) == ((told["calls"], 0) if all_at_once else (0, told["calls"]))

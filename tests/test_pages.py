@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Group
-from courtroom.engine.run import Control
 from courtroom.engine.setup import Budget
 from courtroom.errors import CaseError
 from courtroom.models.limits import limited_together
@@ -17,7 +16,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.options import follow
 from pages.parts.shared.knobs import plain_fields
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, heard, house, opened_at, page, press, texts
 
@@ -127,15 +126,6 @@ def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse
     assert len(setup.jury) == 3
 
 
-def test_every_tab_draws_while_a_run_is_under_way(house: Courthouse) -> None:
-    run = heard(house, control=Control(stage="evidence"))
-    app = page("deliberation", run=run)
-    for tab in ("Members", "Votes", "Follow-graph", "Precedents", "Summary", "Evidence", "Calls"):
-        app.button_group(key=f"tab-{run}").set_value(tab).run()
-        assert not app.exception, (tab, app.exception)
-        assert "not a language model" in texts(app)
-
-
 def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house)
     app = page("deliberation", {"run": run, "member": "juror-02"})
@@ -186,6 +176,8 @@ def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
     house.runner.wait(run.id, 20)
     assert house.store.run(run.id).procedure == "distillation"
     assert house.store.run(run.id).status == "done"
+    (distilled,) = house.record(run.id).case.precedents
+    assert 2 <= len(house.knowledge.precedents.get(distilled.id).norms) <= 4
 
 
 def test_a_criminal_case_is_viewed_and_set_up(house: Courthouse) -> None:
@@ -252,15 +244,6 @@ def test_setup_offers_the_case_that_the_person_came_from(house: Courthouse) -> N
     assert seen.switch_page("pages/setup.py").run().selectbox[0].value == "phone-battery"
 
 
-def test_a_long_title_stands_in_smaller_letters(house: Courthouse) -> None:
-    case = house.library.case("oak-table")
-    for title, large in (("Oak", True), ("A table of oak that came with a crack through it, says the buyer", False)):
-        run = house.new_run("cyberjurors", case.model_copy(update={"title": title}), CyberJurorsSetup(jury_size=1), 0)
-        app = page("deliberation", run=run)
-        assert (title in [one.value for one in app.title]) == large
-        assert (title in [one.value for one in app.subheader]) == (not large)
-
-
 def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -310,7 +293,7 @@ def link(**more: object) -> str:
     return json.dumps({"procedure": "debate", "seed": 3, "setup": {"rounds": 4}, **more})
 
 
-def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Courthouse) -> None:  # noqa: F811
+def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Courthouse) -> None:
     app = page("setup", setup=link(case="camera-fungus"))
     assert app.session_state["case"] == "camera-fungus"
     assert next(one for one in app.selectbox if one.label == "Procedure").value.name == "debate"
@@ -319,13 +302,10 @@ def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Cou
     (run,) = house.store.runs()
     assert (run.case_id, run.procedure, run.seed) == ("camera-fungus", "debate", 3)
     assert house.record(run.id).setup.model_dump()["rounds"] == 4
-
-
-def test_another_case_can_be_chosen_after_the_link_is_open(house: Courthouse) -> None:  # noqa: F811
     app = page("setup", setup=link(case="camera-fungus"))
     next(one for one in app.selectbox if one.label == "Case").set_value("oak-table").run()
     app.run()
-    assert app.session_state["case"] == "oak-table"
+    assert app.session_state["case"] == "oak-table", "another one can be chosen"
 
 
 def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_or_no_name(house: Courthouse) -> None:
@@ -343,15 +323,12 @@ def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_o
     app = page("setup", setup=link(case=["oak-table"]))
     assert not app.exception, app.exception
     assert "This is not a setup" in texts(app)
+    for wrong in ("nope", "sha256:", "sha256:0", "../../etc/passwd", "<script>", "", "mine"):
+        with pytest.raises(CaseError, match=r"is not in this install.*\.$"):
+            house.library.linked(wrong)
 
 
-@pytest.mark.parametrize("case", ["nope", "sha256:", "sha256:0", "../../etc/passwd", "<script>", "", "mine"])
-def test_a_case_that_is_not_here_is_told_in_a_sentence(case: str, house: Courthouse) -> None:  # noqa: F811
-    with pytest.raises(CaseError, match=r"is not in this install.*\.$"):
-        house.library.linked(case)
-
-
-def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:  # noqa: F811
+def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:
     app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
     assert "camera-fungus" in "".join(code.value for code in app.code)
     next(one for one in app.text_input if one.label == "Name").set_value("plain")

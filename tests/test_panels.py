@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import seating
@@ -12,7 +11,7 @@ from courtroom.errors import CourtroomError
 from courtroom.panel.personas import read_panel, sample_panel, write_csv, write_yaml
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
-from courtroom.shell.commands import app as shell
+from tests.driving import shell
 from tests.pages import house, page, press, texts
 
 __all__ = ["house"]  # a fixture
@@ -76,7 +75,7 @@ def test_what_does_not_fit_is_told_by_row_in_one_sentence(name: str, data: str, 
     assert "\n" not in str(caught.value)
 
 
-def test_panels_are_kept_under_names(house: Courthouse) -> None:  # noqa: F811
+def test_panels_are_kept_under_names(house: Courthouse) -> None:
     panel = sample_panel(3, 0)
     house.panels.save("  three  strangers ", panel)
     house.panels.save("others", sample_panel(2, 1))
@@ -99,7 +98,7 @@ def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else() -> None:
         seating(JurisAgentsSetup, persons)
 
 
-def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:  # noqa: F811
+def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:
     house.panels.save("three", sample_panel(3, 5))
     app = page("setup", {"setup_section": "Jury"})
     press(app, "Seat this panel")
@@ -121,19 +120,14 @@ def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: C
 def test_the_shell_keeps_panels_and_seats_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
 
-    def call(*words: str) -> str:
-        return CliRunner().invoke(shell, list(words), catch_exceptions=False).stdout
-
     file, out = tmp_path / "three.csv", tmp_path / "out.yaml"
     file.write_text(write_csv(sample_panel(3, 5)))
-    assert call("panels", "import", str(file)) == "three\t3\n"
-    call("panels", "rename", "three", "neighbours")
-    assert call("panels") == "neighbours\t3\n"
-    call("panels", "export", "neighbours", "--to", str(out))
+    assert shell("panels", "import", str(file)) == "three\t3\n"
+    shell("panels", "rename", "three", "neighbours")
+    assert shell("panels") == "neighbours\t3\n"
+    shell("panels", "export", "neighbours", "--to", str(out))
     assert read_panel("out.yaml", out.read_bytes()) == sample_panel(3, 5)
-    heard = json.loads(
-        call("run", "oak-table", "--panel", "neighbours", "--set", "rounds=1", "--json").splitlines()[-1]
-    )
+    heard = json.loads(shell("run", "oak-table", "--panel", "neighbours", "--set", "rounds=1", "--json"))
     assert heard["members"] == 4, "three jurors and a clerk"
-    call("panels", "delete", "neighbours")
-    assert call("panels") == ""
+    shell("panels", "delete", "neighbours")
+    assert shell("panels") == ""

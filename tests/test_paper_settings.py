@@ -1,12 +1,15 @@
 """A procedure's paper settings, and models of roles that are given in part."""
 
+from typing import Any
+
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed, merged
+from courtroom.engine.changes import changed, merged, put, read_value
 from courtroom.engine.paper import PaperSetting, changes, departures, title_of
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
+from courtroom.errors import CourtroomError
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.verdict.alignment import Adapter
@@ -52,6 +55,17 @@ def test_a_member_has_what_it_is_not_given_from_its_role_but_a_connection_of_ano
     setup = changed(Setup(model=ModelSpec(id="openai/x", connection="lab")), {"roles.judge.id": "openai/other"})
     assert setup.spec("judge", "judge").connection == ""
     assert changed(setup, {"roles.clerk.temperature": 0.0}).spec("clerk", "clerk").connection == "lab"
+
+
+def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:
+    values: dict[str, Any] = {"model": {"id": "offline"}, "jury": [{"traits": []}, {"traits": []}], "rounds": 3}
+    for path, given in (("model.temperature", "0.2"), ("jury.2.traits", '["stubborn"]'), ("rounds", "2")):
+        put(values, path, read_value(given))
+    assert values["model"] == {"id": "offline", "temperature": 0.2}
+    assert (values["jury"], values["rounds"]) == ([{"traits": []}, {"traits": ["stubborn"]}], 2)
+    for path in ("jury.3.traits", "jury.x.traits", "rounds.deep.er"):
+        with pytest.raises(CourtroomError):
+            put(values, path, 1)
 
 
 NUMBERS: dict[str, dict[str, object]] = {

@@ -5,7 +5,6 @@ import signal
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -66,12 +65,7 @@ def shell_that_dies(answers: int, *words: str) -> None:
 def test_what_was_paid_in_processes_that_were_killed_before_they_wrote_the_event_is_counted(
     tmp_path: Path, nonsense: int
 ) -> None:
-    completion = 0
-
-    def answer(body: dict[str, Any]) -> str | None:
-        return NONSENSE if server.calls <= nonsense else None
-
-    with OpenAIServer(answer=answer) as server:
+    with OpenAIServer(answer=lambda body: NONSENSE if server.calls <= nonsense else None) as server:
         run = ("run", "oak-table", "--procedure", "debate", "--set", "rounds=1", "--model", "openai/any", "--json")
         for last in (1, 2, 3):
             with forks.Fork(shell_that_dies, last, *run, environment=environment(tmp_path, server.url)) as process:
@@ -142,14 +136,12 @@ def test_what_a_failed_call_cost_stays_although_its_event_was_never_written(benc
     assert in_sum(record.paid.values()).attempts == 12
 
 
-def test_a_fork_pays_nothing_for_what_its_parent_paid(bench: Bench) -> None:
-    parent = bench.hear()
-    fork = on(bench, bench.start(parent=parent.run.id))
-    assert (fork.asked, fork.recorded, fork.cost, fork.tokens) == (0, 6, 0, (0, 0))
-
-
-def test_a_run_that_is_deleted_and_brought_back_has_paid_what_it_paid(bench: Bench) -> None:
+def test_a_fork_pays_nothing_for_what_its_parent_paid_and_a_deleted_run_comes_back_with_what_it_paid(
+    bench: Bench,
+) -> None:
     record = bench.hear()
+    fork = on(bench, bench.start(parent=record.run.id))
+    assert (fork.asked, fork.recorded, fork.cost, fork.tokens) == (0, 6, 0, (0, 0))
     deleted = bench.store.delete(record.run.id)
     assert bench.database.connection.execute("SELECT count(*) FROM payments").fetchone()[0] == 0
     bench.store.restore(deleted)

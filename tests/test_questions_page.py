@@ -20,21 +20,27 @@ from courtroom.experiments.spec import Experiment
 from courtroom.models.offline import NOTICE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark, agreement, check_target
-from tests.driving import drive
+from tests.driving import done, drive
 from tests.pages import NASTY, house, page, press, texts
 from tests.scripted_jury import Jury
 
 __all__ = ["house"]  # a fixture
 
 
-def heard(house: Courthouse) -> Record:
-    """A hearing in which the first juror changes sides in the second round; whoever answers, it costs nothing."""
+SMALL = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
+
+
+@pytest.fixture(autouse=True)
+def jury(house: Courthouse) -> None:
+    """The first juror changes sides in the second round; whoever answers, it costs nothing."""
     jury = Jury()
     jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
     house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
-    setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=2, consensus=1.0)
-    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
-    return house.record(run)
+
+
+def heard(house: Courthouse) -> Record:
+    setup = CyberJurorsSetup.model_validate(SMALL)
+    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
 
 
 VIEWS = """
@@ -113,18 +119,11 @@ def test_a_mark_is_made_on_a_run_and_found_on_the_page_runs(house: Courthouse) -
 
 
 def test_over_an_experiment_the_page_says_which_share_of_changes_was_what(house: Courthouse) -> None:
-    jury = Jury()
-    jury.votes = lambda request: "seller" if request.task.round == 2 and "/juror-01" in request.tag else "buyer"  # type: ignore[attr-defined]
-    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, jury, house.writer))
     cases = [house.library.case(name) for name in ("phone-battery", "oak-table")]
     house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
-    knobs = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0}
-    arms = [{"name": "three jurors", "procedure": "cyberjurors", "set": knobs}]
+    arms = [{"name": "three jurors", "procedure": "cyberjurors", "set": SMALL}]
     spec = Experiment.model_validate({"name": "changes", "dataset": {"name": "disputes"}, "arms": arms})
-    name = house.experiments.begin(spec)
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    app = page("experiments", experiment=name)
+    app = page("experiments", experiment=done(house, spec).kept.id)
     assert "No change of sides in these runs was audited yet." in texts(app)
     app.number_input(key="audits-seeds").set_value(1)
     app.button(key="audits-estimate").click().run()
@@ -160,12 +159,6 @@ def test_what_is_shared_from_the_live_page_holds_audits_and_marks(
 # --- marks of reviewers ---------------------------------------------------------------------------------------
 
 
-def marked_run(house: Courthouse) -> Record:
-    setup = CyberJurorsSetup(jury_size=3, examination="shared", rounds=1)
-    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
-    return house.record(run)
-
-
 def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
     lines = RunList(house.database).page(wanted, 0, 10)
     assert RunList(house.database).count(wanted) == len(lines)
@@ -173,7 +166,7 @@ def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
 
 
 def test_a_reviewer_has_one_mark_on_a_thing_and_can_take_it_away(house: Courthouse) -> None:
-    record = marked_run(house)
+    record = heard(house)
     run, call = record.run.id, record.calls[-2].path
     house.marks.put(record.run.id, Mark(reviewer="Ada", star=True, tags=("  To  Show ", "to show")))
     house.marks.put(record.run.id, Mark(reviewer="Ada", score=4, tags=("To show",)))
@@ -194,7 +187,7 @@ def test_a_reviewer_has_one_mark_on_a_thing_and_can_take_it_away(house: Courthou
 
 
 def test_runs_are_filtered_by_star_tag_and_reviewer(house: Courthouse) -> None:
-    one, two, three = marked_run(house), marked_run(house), marked_run(house)
+    one, two, three = heard(house), heard(house), heard(house)
     house.marks.put(one.run.id, Mark(reviewer="Ada", star=True, tags=("odd",)))
     house.marks.put(one.run.id, Mark(reviewer="Ben", tags=("fine",)))
     house.marks.put(two.run.id, Mark(reviewer="Ben", target="juror-01", star=True))
@@ -209,7 +202,7 @@ def test_runs_are_filtered_by_star_tag_and_reviewer(house: Courthouse) -> None:
 
 
 def test_marks_and_interviews_are_exported_with_the_run(house: Courthouse) -> None:
-    record = marked_run(house)
+    record = heard(house)
     run = record.run.id
     house.marks.put(record.run.id, Mark(reviewer="Ada", comment="Look at this."))
     house.interviews.ask(record, record.calls_of("juror-01")[-1], "Why?", "Ada").result(30)
@@ -221,7 +214,7 @@ def test_marks_and_interviews_are_exported_with_the_run(house: Courthouse) -> No
     house.marks.put(run, Mark(reviewer="<b>Eve</b>", score=2))
     page = report.as_html(*(record, house.procedures["cyberjurors"], house.answers, house.media), house.beside.of(run))
     assert "Look at this." in page
-    assert "Ada asks juror-01 after round-1/juror-01/judge" in page
+    assert "Ada asks juror-01 after round-2/juror-01/judge" in page
     assert "<b>Eve" not in page
 
 

@@ -1,110 +1,75 @@
-"""A real language model answers: SmolLM2 (135 million parameters) in llama.cpp, each procedure from case to verdict.
+"""A real language model answers, each procedure from case to verdict.
 
 It can't reason. It reads whole prompts, rambles, repeats and fills lists without end, as no script does.
 """
 
-import time
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from dataclasses import dataclass
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from courtroom.courthouse import Courthouse
-from courtroom.engine import exchange
-from courtroom.models.local import LOCAL_SERVERS
-from courtroom.models.repair import CutOff, InvalidAnswer, read_answer
-from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
-from courtroom.upkeep.model_check import HEAD, Tally, tally
-from tests.real_model import MODEL, needs_packages
-from tests.samples import sample
+from courtroom.upkeep.model_check import HEAD
+from tests.docs import ROOT, blocks
+from tests.real_model import CASES, MODEL, Heard, folder_of, needs_packages, results
 
-pytestmark = [pytest.mark.real_model, pytest.mark.xdist_group("real_model")]
-MOST_S = 3600
-"""Of all runs together, on a machine that does much else. On two idle cores they took four to seven minutes."""
-CASES = {
-    "debate": "phone-battery",
-    "discussion": "phone-battery",
-    "cyberjurors": "phone-battery",
-    "juris": "news-harbour-footbridge",
-    "jurisagents": "criminal-workshop-burglary",
-    "verdict": "criminal-workshop-burglary",
-    "courtroom-llm": "message-feeling",
-    "distillation": "",
-    "alignment": "",
-}
-"""Each procedure with a case, which has pictures where its kind can; without a name, a case that is made here."""
-UNFIT: list[str] = []
-"""Answers that did not fit a schema that the model was held to."""
+pytestmark = pytest.mark.real_model
 
 
-@dataclass(frozen=True)
-class Hearings:
-    """One run of each procedure that is tested; all go on at once, so that no core waits."""
-
-    house: Courthouse
-    runs: dict[str, str]
-    began: float
-    tallies: list[Tally]
-    """Of the runs that have ended."""
-
-
-@pytest.fixture(scope="session")
-def hearings(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hearings]:
-    """The model's processes end with the last run."""
+def test_from_a_fresh_clone_three_commands_lead_to_a_verdict_by_a_real_model(tmp_path: Path) -> None:
+    """As they stand in the README. What they install is there already, so that nothing is fetched from a package registry."""
     needs_packages()
+    if not shutil.which("git") or not (ROOT / ".git").exists():
+        pytest.skip("no fresh clone here: this is no repository of git")
+    (commands,) = [block.splitlines() for block in blocks("README.md", "sh") if MODEL in block]
+    assert len(commands) == 3
+    clone = tmp_path / "clone"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", str(clone / ".venv")], check=True)
+    (packages,) = clone.glob(".venv/lib/python*/site-packages")
+    (packages / "of_the_tests.pth").write_text("\n".join(path for path in sys.path if path.endswith("-packages")))
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("COURTROOM_")},
+        "COURTROOM_HOME": str(tmp_path / "home"),
+        "PATH": f"{clone / '.venv' / 'bin'}:{os.environ['PATH']}",
+        "PIP_NO_INDEX": "1",
+        "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this one the wrong way round: it is not isolated
+    }
+    for command in commands:
+        done = subprocess.run(command, shell=True, cwd=clone, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    assert re.search(r"^ *verdict +(buyer|seller)$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^ *tokens +prompt [1-9]", done.stdout, re.MULTILINE), done.stdout
 
-    def noted(*given: Any) -> Any:
-        try:
-            return read_answer(*given)
-        except CutOff:
-            raise
-        except InvalidAnswer as error:
-            UNFIT.append(f"{error}: {given[0]}")
-            raise
 
-    chosen = {item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(exchange, "read_answer", noted)
-        with closing(Courthouse(Settings(home=tmp_path_factory.mktemp("hearings")), alone=True)) as house:
-            runs = {name: new_run(house, name) for name in CASES if name in chosen}
-            began = time.monotonic()
-            for run in runs.values():
-                house.runner.go(run)
-            yield Hearings(house, runs, began, [])
-    LOCAL_SERVERS.close()
-
-
-def new_run(house: Courthouse, name: str) -> str:
-    procedure, wanted = PROCEDURES[name], CASES[name]
-    case = house.library.case(wanted) if wanted else sample(house, procedure.case_kind)
-    model = procedure.setup().model.model_copy(update={"id": MODEL})
-    return house.new_run(name, case, procedure.setup.model_validate({**procedure.small, "model": model}), 0)
+@pytest.fixture(scope="module")
+def heard(request: pytest.FixtureRequest) -> Mapping[str, Heard]:
+    """All runs that began with the session, once they have ended, and the debate that a browser has seen."""
+    needs_packages()
+    return results(folder_of(request.config))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_small_model_gets_from_a_case_to_a_verdict(
-    name: str, hearings: Hearings, capsys: pytest.CaptureFixture[str]
+    name: str, heard: Mapping[str, Heard], request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    house, run = hearings.house, hearings.runs[name]
-    with suppress(TimeoutError):  # the figures are printed in any case, and there is no verdict
-        house.runner.wait(run, MOST_S)
-    record = house.record(run)
-    hearings.tallies.append(tally(house, record, time.monotonic() - hearings.began))
+    assert name in heard, (folder_of(request.config) / "log").read_text()
     with capsys.disabled():
-        print(f"\n{hearings.tallies[-1].row()}")
-    assert record.run.verdict is not None, record.run.reason
-    assert not UNFIT, "an answer did not fit a schema that the model was held to"
+        print(f"\n{heard[name].tally.row()}")
+    assert heard[name].tally.verdict, heard[name].reason
+    assert not heard[name].unfit, "an answer did not fit a schema that the model was held to"
 
 
-def test_nearly_every_answer_is_valid_at_once_and_whole(hearings: Hearings, capsys: pytest.CaptureFixture[str]) -> None:
-    if not hearings.tallies:
-        pytest.skip("no run to look at: this test comes after the runs")
-    total = reduce(add, hearings.tallies)
+def test_nearly_every_answer_is_valid_at_once_and_whole(
+    heard: Mapping[str, Heard], capsys: pytest.CaptureFixture[str]
+) -> None:
+    total = reduce(add, (one.tally for one in heard.values()))
     with capsys.disabled():
         print(f"\n{HEAD}\n{total.row()}\n{total.cut} of {total.replies} replies cut")
     assert total.valid >= 0.9 * total.calls

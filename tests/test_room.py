@@ -1,7 +1,7 @@
 """The scene that the room draws: made from the record alone, for every procedure and at every point of a run."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -13,8 +13,9 @@ from courtroom.engine.run import Control
 from courtroom.engine.services import OpenCall
 from courtroom.room import RoomScene, scene
 from courtroom.room.scene import places, speaking, spoken, spoken_so_far
-from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import drive, house
+
+__all__ = ["house"]  # a fixture
 
 RUNS = {
     "cyberjurors": ("phone-battery", {"jury_size": 7, "examination": "shared"}),
@@ -23,13 +24,6 @@ RUNS = {
     "jurisagents": ("criminal-ring-road", {}),
     "verdict": ("criminal-bus-wallet", {}),
 }
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
 
 
 def heard(house: Courthouse, procedure: str, control: Control | None = None, seed: int = 0) -> Record:

@@ -34,91 +34,83 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     house.close()
 
 
-@pytest.fixture
-def here(tmp_path: Path) -> Iterator[Courthouse]:
-    """Another install."""
-    house = Courthouse(Settings(home=tmp_path / "here"))
-    yield house
-    house.close()
-
-
 def written(house: Courthouse, run: str) -> bytes:
     return house.files.export(run)[1].encode()
 
 
 def test_every_run_opens_in_another_install_and_is_exported_again_byte_by_byte(
-    there: Courthouse, here: Courthouse
+    there: Courthouse, house: Courthouse
 ) -> None:
     runs = there.store.runs()
     assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
     for run in runs:
         data = written(there, run.id)
-        assert here.files.take_in(data) == run.id
-        assert written(here, run.id) == data
-        before, after = there.record(run.id), here.record(run.id)
+        assert house.files.take_in(data) == run.id
+        assert written(house, run.id) == data
+        before, after = there.record(run.id), house.record(run.id)
         assert (after.tokens, after.cost, after.asked) == (before.tokens, before.cost, before.asked)
-        procedure = here.procedures[run.procedure]
-        assert report.as_html(after, procedure, here.answers, here.media)
-    assert here.family(full_store()[1])[1].run.id == full_store()[2], "a fork is still one of its parent"
+        procedure = house.procedures[run.procedure]
+        assert report.as_html(after, procedure, house.answers, house.media)
+    assert house.family(full_store()[1])[1].run.id == full_store()[2], "a fork is still one of its parent"
 
 
-def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthouse, here: Courthouse) -> None:
+def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthouse, house: Courthouse) -> None:
     run, fork = full_store()[1:]
     for one in (run, fork):
-        here.files.take_in(written(there, one))
-    assert here.store.status(fork) == "paused"
+        house.files.take_in(written(there, one))
+    assert house.store.status(fork) == "paused"
     for act in (
-        lambda: here.runner.go(fork),
-        lambda: here.runner.step(fork),
-        lambda: here.interventions.intervene(fork, AddNote(text="Look again.")),
-        lambda: here.new_run("cyberjurors", here.library.case("oak-table"), SMALL, 0, run=run),
+        lambda: house.runner.go(fork),
+        lambda: house.runner.step(fork),
+        lambda: house.interventions.intervene(fork, AddNote(text="Look again.")),
+        lambda: house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=run),
     ):
         with pytest.raises(CourtroomError, match="was imported from a file and can only be read"):
             act()
-    new = here.fork(run, here.record(run).setup)
-    here.runner.go(new)
-    here.runner.wait(new, 30)
-    record = here.record(new)
+    new = house.fork(run, house.record(run).setup)
+    house.runner.go(new)
+    house.runner.wait(new, 30)
+    record = house.record(new)
     assert record.run.status == "done"
     assert record.asked > 0, "a stranger's answers are not taken for those of a model"
     assert record.recorded == 0
-    assert compare([here.record(run), record]).differences.setup == ()
+    assert compare([house.record(run), record]).differences.setup == ()
 
 
-def test_answers_of_an_imported_run_are_shown_and_serve_no_other(there: Courthouse, here: Courthouse) -> None:
+def test_answers_of_an_imported_run_are_shown_and_serve_no_other(there: Courthouse, house: Courthouse) -> None:
     run = full_store()[1]
-    here.files.take_in(written(there, run))
-    record = here.record(run)
+    house.files.take_in(written(there, run))
+    record = house.record(run)
     (key, *_) = record.calls[-1].keys
-    assert here.answers.of(record.run).reply(key) == there.answers.reply(key)
-    assert here.answers.of(record.run).request(key) == there.answers.request(key)
-    assert here.answers.reply(key) is None
+    assert house.answers.of(record.run).reply(key) == there.answers.reply(key)
+    assert house.answers.of(record.run).request(key) == there.answers.request(key)
+    assert house.answers.reply(key) is None
 
 
-def test_what_is_asked_and_marked_here_is_exported_with_it(there: Courthouse, here: Courthouse) -> None:
+def test_what_is_asked_and_marked_here_is_exported_with_it(there: Courthouse, house: Courthouse) -> None:
     run = full_store()[1]
-    here.files.take_in(written(there, run))
-    here.marks.put(run, Mark(reviewer="Ben", comment="Odd."))
-    record = here.record(run)
-    here.interventions  # noqa: B018 (starts the engine)
-    here.interviews.ask(record, record.calls_of("juror-01")[-1], "What weighed most?", "Ben").result(30)
-    document = json.loads(written(here, run))
+    house.files.take_in(written(there, run))
+    house.marks.put(run, Mark(reviewer="Ben", comment="Odd."))
+    record = house.record(run)
+    house.interventions  # noqa: B018 (starts the engine)
+    house.interviews.ask(record, record.calls_of("juror-01")[-1], "What weighed most?", "Ben").result(30)
+    document = json.loads(written(house, run))
     assert [mark["reviewer"] for mark in document["marks"]] == ["Ada", "Ben"]
     assert len(document["asides"]) == 2
-    here.store.delete(run)
-    assert here.files.take_in(json.dumps(document, ensure_ascii=False, indent=1).encode()) == run
+    house.store.delete(run)
+    assert house.files.take_in(json.dumps(document, ensure_ascii=False, indent=1).encode()) == run
 
 
-def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, here: Courthouse) -> None:
+def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, house: Courthouse) -> None:
     run = full_store()[1]
     data = written(there, run)
     with pytest.raises(CourtroomError, match="was changed after the export"):
-        here.files.take_in(data.replace(b"Ada", b"Eve"))
+        house.files.take_in(data.replace(b"Ada", b"Eve"))
     with pytest.raises(NoSuchRun):
-        here.store.run(run)
-    here.files.take_in(data)
+        house.store.run(run)
+    house.files.take_in(data)
     with pytest.raises(CourtroomError, match="is here already"):
-        here.files.take_in(data)
+        house.files.take_in(data)
 
 
 def test_the_shell_imports_what_it_has_exported(

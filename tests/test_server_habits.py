@@ -4,9 +4,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -218,40 +217,40 @@ async def test_a_server_is_asked_once_how_much_its_model_holds(
         assert len(server.looked_up) == 1
 
 
+def asked_with_room(house: Courthouse, context: int, run: str, note: str) -> tuple[list[dict[str, Any]], bool]:
+    """What a server whose model holds so many tokens was asked in a run; and whether the run tells it."""
+    about = {"/props": {"default_generation_settings": {"n_ctx": context}}}
+    with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
+        server.known(patch)
+        drive(house, run)
+    return server.bodies, any(note in told for told in house.record(run).notes)
+
+
 def test_precedents_give_way_where_a_model_has_little_room_and_the_run_tells_it(house: Courthouse) -> None:
     case = house.library.case("criminal-workshop-burglary")
+    setup = JurisAgentsSetup(model=ModelSpec(id="openai/any", vision="no"), appeal=False)
     shown: dict[int, int] = {}
     for context in (32_768, 1_700):
-        about = {"/props": {"default_generation_settings": {"n_ctx": context}}}
-        with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
-            server.known(patch)
-            setup = JurisAgentsSetup(model=ModelSpec(id="openai/any", vision="no"), appeal=False)
-            run = drive(house, house.new_run("jurisagents", case, setup, context))
-        asked = ["".join(message["content"] for message in body["messages"]) for body in server.bodies]
-        needed = [len(text) // 4 + body["max_tokens"] for text, body in zip(asked, server.bodies, strict=True)]
+        run = house.new_run("jurisagents", case, setup, context)
+        bodies, told = asked_with_room(house, context, run, "too little room for the whole question “Judgment”")
+        asked = ["".join(message["content"] for message in body["messages"]) for body in bodies]
+        needed = [len(text) // 4 + body["max_tokens"] for text, body in zip(asked, bodies, strict=True)]
         assert max(needed) <= context
         shown[context] = len(asked[-1])
-        told = any("has too little room for the whole question “Judgment”" in note for note in house.record(run).notes)
         assert told == (context == 1_700)
     assert shown[1_700] < shown[32_768]
 
 
 def test_frames_of_videos_give_way_before_the_task_and_the_run_tells_it(house: Courthouse) -> None:
     case = house.library.case("phone-battery")
+    setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="yes"), variant="baseline")
     frames: dict[int, int] = {}
     for context in (200_000, 20_000):
-        about = {"/props": {"default_generation_settings": {"n_ctx": context}}}
-        with OpenAIServer(keep_bodies=True, about=about) as server, pytest.MonkeyPatch.context() as patch:
-            server.known(patch)
-            setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="yes"), variant="baseline")
-            run = house.new_run("cyberjurors", case, setup, context)
-            house.runner.go(run)
-            house.runner.wait(run)
-            (asked,) = server.bodies
-        *_, task = (part for part in asked["messages"][1]["content"])
-        assert "maxLength" in task["text"]
-        frames[context] = sum(part["type"] == "image_url" for part in asked["messages"][1]["content"])
-        told = any("it is shown fewer frames of each video" in note for note in house.record(run).notes)
+        run = house.new_run("cyberjurors", case, setup, context)
+        (asked,), told = asked_with_room(house, context, run, "it is shown fewer frames of each video")
+        parts = asked["messages"][1]["content"]
+        assert "maxLength" in parts[-1]["text"]
+        frames[context] = sum(part["type"] == "image_url" for part in parts)
         assert told == (context == 20_000)
     pictures = sum(medium.kind == "image" for medium in case.media())
     assert pictures + 1 < frames[20_000] <= pictures + 15 < frames[200_000]
@@ -330,34 +329,20 @@ async def test_a_good_answer_in_an_odd_wrapping_is_a_good_answer(content: object
     assert (reply.usage.prompt, reply.usage.completion) == (11, 3)
 
 
-@dataclass
-class StreamsParts(OpenAIServer):
-    """Streams an answer whose content comes in parts, so many bytes at a time."""
-
-    size: int = 1
-
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
-        deltas: list[dict[str, Any]] = [{"role": "assistant", "content": THOUGHT[:2]}, {"content": THOUGHT[2:]}, {}]
-        events = [
-            {
-                "object": "chat.completion.chunk",
-                "model": "any",
-                "choices": [{"index": 0, "delta": delta, "finish_reason": end}],
-            }
-            for delta, end in zip(deltas, (None, None, "stop"), strict=True)
-        ]
-        body = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
-        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        for start in range(0, len(body), self.size):
-            await response.write(body[start : start + self.size])
-        return response
-
-
 @pytest.mark.parametrize("size", [1, 7, 10_000])
 async def test_a_stream_whose_content_comes_in_parts_is_a_good_answer(size: int, tmp_path: Path) -> None:
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": THOUGHT[:2]}, {"content": THOUGHT[2:]}, {}]
+    choices = [{"index": 0, "delta": delta, "finish_reason": None if delta else "stop"} for delta in deltas]
+    events = [{"object": "chat.completion.chunk", "model": "any", "choices": [choice]} for choice in choices]
+    body = "".join(f"data: {json.dumps(event)}\n\n" for event in events).encode() + b"data: [DONE]\n\n"
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for start in range(0, len(body), size):
+            yield body[start : start + size]
+
     shown: list[str] = []
-    with StreamsParts(size=size) as server:
+    answer: Answer = lambda asked: web.Response(body=pieces(), content_type="text/event-stream")  # noqa: E731
+    with OpenAIServer(answer=answer) as server:
         reply = await ask(server, tmp_path, shown.append)
     assert json.loads(reply.text) == {"word": "yes"}
     assert shown == ['{"word": ', '{"word": "yes"}']

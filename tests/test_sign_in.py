@@ -6,15 +6,13 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
-from typer.testing import CliRunner
 
-from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, acting, acts
+from courtroom.access import NOBODY, Access, Account, Resource, acting, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.loop import Loop
 from courtroom.errors import CourtroomError
 from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned, share
-from courtroom.shell.commands import app as shell
+from tests.driving import shell
 from tests.pages import press, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
 from tests.test_sharing import experiment_of, package, run_of
@@ -56,27 +54,15 @@ def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owner
     assert not owner.exception
     (known,) = (one for one in house.accounts.all() if one.id == bea.id)
     assert (known.access, known.budget) == (Access.RUN, 20.0)
-    do = CliRunner().invoke
-    assert do(shell, ["people", "give", "bea@example.org", "own"]).exit_code == 0
-    assert f"{bea.id}\town\tbea@example.org\tBea" in do(shell, ["people"]).stdout.splitlines()
-    assert "0 people" in str(do(shell, ["people", "give", "nobody@example.org", "own"]).exception)
-    assert "none, look, run or own" in str(do(shell, ["people", "give", bea.id, "boss"]).exception)
-
-
-def test_only_owners_list_and_change_accounts(house: Courthouse) -> None:
-    bea = person(house, "bea", Access.RUN)
-    for account in (bea, NOBODY):
-        with acts(account):
-            for act in (
-                house.accounts.all,
-                lambda: house.accounts.give(bea.id, Access.OWN),
-                lambda: house.accounts.allow(bea.id, None),
-            ):
-                with pytest.raises(Forbidden):
-                    act()
     ada = person(house, "ada", Access.OWN)
     with acts(ada), pytest.raises(CourtroomError, match="Ask another owner"):
         house.accounts.give(ada.id, Access.LOOK)
+    shell("people", "give", "bea@example.org", "own")
+    assert f"{bea.id}\town\tbea@example.org\tBea" in shell("people").splitlines()
+    with pytest.raises(CourtroomError, match="0 people"):
+        shell("people", "give", "nobody@example.org", "own")
+    with pytest.raises(CourtroomError, match="none, look, run or own"):
+        shell("people", "give", bea.id, "boss")
 
 
 def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,22 +122,13 @@ def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytes
             courthouse().close()
 
 
-def test_a_thread_that_says_not_for_whom_is_refused_and_the_engine_acts_for_the_server(house: Courthouse) -> None:
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(1) as pool:
-        assert pool.submit(acting).result() == NOBODY
-
+def test_whoever_acts_the_engine_acts_for_the_server(house: Courthouse) -> None:
     async def who() -> object:
         return acting()
 
-    loop = Loop()
-    try:
-        with acts(NOBODY):
-            assert loop.do(who()).result() is None
-            assert house.writer.put(acting).result() is None
-    finally:
-        loop.close()
+    with acts(NOBODY):
+        assert house.runner.do(who()).result() is None
+        assert house.writer.put(acting).result() is None
 
 
 def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse) -> None:
@@ -204,12 +181,9 @@ def test_a_private_run_is_on_no_page_of_another_and_owners_read_who_did_what(hou
         assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
 
 
-def test_a_run_and_an_experiment_of_a_person_go_to_their_ends(house: Courthouse, bea: Account) -> None:
-    run, experiment = run_of(house, bea), experiment_of(house, bea)
+def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Account) -> None:
+    experiment = experiment_of(house, bea)
     with acts(bea):
-        house.runner.go(run)
-        house.runner.wait(run, 60)
-        assert (house.store.run(run).status, house.store.run(run).reason) == ("done", "")
         house.experiments.go(experiment)
         house.experiments.wait(experiment, 60)
         (cell,) = house.experiments.store.cells(experiment)

@@ -56,15 +56,10 @@ def test_all_devices_together_come_to_the_batch(
     assert accumulated(batch) == steps
 
 
-@pytest.mark.parametrize(("only", "demonstrations", "pairs"), [("sft", 0, 2), ("dpo", 2, 0)])
-def test_one_stage_alone_reads_its_own_data(tmp_path: Path, only: str, demonstrations: int, pairs: int) -> None:
-    with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
-        train(exported(tmp_path / "data", demonstrations, pairs), tmp_path / "out", only=only)
-
-
 def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
-        train(exported(tmp_path / "data", 0, 0), tmp_path / "out")
+    for number, (only, demonstrations, pairs) in enumerate((("", 0, 0), ("sft", 0, 2), ("dpo", 2, 0))):
+        with pytest.raises(CourtroomError, match="neither demonstrations nor pairs"):
+            train(exported(tmp_path / str(number), demonstrations, pairs), tmp_path / "out", only=only)
     with pytest.raises(CourtroomError, match="courtroom align --to"):
         train(tmp_path, tmp_path / "out")
     monkeypatch.setitem(sys.modules, "transformers", None)

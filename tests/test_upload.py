@@ -32,17 +32,16 @@ def test_each_record_is_read_by_itself_unless_the_file_is_wanted_whole() -> None
     ]
     with pytest.raises(CaseError, match="line 2"):
         read_upload("cail.jsonl", lines(2, "not json"))
+    for name in ("cases.txt", "cases.json", "cases.jsonl", "cases.zip"):
+        with pytest.raises(CaseError):
+            list(read_each(name, b"\xff\xfe"))
 
 
-@pytest.mark.parametrize("name", ["cases.txt", "cases.json", "cases.jsonl", "cases.zip"])
-def test_a_file_of_which_nothing_can_be_read_is_refused_as_a_whole(name: str) -> None:
-    with pytest.raises(CaseError):
-        list(read_each(name, b"\xff\xfe"))
-
-
-def uploaded(name: str, data: bytes) -> AppTest:
+def uploaded(name: str, data: bytes, labels: str = "") -> AppTest:
     app = page()
     app.button_group(key="adding").set_value("Upload").run()
+    if labels:
+        app.text_input(key="label_names").set_value(labels)
     app.file_uploader[0].upload(name, data).run()
     press(app, "Import")
     return app
@@ -73,11 +72,7 @@ def test_one_case_is_told_by_its_title_and_none_is_an_error(house: Courthouse, t
 def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse) -> None:
     data = b"sentence1\tsentence2\tlabel\nA.\tB.\t1\nC.\tD.\t0\n"
     assert "The labels are numbers" in uploaded("WNLI.tsv", data).error[0].value
-    app = page()
-    app.button_group(key="adding").set_value("Upload").run()
-    app.text_input(key="label_names").set_value("0=not_entailment,1=entailment")
-    app.file_uploader[0].upload("WNLI.tsv", data).run()
-    press(app, "Import")
+    uploaded("WNLI.tsv", data, "0=not_entailment,1=entailment")
     case = house.library.case("wnli")
     assert [item.label for item in case.items] == ["entailment", "not_entailment"]
 

@@ -1,7 +1,6 @@
 """What-ifs: what is varied and what comes of it, by examples worked by hand."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from types import SimpleNamespace
 from typing import cast, get_args
 
@@ -41,7 +40,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.settings import Settings
+from tests.driving import drive
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
 CASE = Dispute(
@@ -63,26 +62,16 @@ def planned(variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
     return experiment_of(cast(Record, record), CYBERJURORS, variants, seeds)
 
 
-def names(variants: tuple[Variant, ...] | list[Variant]) -> list[str]:
-    return [variant.name for variant in variants]
-
-
 def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() -> None:
     rounds, graph = (
         values(CyberJurorsSetup, "rounds", [1, 2]),
         values(CyberJurorsSetup, "graph.kind", ["ring", "complete"]),
     )
-    assert names(singly(rounds, graph)) == [
-        "as it was", "Rounds at most (T): 1", "Rounds at most (T): 2", "Follow-graph: ring", "Follow-graph: complete",
-    ]  # fmt: skip
+    one = ["Rounds at most (T): 1", "Rounds at most (T): 2", "Follow-graph: ring", "Follow-graph: complete"]
+    assert [variant.name for variant in singly(rounds, graph)] == ["as it was", *one]
     crossed = grid(rounds, graph)
-    assert names(crossed) == [
-        "as it was",
-        "Rounds at most (T): 1, Follow-graph: ring",
-        "Rounds at most (T): 1, Follow-graph: complete",
-        "Rounds at most (T): 2, Follow-graph: ring",
-        "Rounds at most (T): 2, Follow-graph: complete",
-    ]
+    both = [f"{first}, {second}" for first in one[:2] for second in one[2:]]
+    assert [variant.name for variant in crossed] == ["as it was", *both]
     assert crossed[2].set == {"rounds": 1, "graph.kind": "complete"}
     assert grid(rounds) == singly(rounds)
     with pytest.raises(CourtroomError, match="“rounds” is varied twice"):
@@ -94,7 +83,7 @@ def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_
         {"empty_seats": (seat,)} for seat in (1, 2, 3)
     ]
     assert [v.without for v in evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
-    assert names(evidence_left_out(CASE))[0] == "without buyer-1: It stays cold."
+    assert evidence_left_out(CASE)[0].name == "without buyer-1: It stays cold."
     assert [v.set for v in rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
     assert rules_left_out(JurisAgentsSetup()) == ()
     assert members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
@@ -171,8 +160,7 @@ def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
-def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
+def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
     procedure = house.procedures[name]
     case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.case_kind))
     setup, _ = procedure.prepare(case, procedure.setup(), 0)
@@ -184,7 +172,6 @@ def test_everything_that_is_proposed_fits(name: str, tmp_path: Path) -> None:
         new, heard = applied(variant, setup, case)
         assert (new, heard) != (setup, case)
         procedure.prepare(heard, new, 0)
-    house.close()
 
 
 def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> None:
@@ -264,23 +251,10 @@ def test_results_by_hand(rows: dict[str, Result]) -> None:
 # --- what a run can do without: a juror, a piece of evidence, a sentence of the facts -------------------------
 
 
-def driven(house: Courthouse, run: str) -> Record:
-    house.runner.go(run)
-    house.runner.wait(run, 30)
-    return house.record(run)
-
-
-def heard(house: Courthouse, **knobs: object) -> Record:
-    setup = CyberJurorsSetup(**{"jury_size": 5, "rounds": 2, "consensus": 1.0, **knobs})  # type: ignore[arg-type]
-    return driven(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
-
-
-def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(
-    house: Courthouse,
-) -> None:
-    base = heard(house)
-    assert isinstance(base.setup, CyberJurorsSetup)
-    fork = driven(house, house.fork(base.run.id, changed(base.setup, {"empty_seats": [3]})))
+def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(house: Courthouse) -> None:
+    setup = CyberJurorsSetup(jury_size=5, rounds=2, consensus=1.0)
+    base = house.record(drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)))
+    fork = house.record(drive(house, house.fork(base.run.id, changed(base.setup, {"empty_seats": [3]}))))
     assert [m.id for m in fork.members] == ["juror-01", "juror-02", "juror-04", "juror-05", "clerk"]
     names = {m.id: m.name for m in base.members}
     assert all(names[m.id] == m.name for m in fork.members)
@@ -288,9 +262,8 @@ def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(
     assert sum(call.asked for call in first) == 0, "what the others said before they could miss it is on record"
     assert {call.member for call in fork.calls if call.asked} >= {"clerk"}
     assert sum(fork.run.verdict.counts.values()) == 4
-    assert isinstance(base.setup, CyberJurorsSetup)
     ring = changed(base.setup, {"graph.kind": "ring", "empty_seats": [3]})
-    fork = driven(house, house.fork(base.run.id, ring))
+    fork = house.record(drive(house, house.fork(base.run.id, ring)))
     views = {view.name: view for view in house.procedures["cyberjurors"].views}
     (graph,) = list(views["graph"].draw(fork).values())[-1]
     assert [(edge.source, edge.target) for edge in graph.edges] == [  # type: ignore[union-attr]
@@ -337,7 +310,7 @@ def test_evidence_is_left_out_as_if_it_had_not_been_submitted(house: Courthouse)
     assert less.content_hash() != case.content_hash()
     bare = case.without(*names)
     setup = CyberJurorsSetup(jury_size=3, rounds=1)
-    assert driven(house, house.new_run("cyberjurors", bare, setup, 0)).run.status == "done"
+    assert house.store.status(drive(house, house.new_run("cyberjurors", bare, setup, 0))) == "done"
     with pytest.raises(CaseError, match="no evidence buyer-99"):
         case.without("buyer-99")
 

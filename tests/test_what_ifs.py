@@ -2,17 +2,14 @@
 
 import asyncio
 import json
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.asker import Asker
-from courtroom.engine.procedure import Choice
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.store import StoredCell
@@ -21,11 +18,11 @@ from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests import forks
-from tests.driving import drive
+from tests.driving import drive, shell
 from tests.pages import benched, house, opened_at, page, press, texts
-from tests.test_resilience import environment
-from tests.test_what_if_variants import PLAN, cell
+from tests.test_what_if_variants import CYBERJURORS, PLAN, cell
+
+__all__ = ["house"]  # a fixture
 
 SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
 
@@ -52,13 +49,19 @@ def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Ex
 
 
 class Held:
-    """The offline model behind a door."""
+    """The offline model behind a door that is open until it is shut."""
 
     def __init__(self, house: Courthouse) -> None:
-        self.door = asyncio.Event()
-        self.knocked = asyncio.Event()
+        self.door, self.knocked = asyncio.Event(), asyncio.Event()
+        self.door.set()
+        self.spent: list[dict[str, str]] = []
+        """The keys that were given with each question."""
         self._house = house
         house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, self, house.writer))
+
+    def shut(self) -> None:
+        self.door.clear()
+        self.knocked.clear()
 
     def wait_for_a_knock(self) -> None:
         async def wait() -> None:
@@ -67,29 +70,20 @@ class Held:
         self._house.runner.do(wait()).result(30)
 
     def open(self) -> None:
-        async def open_door() -> None:
-            self.door.set()
-
-        self._house.runner.do(open_door()).result(30)
+        self._house.runner._loop.call(self.door.set)
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
+        self.spent.append(dict(KEYS.get()))
         self.knocked.set()
         await self.door.wait()
         return await self._house.pool.answer(request, watch)
 
 
 @pytest.fixture
-def held(house: Courthouse) -> Iterator[Callable[[], Held]]:
-    """Shuts the door from when it is called until the test is over."""
-    doors: list[Held] = []
-
-    def shut() -> Held:
-        doors.append(Held(house))
-        return doors[-1]
-
-    yield shut
-    for door in doors:
-        door.open()
+def held(house: Courthouse) -> Iterator[Held]:
+    held = Held(house)
+    yield held
+    held.open()
 
 
 def started(house: Courthouse, experiment: Experiment, keys: dict[str, str] | None = None) -> str:
@@ -127,13 +121,13 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     assert len(frame) == len(cells), "and it is exported as any experiment is"
 
 
-def test_a_paused_what_if_starts_nothing_more_and_goes_on_where_it_was(
-    house: Courthouse, held: Callable[[], Held]
+def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks_along(
+    house: Courthouse, held: Held
 ) -> None:
     run = heard(house)
-    model = held()
+    held.shut()
     name = started(house, everything(house, run, (0, 5)))
-    model.wait_for_a_knock()
+    held.wait_for_a_knock()
     house.experiments.pause(name)
     house.experiments.wait(name, 30)
     stopped = [house.store.status(cell.run) for cell in cells_of(house, name) if cell.run]
@@ -141,25 +135,21 @@ def test_a_paused_what_if_starts_nothing_more_and_goes_on_where_it_was(
     assert "running" not in stopped
     assert {"paused", "deleted"} <= set(stopped), "some are stopped, others were never made"
 
-    model.open()
+    held.open()
     house.experiments.go(name)
     house.experiments.wait(name, 60)
     cells = cells_of(house, name)
     assert {cell.state for cell in cells} == {"done"}
-    assert len(house.store.runs()) == len(cells)
+    before = house.store.runs()
+    assert len(before) == len(cells)
 
-
-def test_a_deleted_what_if_takes_its_forks_along_and_leaves_the_run(
-    house: Courthouse, held: Callable[[], Held]
-) -> None:
-    run = heard(house)
-    model = held()
-    name = started(house, everything(house, run, (0, 5)))
-    model.wait_for_a_knock()
-    assert len(house.store.runs()) > 1
+    held.shut()
+    other, name = name, started(house, everything(house, run, (6,)))
+    held.wait_for_a_knock()
+    assert len(house.store.runs()) > len(before)
     house.experiments.delete(name)
-    assert [row.id for row in house.store.runs()] == [run]
-    assert house.experiments.store.experiments() == []
+    assert house.store.runs() == before
+    assert [one.id for one in house.experiments.store.experiments()] == [other]
     with pytest.raises(CourtroomError, match="There is no experiment"):
         house.experiments.store.experiment(name)
 
@@ -221,108 +211,59 @@ def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Cou
     assert len(house.knowledge.memory.standards) == before, "what if teaches nothing"
 
 
-class Noting:
-    """Answers as the offline model does, and notes whose keys it was given."""
-
-    def __init__(self, house: Courthouse) -> None:
-        self.spent: list[dict[str, str]] = []
-        self._pool = house.pool
-
-    async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-        self.spent.append(dict(KEYS.get()))
-        return await self._pool.answer(request, watch)
-
-
-def test_a_key_typed_for_a_what_if_is_spent_by_nobody_elses(house: Courthouse) -> None:
-    run, model, mine = heard(house), Noting(house), {"OPENAI_API_KEY": "mine-123456"}
-    house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+def test_a_key_typed_for_a_what_if_is_spent_by_nobody_elses(house: Courthouse, held: Held) -> None:
+    run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
     for seed, keys in ((1, mine), (2, None)):
-        model.spent.clear()
+        held.spent.clear()
         what_if = house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (seed,))
         name = started(house, what_if, keys)
         house.experiments.wait(name, 60)
         assert house.experiments.store.status(name) == "done"
-        assert model.spent, "another seed is asked again"
-        assert all(spent == (keys or {}) for spent in model.spent)
+        assert held.spent, "another seed is asked again"
+        assert all(spent == (keys or {}) for spent in held.spent)
         assert name not in house.experiments._driver._keys, "and forgotten at its end"
 
 
-def shell(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str]:
-    return forks.run(*words, environment=environment(home, url))
-
-
-def based(home: Path, url: str, *words: str) -> str:
-    knobs = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
-    done = shell(home, url, "run", "oak-table", *knobs, *words, "--json")
-    return str(json.loads(done.stdout)["run"])
-
-
-def test_the_shell_estimates_runs_and_tells(tmp_path: Path) -> None:
-    run = based(tmp_path, "")
+def test_the_shell_estimates_runs_and_tells(house: Courthouse, tmp_path: Path) -> None:
+    run = heard(house)
     words = ("what-if", run, "--vary", "rounds=1,2", "--vary", "graph.kind=ring,none", "--grid", "--seeds", "2")
-    takes = json.loads(shell(tmp_path, "", *words, "--estimate", "--json").stdout)
+    takes = json.loads(shell(*words, "--estimate", "--json"))
     assert (len(takes["arms"]), takes["cells"]) == (5, 10)
-    done = shell(tmp_path, "", *words, "--json")
-    found = json.loads(done.stdout)
-    assert done.returncode == 0
+    found = json.loads(shell(*words, "--json"))
     assert found["status"] == "done"
     assert [line["variant"] for line in found["variants"]][:2] == [
         "as it was",
         "Rounds at most (T): 1, Follow-graph: ring",
     ]
-    told = shell(tmp_path, "", "what-if", found["experiment"])
-    assert told.stdout.splitlines()[0].split() == [found["experiment"], "done"]
-    listed = shell(tmp_path, "", "experiment", "status").stdout
-    assert f"{found['experiment']}\tdone\t10 of 10 cells" in listed
-    file = tmp_path / "cells.csv"
-    shell(tmp_path, "", "experiment", "export", found["experiment"], "--to", str(file))
-    assert len(file.read_text().splitlines()) == 11
-    proposed = json.loads(shell(tmp_path, "", "what-if", run, "--propose", "20", "--json").stdout)
-    assert len(proposed["variants"]) > 3
+    assert shell("what-if", found["experiment"]).splitlines()[0].split() == [found["experiment"], "done"]
+    assert f"{found['experiment']}\tdone\t10 of 10 cells" in shell("experiment", "status")
+    shell("experiment", "export", found["experiment"], "--to", str(tmp_path / "cells.csv"))
+    assert len((tmp_path / "cells.csv").read_text().splitlines()) == 11
+    assert len(json.loads(shell("what-if", run, "--propose", "20", "--json"))["variants"]) > 3
 
 
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """A home, and a run in it that is done."""
-    home = tmp_path_factory.mktemp("base")
-    return home, based(home, "")
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
+def test_wrong_use_is_told_in_a_sentence(house: Courthouse) -> None:
+    run = heard(house)
+    for words, told in (
         (("--vary", "rounds"), "write KEY=V1,V2"),
         (("--vary", "rounds=0"), "rounds: must be at least 1"),
         (("--vary", "rounds=2"), "Nothing would change"),
         (("--vary", "seed=x"), "x is no seed"),
         (("--drop", "walls"), "'walls' is not one of"),
         ((), "Nothing would change"),
-    ],
-)
-def test_wrong_use_is_told_in_a_sentence(base: tuple[Path, str], words: tuple[str, ...], told: str) -> None:
-    home, run = base
-    done = shell(home, "", "what-if", run, *words)
-    assert done.returncode == 2
-    assert told in " ".join(done.stderr.replace("│", " ").split())
-    assert "Traceback" not in done.stderr
+    ):
+        with pytest.raises((CourtroomError, AssertionError), match=told):
+            shell("what-if", run, *words)
 
 
 # --- the page What if -----------------------------------------------------------------------------------------
-
-
-__all__ = ["house"]  # a fixture
-
-CHOICES = (Choice("buyer", "Buyer", 0, "circle", "●"), Choice("seller", "Seller", 1, "square", "■"))
-
-
-opened = partial(opened_at, "what_if")
 
 
 def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdict(house: Courthouse) -> None:
     app = page("what_if")
     assert "No hearing is done yet" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]
-    run = heard(house, **SMALL)
+    run = heard(house)
     app = page("deliberation", run=run)
     press(app, "What would change this verdict?")
     assert [element.value for element in app.title] == ["What if"]
@@ -346,9 +287,9 @@ def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdic
     assert set(table.value["done"]) == {"1 of 1"}
 
 
-def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:  # noqa: F811
-    run = heard(house, **SMALL)
-    app = opened(base=run)
+def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
+    run = heard(house)
+    app = opened_at("what_if", base=run)
     app.button_group(key="what-if-way").set_value("Choose what to vary").run()
     assert "Choose something to vary" in texts(app)
     app.multiselect(key=f"what-if-drop-{run}").set_value(["Each member (3)"]).run()
@@ -368,18 +309,18 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:  # noqa
     assert len(app.dataframe[1].value) == 2 * len(what_if.experiment.arms)
 
 
-def test_a_what_if_is_found_by_its_address_and_can_be_deleted(house: Courthouse) -> None:  # noqa: F811
+def test_a_what_if_is_found_by_its_address_and_can_be_deleted(house: Courthouse) -> None:
     run = benched(house, "verdict")
     case = house.record(run).case
     what_if = started(house, house.experiments.what_ifs.experiment(run, singly(evidence_left_out(case)), (0,)))
     house.experiments.wait(what_if, 60)
-    app = opened(experiment=what_if)
+    app = opened_at("what_if", experiment=what_if)
     assert "What moves it" in [element.value for element in app.subheader]
     app.button(key="experiment-delete").click().run()
     assert not app.exception, app.exception
     assert house.experiments.store.experiments() == []
     assert [row.id for row in house.store.runs()] == [run]
-    assert "There is no experiment" in texts(opened(experiment=what_if))
+    assert "There is no experiment" in texts(opened_at("what_if", experiment=what_if))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -390,11 +331,11 @@ def test_figures_show_what_the_results_say(theme: str) -> None:
         cell(2, 0, "buyer", 8, 2),
     ]  # fmt: skip
     found = results(PLAN, cells)
-    swings = draw_swings(found, CHOICES, theme).data[0]
+    swings = draw_swings(found, CYBERJURORS.choices, theme).data[0]
     assert [label.split(" ", 1)[1] for label in swings.y] == ["without buyer-1", "without juror-01"]
     assert list(swings.x) == pytest.approx([-40, 10])
     assert swings.text[0] == "-40 · 2 of 2 flipped"
-    shares = draw_shares(found, CHOICES, theme).data[0]
+    shares = draw_shares(found, CYBERJURORS.choices, theme).data[0]
     assert list(shares.x) == [1, 0, 1]
     assert shares.error_x.arrayminus[0] == pytest.approx(1 - found.rows[0].shares["buyer"].low)
     flips = draw_flips(found, theme).data[0]

@@ -40,7 +40,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> WholeFi
 
 @pytest.hookimpl(trylast=True)  # once all have their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Each group in one piece: the browser's first, then those that take long, so that all workers end at nearly the same time."""
+    """Each group in one piece: the browser's first, then those that take long, so that all workers end at nearly the same time.
+
+    Those that wait for a real model come last."""
     groups: dict[str, list[pytest.Item]] = {}
     for item in items:
         groups.setdefault(group(item.nodeid), []).append(item)

@@ -234,7 +234,7 @@ class LiteLLMModel:
                 number, began = attempts.number, time.perf_counter()
                 secrets = self._secrets()
                 shown = _careful(self._shown(spec, watch, is_last=attempts.is_last), secrets)
-                with LOCAL_SERVERS.turn(spec.id):
+                with LOCAL_SERVERS.turn(spec.id, request.messages):
                     parameters = self._parameters(request, messages, findings, left_out)
                     reply = await self._ask(spec, parameters, shown, used, slot)
                 said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}

@@ -10,7 +10,8 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections import deque
+from collections.abc import AsyncIterator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
@@ -23,6 +24,7 @@ from typing import BinaryIO
 
 from courtroom.models import llama_server
 from courtroom.models.errors import ModelRefused
+from courtroom.models.request import Message
 from courtroom.models.spec import LOCAL
 from courtroom.settings import from_environment
 
@@ -34,6 +36,12 @@ larger model is answered by one process, on all cores, one call after the other:
 MOST_PROCESSES = 4
 MOST_CONTEXT = 16_384
 """Tokens of prompt and answer that a slot holds at most: memory is taken for all of them."""
+STEP = 256
+"""Characters by which the beginnings of prompts are compared."""
+PROMPTS = 12
+"""About so many of a small model are kept in `llama_server.CACHE_MB`."""
+ANSWER = 1000
+"""Characters that are read in the time in which a usual answer is written."""
 IDLE_S = 300
 """After so long without a call a server is ended, and its memory is free again."""
 
@@ -132,14 +140,19 @@ def _skip(file: BinaryIO, kind: int) -> None:
 class _Process:
     running: subprocess.Popen[str]
     address: str = ""
-    calls: int = 0
-    """That it answers, or is to answer next."""
+    work: int = 0
+    """Characters that it is to read and to write for the calls that it has."""
+    prompts: deque[frozenset[int]] = field(default_factory=lambda: deque(maxlen=PROMPTS))
+    """That it read last; of each, all its beginnings of whole steps."""
+
+    def unread(self, beginnings: frozenset[int]) -> int:
+        """How many characters of a prompt it has not read as the beginning of another."""
+        return STEP * (len(beginnings) - max((len(beginnings & held) for held in self.prompts), default=0))
 
 
 @dataclass(eq=False)
 class _Server:
     processes: list[_Process]
-    """The one that was asked last comes first: it holds most of what the next call shares with others."""
     calls: int = 0
     """Under way, or waiting for their turn."""
     idle: threading.Timer | None = None
@@ -180,14 +193,20 @@ class LocalServers:
             self._left(model)
 
     @contextmanager
-    def turn(self, model: str) -> Iterator[None]:
-        """Have the process with the fewest calls answer what is asked in the block; without a server nothing is chosen."""
+    def turn(self, model: str, messages: Sequence[Message]) -> Iterator[None]:
+        """Have the process answer what is asked in the block that is done with it soonest; without a server nothing is chosen.
+
+        What a process must read anew counts twice: elsewhere it would have been spared, and others wait for that core too.
+        """
         with self._lock:
-            server = self._servers.get(model)
-            chosen = min(server.processes, key=lambda process: process.calls) if server else None
-            if server and chosen:
-                chosen.calls += 1
-                server.processes.sort(key=lambda process: process is not chosen)
+            server, chosen, work = self._servers.get(model), None, 0
+            if server:
+                prompt = "".join(str(part) for message in messages for part in message.parts)
+                beginnings = frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP))
+                chosen = min(server.processes, key=lambda one: one.work + 2 * one.unread(beginnings))
+                work = chosen.unread(beginnings) + ANSWER
+                chosen.work += work
+                chosen.prompts.append(beginnings)
         before = _ADDRESS.set(chosen.address if chosen else "")
         try:
             yield
@@ -195,7 +214,7 @@ class LocalServers:
             _ADDRESS.reset(before)
             if chosen:
                 with self._lock:
-                    chosen.calls -= 1
+                    chosen.work -= work
 
     def address(self, model: str) -> str:
         """Where a model is asked now; empty where its server does not run."""

@@ -11,6 +11,8 @@ KEPT = ("type", "enum", "minimum", "maximum", "minItems", "maxItems", "pattern")
 """What is kept of a field beside its parts: the subset that hosted providers document for strict output."""
 LENGTHS = ("minLength", "maxLength")
 """What servers of one's own take besides. llama.cpp looks at lengths only where there is no pattern."""
+LEAST, SENTENCE = 3, 100
+"""Characters of what may not be empty, where a text may have as many as a sentence: a blank alone would have a length too."""
 SHOWN = ("type", "description", "enum", "minimum", "maximum", "minItems", "maxItems", "maxLength")
 """What a prompt shows of a field: nothing that JSON of this form has in any case."""
 TELLING = {"enum", "maxLength", "items", "properties"}
@@ -68,6 +70,8 @@ def _strict(part: Mapping[str, Any], known: Mapping[str, Any], where: str, lengt
         strict["enum"] = [meant["const"]]
     if lengths and not {"enum", "pattern"} & strict.keys():
         strict |= {name: meant[name] for name in LENGTHS if name in meant}
+        if strict.get("minLength") == 1 and strict.get("maxLength", 0) >= SENTENCE:
+            strict["minLength"] = LEAST
     elif meant.get("minLength") and "enum" not in strict:
         strict["pattern"] = NOT_EMPTY
     if "anyOf" in meant:

@@ -25,8 +25,8 @@ MOST_S = 3600
 
 RUNS: Mapping[str, tuple[str, Mapping[str, Any], float]] = {
     "cyberjurors": ("phone-battery", {"jury_size": 5, "rounds": 2, "grounding_rounds": 3, "examination": "own"}, 240),
-    "jurisagents": ("criminal-workshop-burglary", {}, 180),
-    "verdict": ("criminal-workshop-burglary", {}, 180),
+    "jurisagents": ("criminal-workshop-burglary", {"statutes": 10, "charges": 10, "precedents": 5}, 180),
+    "verdict": ("criminal-workshop-burglary", {"statutes": 20}, 180),
     "juris": ("news-harbour-footbridge", {}, 180),
     "courtroom-llm": ("message-feeling", {"texts": [f"m-{number:02}" for number in range(1, 11)]}, 180),
 }

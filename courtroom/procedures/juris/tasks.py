@@ -50,7 +50,7 @@ class Ballot(Answer):
 class Edited(Answer):
     """A text that was worked over."""
 
-    changes: Annotated[tuple[Point, ...], Longest(10)] = Field(
+    changes: Annotated[tuple[Point, ...], Longest(5)] = Field(
         default=(), max_length=50, description="What has to be changed and why, in short?"
     )
     sentences: tuple[SummarySentence, ...] = Field(

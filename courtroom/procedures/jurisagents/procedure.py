@@ -451,7 +451,7 @@ JURISAGENTS = Procedure(
     seating="rows",
     views=VIEWS,
     paper_settings=PAPER,
-    small={"appeal": False},
+    small={"appeal": False, "statutes": 5, "charges": 5, "precedents": 2},
     presets=(
         Preset("Paper", "Six roles, ten statutes, ten charges, five precedents, two instances.", paper.changes(PAPER)),
         Preset(

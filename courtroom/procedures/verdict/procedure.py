@@ -162,7 +162,7 @@ VERDICT = Procedure(
     ending=Ending("Judgment", what_if="What would change this judgment?"),
     seating="rows",
     views=VIEWS,
-    small={"turns": 2},
+    small={"turns": 2, "statutes": 10},
     presets=(
         Preset("Paper", "The published settings; the memory is read and not taught.", paper.changes(PAPER)),
         Preset(
