@@ -157,6 +157,20 @@ def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_agai
     assert hear(house, outside, judges=1, seed=1).run.verdict.outcome == "fear"
 
 
+def test_who_names_one_label_twice_is_asked_again_with_a_schema_that_can_not_say_so(house: Courthouse) -> None:
+    others = court()
+
+    def said(request: Request) -> str | Exception:
+        if request.task.name != "hear":
+            return others.reply(request)
+        fields = json.loads(schema_of(request.form))["properties"]
+        return json.dumps({name: fields[name]["enum"][0] for name in ("first", "second")})
+
+    record = hear(house, Scripted(reply=said), hearings=1, texts=("a",))
+    (heard,) = [call for call in record.calls if call.task == "hear"]
+    assert (heard.value["first"], heard.value["second"], len(heard.keys)) == ("joy", "fear", 2)
+
+
 def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_that_text(house: Courthouse) -> None:
     copy = Labelled(id="copy", text="  what a LOVELY morning it is. ", label="anger", reason="The copy's secret.")
     known = TASK.items[0].model_copy(update={"label": "anger", "reason": "Its own secret."})

@@ -21,9 +21,7 @@ def read(name: str, text: str | bytes) -> LabelledTask | Document:
 
 
 def task(name: str, text: str) -> LabelledTask:
-    case = read(name, text)
-    assert isinstance(case, LabelledTask)
-    return case
+    return LabelledTask.model_validate(read(name, text))
 
 
 @pytest.mark.parametrize(
@@ -116,16 +114,10 @@ def test_the_text_of_a_pdf_is_read_and_one_without_text_is_refused(tmp_path: Pat
     def pdf(content: bytes) -> bytes:
         writer = PdfWriter()
         page = writer.add_blank_page(300, 300)
-        font = DictionaryObject(
-            {
-                NameObject("/Type"): NameObject("/Font"),
-                NameObject("/Subtype"): NameObject("/Type1"),
-                NameObject("/BaseFont"): NameObject("/Helvetica"),
-            }
-        )
-        page[NameObject("/Resources")] = DictionaryObject(
-            {NameObject("/Font"): DictionaryObject({NameObject("/F1"): font})}
-        )
+        type, subtype, base, fonts, name = map(NameObject, ("/Type", "/Subtype", "/BaseFont", "/Font", "/F1"))
+        font = DictionaryObject({type: fonts, subtype: NameObject("/Type1"), base: NameObject("/Helvetica")})
+        resources = DictionaryObject({fonts: DictionaryObject({name: font})})
+        page[NameObject("/Resources")] = resources
         stream = DecodedStreamObject()
         stream.set_data(content)
         page[NameObject("/Contents")] = stream

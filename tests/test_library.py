@@ -39,19 +39,13 @@ def library(database: Database, store: MediaStore) -> Library:
 
 
 def package(name: str = "kettle", files: dict[str, bytes] | None = None, **changes: Any) -> Package:
+    photo = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
     case = {
         "id": name,
         "title": "The kettle",
         "category": "Digital & Appliances",
         "transaction": {"product": "Kettle", "price": 1234.5},
-        "evidence": [
-            {
-                "id": "buyer-1",
-                "side": "buyer",
-                "text": "It leaks.",
-                "media": [{"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}],
-            }
-        ],
+        "evidence": [{"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [photo]}],
         **changes,
     }
     return Package(Dispute.model_validate(case), {"photos/leak.png": png()} if files is None else files)
@@ -80,10 +74,8 @@ def test_samples_are_listed_with_what_they_hold(library: Library, monkeypatch: p
     assert library.is_sample(SAMPLE)
 
 
-def test_without_samples_the_library_is_empty(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(library_module, "DATA", tmp_path / "nowhere")
+def test_without_samples_the_library_is_empty(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library_module, "DATA", Path("nowhere"))
     assert library.cases() == []
 
 
@@ -95,17 +87,12 @@ def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) 
     assert library.case("kettle") == added
     summary = library.cases()[0]
     assert (summary.id, summary.bundled, summary.images, summary.videos) == ("kettle", False, 1, 0)
-    assert (summary.brief, summary.real, summary.picture) == (
-        ("Digital & Appliances", "1,234.50 CNY", "1 pieces of evidence"),
-        "",
-        medium,
-    )
+    assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "1 pieces of evidence")
+    assert (summary.real, summary.picture) == ("", medium)
 
 
 def test_a_case_with_errors_is_refused_and_leaves_nothing_behind(library: Library, store: MediaStore) -> None:
-    with pytest.raises(
-        CaseError, match=r"The kettle was not taken in. media › leak: photos/leak.png is named but absent"
-    ):
+    with pytest.raises(CaseError, match=r"The kettle was not taken in. .*leak: photos/leak.png is named but absent"):
         library.add(package(files={}))
     assert not store.folder.exists()
     assert own(library) == []

@@ -32,14 +32,19 @@ def test_a_message_with_line_ends_is_one_line(tmp_path: Path, end: str) -> None:
     assert line.endswith(FORGED)
 
 
-def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
+def failing(settings: Settings, why: str) -> list[str]:
+    """The lines in which a log tells of an exception."""
+    house = Courthouse(settings)
     try:
-        raise ValueError(f"no\n{FORGED}\x1b[2J")
+        raise ValueError(why)
     except ValueError:
         LOG.exception("failed")
     house.close()
-    first, *trace = written(house.settings.log_file)
+    return written(settings.log_file)
+
+
+def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_path: Path) -> None:
+    first, *trace = failing(Settings(home=tmp_path), f"no\n{FORGED}\x1b[2J")
     assert first.endswith("failed")
     assert "test_log.py" in "".join(trace)
     assert trace[-1].strip() == f"{FORGED}\\x1b[2J"
@@ -66,11 +71,10 @@ def test_a_closed_courthouse_has_no_log_file_open_and_a_log_makes_its_folder(tmp
 def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(
-        logging.getLogger("courtroom"), "handlers", []
-    )  # what another test has had written to standard error
+    # Without what another test has had written to standard error.
+    monkeypatch.setattr(logging.getLogger("courtroom"), "handlers", [])
     with OpenAIServer(faults=1.0, only=("500",)) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        server.known(monkeypatch)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         house = Courthouse(Settings(home=tmp_path, log="json"))
         model = {"id": "openai/real", "attempts": 1}
@@ -90,13 +94,7 @@ def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(
 
 
 def test_an_exception_in_a_log_in_json_is_part_of_its_line(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path, log="json"))
-    try:
-        raise ValueError(f"no {KEY}\n{FORGED}")
-    except ValueError:
-        LOG.exception("failed")
-    house.close()
-    (line,) = written(house.settings.log_file)
+    (line,) = failing(Settings(home=tmp_path, log="json"), f"no {KEY}\n{FORGED}")
     told = json.loads(line)
     assert (told["level"], told["logger"], told["message"]) == ("ERROR", "courtroom.models", "failed")
     assert told["error"].endswith(f"ValueError: no …\n{FORGED}")

@@ -20,7 +20,7 @@ from courtroom.room.player import Scenes
 from courtroom.settings import Settings
 from pages.parts.live.room_view import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
-from tests.benchmarks.looker import Looker
+from tests.benchmarks.app_session import Session
 from tests.openai_server import OpenAIServer
 from tests.toy import Bench
 
@@ -78,8 +78,8 @@ def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_ser
         latest.of(run)
 
 
-def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench, clock: list[float]) -> None:
-    run, asked = bench.hear().run.id, list[str]()
+def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench) -> None:
+    run, asked, clock = bench.hear().run.id, list[str](), [100.0]
 
     def pulse(of: str) -> tuple[object, ...]:
         asked.append(of)
@@ -122,19 +122,9 @@ def test_a_scene_is_made_once_for_each_state_of_a_run(bench: Bench) -> None:
     assert scenes.of(again, procedure).version != first.version
 
 
-@pytest.fixture
-def clock() -> list[float]:
-    return [100.0]
-
-
-@pytest.fixture
-def pace(clock: list[float]) -> Pace:
-    return Pace(lambda: clock[0])
-
-
-def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_takes(
-    pace: Pace, clock: list[float]
-) -> None:
+def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_takes() -> None:
+    clock = [100.0]
+    pace = Pace(lambda: clock[0])
     pace.drew(0.1)
     assert pace.page_s == pace.look_s == 0.0, "nobody looks on yet"
     pace.looked("0", 0.002)
@@ -148,18 +138,10 @@ def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_tak
     for _ in range(100):
         pace.drew(0.15)
     assert pace.page_s == pytest.approx(0.15 / SHARE)
-
-
-def test_the_first_page_which_loads_a_lot_does_not_keep_the_second_one_waiting_for_long(pace: Pace) -> None:
+    pace = Pace(lambda: clock[0])
     pace.drew(5.0)
     pace.looked("0", 0.002)
-    assert pace.page_s < 1.0
-
-
-async def until(done: Callable[[], object]) -> None:
-    """Wait until something is so."""
-    while not done():
-        await asyncio.sleep(0.02)
+    assert pace.page_s < 1.0, "the first page, which loads a lot, does not keep the second one waiting for long"
 
 
 def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_more(
@@ -170,8 +152,12 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_mo
     run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
     house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
 
+    async def until(done: Callable[[], object]) -> None:
+        while not done():
+            await asyncio.sleep(0.02)
+
     async def looks(url: str) -> list[int]:
-        one = Looker(url, ("deliberation", {"run": run}))
+        one = Session(url, ("deliberation", {"run": run}))
         await one.open()
         await until(lambda: len(one.ticks) > 1)
         ticks = [*one.ticks]

@@ -44,10 +44,8 @@ def png_claiming(width: int, height: int) -> bytes:
     def chunk(kind: bytes, body: bytes) -> bytes:
         return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return (
-        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(b"\0" * 64)) + chunk(b"IEND", b"")
-    )
+    chunks = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + chunks + chunk(b"IDAT", zlib.compress(b"\0" * 64)) + chunk(b"IEND", b"")
 
 
 def test_a_picture_is_kept_once_under_its_content_with_the_ending_of_what_it_is(store: MediaStore) -> None:
@@ -108,16 +106,11 @@ def test_a_file_is_told_what_it_really_is_and_a_play_list_is_never_opened(tmp_pa
     path.write_text("#EXTM3U\n#EXTINF:1,\nhttp://192.0.2.1/secret.ts\n#EXT-X-ENDLIST\n")
     with pytest.raises(MediaError, match="list.mp4 is no video that can be read"):
         inspect_video(path, "list.mp4")
-
-
-def test_a_video_listed_as_a_picture_and_the_other_way_round_are_told_apart(tmp_path: Path) -> None:
-    video = clip(tmp_path / "a.webm", codec="VP80")
     with pytest.raises(MediaError, match="listed as a picture but is a WebM video. Set its kind to “video”"):
-        inspect_image(video, "a.webm")
-    picture = tmp_path / "a.mp4"
-    picture.write_bytes(png())
+        inspect_image(tmp_path / "a.webm", "a.webm")
+    path.write_bytes(png())
     with pytest.raises(MediaError, match="listed as a video but is a PNG picture. Set its kind to “image”"):
-        inspect_video(picture, "a.mp4")
+        inspect_video(path, "a.mp4")
 
 
 @pytest.mark.parametrize(("width", "height"), [(7_100, 7_100), (10_000, 9_000), (12_000, 12_000), (60_000, 60_000)])

@@ -9,11 +9,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
-    """Which of these modules each imports, anywhere in it.
-
-    Args:
-        files: text by module name.
-    """
+    """Which of these modules, given as their texts by their names, each imports, anywhere in it."""
     graph: dict[str, set[str]] = {}
     for module, text in files.items():
         named = set()

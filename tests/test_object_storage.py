@@ -60,17 +60,6 @@ def test_what_one_machine_keeps_another_finds(url: str, tmp_path: Path) -> None:
         MediaStore(tmp_path / "three", ObjectStorage(url)).path(sha256)
 
 
-def test_a_file_that_is_not_what_it_was_is_not_used(url: str, tmp_path: Path) -> None:
-    sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
-    copy = MediaStore(tmp_path / "one", ObjectStorage(url))
-    copy.path(sha256).write_bytes(b"something else")
-    fresh = MediaStore(tmp_path / "one", ObjectStorage(url))
-    assert fresh.path(sha256).read_bytes() == BIG, "a damaged copy is copied again"
-    ObjectStorage(url).put(f"{sha256}.png", BIG[:-9] + b"elsewhere")
-    with pytest.raises(MediaError, match="damaged in the storage"):
-        MediaStore(tmp_path / "two", ObjectStorage(url)).path(sha256)
-
-
 def test_half_a_file_in_the_storage_is_named_and_never_shown_until_it_is_brought_in_again(
     url: str, tmp_path: Path
 ) -> None:
@@ -78,6 +67,9 @@ def test_half_a_file_in_the_storage_is_named_and_never_shown_until_it_is_brought
     Courthouse(settings).close()
     sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
     name = f"{sha256}.png"
+    MediaStore(tmp_path / "one", ObjectStorage(url)).path(sha256).write_bytes(b"something else")
+    fresh = MediaStore(tmp_path / "one", ObjectStorage(url))
+    assert fresh.path(sha256).read_bytes() == BIG, "a damaged copy is copied again"
     for number, broken in enumerate((BIG[: len(BIG) // 2], b"", BIG[:-1] + b"\0", b"<svg onload=alert(1)>")):
         ObjectStorage(url).put(name, broken)
         other = MediaStore(tmp_path / f"other-{number}", ObjectStorage(url))
@@ -115,16 +107,13 @@ def test_all_files_of_a_case_are_kept_or_none(url: str, tmp_path: Path, monkeypa
 def test_a_backup_moves_media_from_a_folder_to_a_storage(url: str, tmp_path: Path) -> None:
     here = Settings(home=tmp_path / "here")
     house = Courthouse(here)
-    wanted = sorted(
-        one.sha256 for case in house.library.cases() for one in house.library.case(case.id).media() if one.sha256
-    )
+    wanted = {one.sha256 for case in house.library.cases() for one in house.library.case(case.id).media()}
     house.close()
-    assert wanted
     count = backup.write(here, tmp_path / "all.zip")
     there = Settings(home=tmp_path / "there", media=url)
     assert backup.restore(there, tmp_path / "all.zip") == count
     assert not (there.home / "media").exists()
-    assert sorted({name.partition(".")[0] for name in media_of(there).names()}) == sorted(set(wanted))
+    assert {name.partition(".")[0] for name in media_of(there).names()} == wanted != set()
     assert backup.write(there, tmp_path / "again.zip") == count
     name = media_of(there).names()[0]
     ObjectStorage(url).put(name, bytes(ObjectStorage(url).size(name) or 0))

@@ -1,6 +1,8 @@
 """The models that can be reached now: asked of real servers, and chosen on the Setup page."""
 
 import struct
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from unittest.mock import MagicMock
@@ -22,20 +24,18 @@ from tests.pages import house, page, press
 
 __all__ = ["house"]  # a fixture
 
-OURS = {name for provider in PROVIDERS.values() for name in (*provider.keys, *provider.addresses)}
-
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "PACKAGES", ())
-    for name in OURS:
-        monkeypatch.delenv(name, raising=False)
+    for provider in PROVIDERS.values():
+        for name in (*provider.keys, *provider.addresses):
+            monkeypatch.delenv(name, raising=False)
 
 
-def lab(server: OpenAIServer, key: str = "sk-of-the-lab") -> Connections:
-    return Connections(
-        {"lab": Connection.model_validate({"provider": "hosted_vllm", "address": server.url, "key": key})}
-    )
+def lab(server: OpenAIServer) -> Connections:
+    given = {"provider": "hosted_vllm", "address": server.url, "key": "sk-of-the-lab"}
+    return Connections({"lab": Connection.model_validate(given)})
 
 
 def test_a_connections_own_list_is_offered_and_its_key_goes_there_alone() -> None:
@@ -120,25 +120,22 @@ def gguf(context: int) -> bytes:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COURTROOM_MODELS", str(tmp_path))
-    monkeypatch.setattr(local, "PACKAGES", ())
-    (tmp_path / "small.gguf").write_bytes(gguf(4096))
-    (tmp_path / "large.gguf").write_bytes(gguf(131_072))
-    (tmp_path / "damaged.gguf").write_bytes(gguf(4096)[:60])
-    (tmp_path / "none.gguf").write_bytes(b"This is no model.")
-    (tmp_path / "hostile.gguf").write_bytes(struct.pack("<4sIQQQ", b"GGUF", 3, 0, 2**60, 2**63) + b"x" * 100)
+    hostile = struct.pack("<4sIQQQ", b"GGUF", 3, 0, 2**60, 2**63) + b"x" * 100
+    wrong = {"damaged": gguf(4096)[:60], "none": b"This is no model.", "hostile": hostile}
+    for name, data in {"small": gguf(4096), "large": gguf(131_072), **wrong}.items():
+        (tmp_path / f"{name}.gguf").write_bytes(data)
     (tmp_path / "notes.txt").write_text("nothing")
     return tmp_path
 
 
 def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_without_a_path(folder: Path) -> None:
     found = model_files()
-    assert {name: file.context for name, file in found.items()} == {
-        "local/large.gguf": 131_072,
-        "local/small.gguf": 4096,
-    }
+    contexts = {name: file.context for name, file in found.items()}
+    assert contexts == {"local/large.gguf": 131_072, "local/small.gguf": 4096}
     assert found["local/large.gguf"].slot == local.MOST_CONTEXT
-    offered = {offer.id: offer.context for offer in offers(Connections(), {}, {})}
-    assert offered["local/small.gguf"] == 4096
+    offered = {offer.id: offer for offer in offers(Connections(), {}, {})}
+    shown = offered["local/small.gguf"].model_copy(update={"size": 98_000_000})
+    assert shown.facts() == "98 MB · 4,096 tokens of context · no pictures"
     assert not ModelSpec(id="local/small.gguf").problem()
     with pytest.raises(ValueError, match="holds no address"):
         ModelSpec(id="local/../small.gguf")
@@ -171,6 +168,28 @@ def test_a_call_goes_to_the_process_that_has_read_most_of_its_prompt_unless_anot
         turns.close()
         assert [process.work for process in processes] == [0, 0]
         assert asked(f"{other}two") == second
+
+
+async def test_runs_share_one_process_which_ends_when_nobody_asks_it_any_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(file: local.ModelFile, threads: int) -> subprocess.Popen[str]:
+        loaded = [sys.executable, "-c", "print('http://127.0.0.1:1', flush=True); input()"]
+        started.append(subprocess.Popen(loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        return started[-1]
+
+    for name, value in {"_started": start, "find_spec": lambda package: True, "SMALL": 0, "IDLE_S": 0}.items():
+        monkeypatch.setattr(local, name, value)
+    servers, loading = LocalServers(), set[str]()
+    async with servers.asked("local/small.gguf", loading), servers.asked("local/small.gguf", loading):
+        assert servers.processes() == [process.pid for process in started]
+        server = servers._servers["local/small.gguf"]
+    assert server.idle is not None
+    server.idle.join()
+    assert not servers.processes()
+    assert [process.poll() is not None for process in started] == [True]
 
 
 @pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])

@@ -16,9 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from courtroom import __version__
 from courtroom.courthouse import Courthouse
-from courtroom.engine.store import RunStore
 from courtroom.errors import StoreError
-from courtroom.experiments.store import ExperimentStore
 from courtroom.settings import Settings
 from courtroom.store import schema
 from courtroom.store.database import Database
@@ -26,7 +24,7 @@ from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
 from tests import forks, killed_statements
 from tests.driving import drive
-from tests.full_store import BEFORE, STORE, as_before, full_store
+from tests.full_store import BEFORE, SMALL, STORE, as_before, full_store
 
 ROOT = Path(__file__).parents[1]
 
@@ -118,23 +116,14 @@ def test_a_takeover_that_is_killed_leaves_the_store_as_it_was(tmp_path: Path, be
 
 
 def test_a_deletion_of_a_what_if_that_is_killed_leaves_all_of_it(tmp_path: Path) -> None:
-    with (
-        closing(sqlite3.connect(full_store()[0] / STORE)) as source,
-        closing(sqlite3.connect(tmp_path / STORE)) as target,
-    ):
-        source.backup(target)
-    database = Database(tmp_path / STORE)
-    (kept,) = ExperimentStore(database).experiments(what_ifs=True)
-    store = RunStore(database)
-    base = store.run(kept.experiment.dataset.run)
-    (_, cell) = ExperimentStore(database).cells(kept.id)
-    columns = "procedure, case_id, title, case_hash, setup, seed, status, created, control, parent"
-    database.connection.execute(
-        f"INSERT INTO runs (id, {columns}) SELECT ?, {columns} FROM runs WHERE id = ?", (cell.run, base.id)
-    )
-    database.connection.execute("UPDATE experiments SET status = 'done'")
-    database.close()
-    *before, after = killed("delete_experiment", tmp_path, kept.id)
+    home = shutil.copytree(full_store()[0], tmp_path / "home")
+    house = Courthouse(Settings(home=home))
+    (kept,) = house.experiments.store.experiments(what_ifs=True)
+    (_, cell) = house.experiments.store.cells(kept.id)
+    house.fork(kept.experiment.dataset.run, SMALL, run=cell.run)
+    house.database.connection.execute("UPDATE experiments SET status = 'done'")
+    house.close()
+    *before, after = killed("delete_experiment", home, kept.id)
     assert len(before) > 4
     assert len(set(before)) == 1, "half of it is never gone"
     kept, left = (list(map(int, line.split()[1:])) for line in (before[0], after))

@@ -16,7 +16,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.options import follow
 from pages.parts.shared.knobs import plain_fields
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, heard, house, opened_at, page, press, texts
 
@@ -293,7 +293,7 @@ def link(**more: object) -> str:
     return json.dumps({"procedure": "debate", "seed": 3, "setup": {"rounds": 4}, **more})
 
 
-def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Courthouse) -> None:  # noqa: F811
+def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Courthouse) -> None:
     app = page("setup", setup=link(case="camera-fungus"))
     assert app.session_state["case"] == "camera-fungus"
     assert next(one for one in app.selectbox if one.label == "Procedure").value.name == "debate"
@@ -328,7 +328,7 @@ def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_o
             house.library.linked(wrong)
 
 
-def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:  # noqa: F811
+def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:
     app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
     assert "camera-fungus" in "".join(code.value for code in app.code)
     next(one for one in app.text_input if one.label == "Name").set_value("plain")

@@ -75,7 +75,7 @@ def test_what_does_not_fit_is_told_by_row_in_one_sentence(name: str, data: str, 
     assert "\n" not in str(caught.value)
 
 
-def test_panels_are_kept_under_names(house: Courthouse) -> None:  # noqa: F811
+def test_panels_are_kept_under_names(house: Courthouse) -> None:
     panel = sample_panel(3, 0)
     house.panels.save("  three  strangers ", panel)
     house.panels.save("others", sample_panel(2, 1))
@@ -98,7 +98,7 @@ def test_a_panel_takes_the_seats_of_a_jury_and_of_nothing_else() -> None:
         seating(JurisAgentsSetup, persons)
 
 
-def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:  # noqa: F811
+def test_a_panel_is_saved_seated_renamed_and_deleted_with_undo_on_setup(house: Courthouse) -> None:
     house.panels.save("three", sample_panel(3, 5))
     app = page("setup", {"setup_section": "Jury"})
     press(app, "Seat this panel")

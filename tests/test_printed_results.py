@@ -10,6 +10,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.experiments.service import Experiments
 from courtroom.settings import Settings
 from courtroom.shell.commands import app
+from tests.driving import done
 from tests.test_experiments import spec, texts
 
 
@@ -20,17 +21,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("COURTROOM_HOME", str(home))
     house = Courthouse(Settings(home=home))
     house.datasets.add("feelings", texts())
-    name = house.experiments.begin(spec())
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
+    done(house, spec())
     house.close()
     return home
 
 
 def shown(*words: str) -> str:
-    done = CliRunner().invoke(app, ["experiment", "results", "feelings", *words])
-    assert done.exit_code == 0, done.output
-    return done.output
+    ran = CliRunner().invoke(app, ["experiment", "results", "feelings", *words])
+    assert ran.exit_code == 0, ran.output
+    return ran.output
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
@@ -55,15 +54,11 @@ def test_what_has_not_changed_is_printed_as_it_was(
     assert len(worked) == 1
 
 
-def test_the_kept_texts_may_be_removed(home: Path) -> None:
+def test_the_kept_texts_may_be_removed_and_a_deleted_experiment_leaves_none_behind(home: Path) -> None:
     first = shown()
     for file in (home / "results").iterdir():
         file.unlink()
     assert shown() == first
-
-
-def test_a_deleted_experiment_leaves_no_text_behind(home: Path) -> None:
-    shown()
     house = Courthouse(Settings(home=home))
     house.experiments.delete("feelings")
     house.close()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import RunFilter, RunList
@@ -21,11 +20,11 @@ from courtroom.store.database import Database
 from courtroom.store.sqlite import SqliteStore
 from courtroom.upkeep.backup import move
 from tests.full_store import full_store
+from tests.pages import page
 from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-ROOT = Path(__file__).parents[1]
 SMALL = {
     "cases",
     "collections",
@@ -69,14 +68,7 @@ def pages_opened(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator
         *(("compare", both, {"tab-compare": tab}) for tab in ("What differs", "Answers", "Looked up", "Family")),
     ]
     for name, query, chosen in shown:
-        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-        for key, value in chosen.items():
-            app.session_state[key] = value
-        app.switch_page(f"pages/{name}.py")
-        for key, value in query.items():
-            app.query_params[key] = value
-        app.run()
-        assert not app.exception, (name, app.exception)
+        page(name, chosen, **query)
     listed = RunList(house.database)
     for wanted in (
         RunFilter(status="done"),

@@ -42,106 +42,94 @@ SMALL: dict[str, dict[str, Any]] = {
     "mock-jury": {"rounds": 1},
 }
 
-LABELS = [
-    f"{judge}, {structure}, {shots}"
-    for judge in ("GPT-4o", "LLaMA 3.1 8B")
-    for structure in ("single", "multiple", "parallel", "sequential")
-    for shots in ("0 shots", "1 shot", "2 shots")
+METHODS = (
+    "DeepSeek-V3; Qwen-Plus; GPT-5.2-Chat; GLM-4; Dolphin3.0-R1-24B; Llama-2-13B; Gemini-3-Pro; Gemini-2.5-Flash-Lite; "
+    "Doubao-Seed-1.6; Claude-Opus-4.5; GPT-5.2; Grok-4; Qwen3-VL-235B; Llama-3.2-90B-Vision; ChatEval; CyberJurors"
+)
+JUDGES = ("GPT-4o", "LLaMA 3.1 8B")
+SHOTS = [
+    f"{how}, {n}" for how in ("single", "multiple", "parallel", "sequential") for n in ("0 shots", "1 shot", "2 shots")
 ]
-METHODS = [
-    "DeepSeek-V3", "Qwen-Plus", "GPT-5.2-Chat", "GLM-4", "Dolphin3.0-R1-24B", "Llama-2-13B", "Gemini-3-Pro",
-    "Gemini-2.5-Flash-Lite", "Doubao-Seed-1.6", "Claude-Opus-4.5", "GPT-5.2", "Grok-4", "Qwen3-VL-235B",
-    "Llama-3.2-90B-Vision", "ChatEval", "CyberJurors",
-]  # fmt: skip
-WORDS = ["rouge1", "rouge2", "rougeL", "bleu", "bertscore"]
+WORDS = "rouge1 rouge2 rougeL bleu bertscore"
+SCORES = "accuracy precision recall f1"
+ENDS = "accuracy first_accuracy ended_1 ended_2 ended_3"
+GAINS = "accuracy ambiguous ambiguous_accuracy clear_accuracy gain ambiguous_gain clear_gain"
 
 
-def of_law(articles: str, terms: str) -> list[str]:
+def of_law(articles: str, terms: str) -> str:
     """A judgment's columns: the same of articles and charges, then those of terms."""
     asked = {"article": articles, "charge": articles, "term": terms}
-    return [f"{what}_{score}" for what, scores in asked.items() for score in scores.split()]
+    return " ".join(f"{what}_{score}" for what, scores in asked.items() for score in scores.split())
 
 
-SCORES = "accuracy precision recall f1"
-PRINTED: dict[str, tuple[list[str], list[str]]] = {
-    "cyberjurors-table-2": (
-        METHODS,
-        ["accuracy", "weighted_f1", "macro_f1", "macro_recall", "macro_precision", "votes_mae", "votes_rmse"],
-    ),
+PRINTED = {
+    "cyberjurors-table-2": (METHODS, "accuracy weighted_f1 macro_f1 macro_recall macro_precision votes_mae votes_rmse"),
     "cyberjurors-table-3": (
-        ["Baseline", "+ Rules", "+ SR-CoT", "+ IV-CoT", "+ Jury", "+ Precedent"],
-        ["accuracy", "weighted_f1", "macro_f1", "votes_rmse"],
+        "Baseline; + Rules; + SR-CoT; + IV-CoT; + Jury; + Precedent",
+        "accuracy weighted_f1 macro_f1 votes_rmse",
     ),
     "cyberjurors-table-4": (
-        [
-            *("Gemini-2.5-Flash-Lite", "Gemini-3-Pro", "1 juror with IV-CoT", "1 juror with IV-CoT-Lite"),
-            "17 jurors within JCV",
-        ],
-        ["accuracy"],
+        "Gemini-2.5-Flash-Lite; Gemini-3-Pro; 1 juror with IV-CoT; 1 juror with IV-CoT-Lite; 17 jurors within JCV",
+        "accuracy",
     ),
-    "cyberjurors-figure-5": (
-        ["Baseline", "CyberJurors"],
-        ["accuracy", "first_accuracy", "ended_1", "ended_2", "ended_3"],
-    ),
-    "cyberjurors-table-8": (METHODS, ["accuracy"]),
-    "cyberjurors-table-9": (["Baseline", "SR-CoT", "IV-CoT", "Jury", "Precedent"], ["accuracy"]),
+    "cyberjurors-figure-5": ("Baseline; CyberJurors", ENDS),
+    "cyberjurors-table-8": (METHODS, "accuracy"),
+    "cyberjurors-table-9": ("Baseline; SR-CoT; IV-CoT; Jury; Precedent", "accuracy"),
     "cyberjurors-baselines": (
-        [
-            *("Nearest precedents", "Chain of thought", "Self-consistency of 5", "Self-consistency of 51", "Debate"),
-            *("ChatEval", "One juror with IV-CoT", "CyberJurors, one examination"),
-        ],
-        ["accuracy", "macro_f1", "votes_rmse"],
+        "Nearest precedents; Chain of thought; Self-consistency of 5; Self-consistency of 51; Debate; ChatEval; "
+        "One juror with IV-CoT; CyberJurors, one examination",
+        "accuracy macro_f1 votes_rmse",
     ),
     "jurisagents-table-1": (
-        [
-            *("GLM-4V-9B", "mPLUG-7B", "Qwen2.5-VL-3B", "Qwen2.5-VL-7B", "Qwen2.5-7B", "GPT-4o"),
-            *("JurisAgents", "w/o KB", "w/o MA"),
-        ],
-        [*of_law(SCORES, SCORES), "log_distance"],
+        "GLM-4V-9B; mPLUG-7B; Qwen2.5-VL-3B; Qwen2.5-VL-7B; Qwen2.5-7B; GPT-4o; JurisAgents; w/o KB; w/o MA",
+        f"{of_law(SCORES, SCORES)} log_distance",
     ),
     "jurisagents-table-2": (
-        ["GPT-4o", "GPT-4o with pictures", "JurisAgents", "JurisAgents with pictures"],
-        [*of_law("accuracy f1", ""), "log_distance", "term_f1"],
+        "GPT-4o; GPT-4o with pictures; JurisAgents; JurisAgents with pictures",
+        f"{of_law('accuracy f1', '')} log_distance term_f1",
     ),
     "jurisagents-figure-3": (
-        ["Qwen2.5-7B", "GPT-4o", "JurisAgents"],
-        ["lawbench", "entirely_right", "abstention", "choice", "amount", "article_f1", "charge_f1", "log_distance"],
+        "Qwen2.5-7B; GPT-4o; JurisAgents",
+        "lawbench entirely_right abstention choice amount article_f1 charge_f1 log_distance",
     ),
-    "verdict-table-1": (["VERDICT"], of_law(f"{SCORES} hit2", SCORES)),
-    "verdict-table-2": (["DeepSeek", "VERDICT"], of_law(f"{SCORES} hit2", SCORES)),
+    "verdict-table-1": ("VERDICT", of_law(f"{SCORES} hit2", SCORES)),
+    "verdict-table-2": ("DeepSeek; VERDICT", of_law(f"{SCORES} hit2", SCORES)),
     "verdict-table-3": (
-        ["Vanilla", "Vanilla+", "w/o memory", "w/o agents", "w/o expert", "w/o directives", "VERDICT"],
+        "Vanilla; Vanilla+; w/o memory; w/o agents; w/o expert; w/o directives; VERDICT",
         of_law("accuracy f1", "accuracy f1"),
     ),
     "juris-table-1": (
-        ["Mistral-7B", "Gemma3-12B", "SummIt", "QA-Prompt", "JURIS"],
-        [*WORDS, "faithfulness", "completeness", "conciseness", "quality"],
+        "Mistral-7B; Gemma3-12B; SummIt; QA-Prompt; JURIS",
+        f"{WORDS} faithfulness completeness conciseness quality",
     ),
-    "juris-table-2": (["Fixed", "Dynamic"], WORDS),
-    "juris-figure-3": (["With the chief editor", "Without the chief editor"], WORDS),
-    "juris-figure-4": ([f"{n} juror{'s' * (n > 1)}" for n in (1, 3, 5, 7, 9)], ["quality", "cost_effectiveness"]),
-    "courtroom-llm-figure-6": (
-        [f"{judge}, {how}" for judge in ("GPT-4o", "LLaMA 3.1 8B") for how in ("single", "sequential")],
-        [
-            *("accuracy", "ambiguous", "ambiguous_accuracy", "clear_accuracy"),
-            *("gain", "ambiguous_gain", "clear_gain"),
-        ],
-    ),
-    **{f"courtroom-llm-table-{number}": (LABELS, ["accuracy", "hearing_accuracy"]) for number in (3, 4, 5)},
-    "first-ballot-curve": ([f"{votes} of 12" for votes in range(13)], ["proven", "hung"]),
+    "juris-table-2": ("Fixed; Dynamic", WORDS),
+    "juris-figure-3": ("With the chief editor; Without the chief editor", WORDS),
+    "juris-figure-4": ("1 juror; 3 jurors; 5 jurors; 7 jurors; 9 jurors", "quality cost_effectiveness"),
+    "courtroom-llm-figure-6": ("; ".join(f"{one}, {how}" for one in JUDGES for how in ("single", "sequential")), GAINS),
+    **{
+        f"courtroom-llm-table-{number}": (
+            "; ".join(f"{one}, {how}" for one in JUDGES for how in SHOTS),
+            "accuracy hearing_accuracy",
+        )
+        for number in (3, 4, 5)
+    },
+    "first-ballot-curve": ("; ".join(f"{votes} of 12" for votes in range(13)), "proven hung"),
     "even-splits": (
-        [f"{proof}, {n} jurors" for proof in ("reasonable-doubt", "preponderance") for n in (12, 6)],
-        ["proven", "hung"],
+        "reasonable-doubt, 12 jurors; reasonable-doubt, 6 jurors; preponderance, 12 jurors; preponderance, 6 jurors",
+        "proven hung",
     ),
     "talk-or-tokens": (
-        [
-            *("a debate", "a jury"),
-            *(f"a debate: {title}" for name, title in TITLES.items() if name != "placebo"),
-            *(f"a jury: {title}" for title in TITLES.values()),
-        ],
-        ["accuracy"],
+        "; ".join(
+            [
+                "a debate",
+                "a jury",
+                *(f"a debate: {TITLES[name]}" for name in TITLES if name != "placebo"),
+                *(f"a jury: {title}" for title in TITLES.values()),
+            ]
+        ),
+        "accuracy",
     ),
-    "majority-prevails": (["twelve jurors", "six jurors"], ["proven", "hung"]),
+    "majority-prevails": ("twelve jurors; six jurors", "proven hung"),
 }
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
 
@@ -210,7 +198,7 @@ def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_row
 ) -> None:
     as_written = read_toml(file)
     kind = kind_of(house, as_written)
-    rows, columns = PRINTED[file.stem]
+    rows, columns = PRINTED[file.stem][0].split("; "), PRINTED[file.stem][1].split()
     assert ([arm.name for arm in as_written.arms], list(as_written.measures)) == (rows, columns)
     arms = tuple(arm.model_copy(update={"set": {**arm.set, **SMALL[arm.procedure]}}) for arm in as_written.arms)
     small = tmp_path / file.name

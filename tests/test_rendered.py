@@ -231,12 +231,17 @@ def test_a_schema_keeps_the_order_of_the_fields_what_is_thought_first_and_fits_t
     for form in forms:
         for part in parts(json.loads(schema_of(form))):
             assert part.keys() <= STRICT | BOUNDS, form
+            assert "?" in part.get("description", "?"), "what is no question can be copied as an answer"
             assert not {"enum", "pattern"} <= part.keys(), form
             if part.get("type") == "object":
                 assert part["additionalProperties"] is False
                 assert part["required"] == list(part["properties"])
             if part.get("type") in ("integer", "number"):
                 assert {"minimum", "maximum"} <= part.keys(), form
+            if part.get("type") == "array":
+                assert "maxItems" in part, form
+        for part in parts(json.loads(schema_of(form, lengths=True))):
+            assert part.get("type") != "string" or {"enum", "maxLength"} & part.keys(), form
     for form in forms:
         for kind in answers_in(form):
             if getattr(kind, "published_order", ""):

@@ -65,7 +65,7 @@ def rows_read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return read
 
 
-def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthouse) -> None:  # noqa: F811
+def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 9)
     db = house.database.connection
@@ -92,7 +92,7 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     assert listed.count(RunFilter(text=outcome.outcome, status="done")) == 9
 
 
-def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthouse) -> None:  # noqa: F811
+def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 30)
     app: AppTest = page("runs")
@@ -135,7 +135,7 @@ def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(ho
     assert house.files.export(run) == before
 
 
-def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: Courthouse) -> None:  # noqa: F811
+def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     copies(house, run, 110)
     app = page("runs")
@@ -151,7 +151,7 @@ def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: 
 
 def test_the_runs_of_a_what_if_are_one_line_that_opens_it_and_listed_by_themselves_as_those_of_a_case_are(
     house: Courthouse,
-) -> None:  # noqa: F811
+) -> None:
     run = heard(house, **SMALL)
     heard(house, "phone-battery", **SMALL)
     what_if = kept_what_if(house, run, (1, 2, 3))
@@ -179,7 +179,7 @@ def test_the_runs_of_a_what_if_are_one_line_that_opens_it_and_listed_by_themselv
     assert f"experiment-{what_if}" in [one.key for one in app.button]
 
 
-def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:  # noqa: F811
+def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     other = heard(house, **{**SMALL, "jury_size": 5})
     rows = run_table([house.record(one) for one in (run, other)])
@@ -203,7 +203,7 @@ MOST = 5
 
 
 @pytest.fixture
-def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:  # noqa: F811
+def run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> str:
     """One that was heard, among more than are offered at once."""
     monkeypatch.setattr("pages.parts.runs.MOST_OFFERED", MOST)
     monkeypatch.setattr("pages.parts.experiments.list.PAGE", MOST)
@@ -232,7 +232,7 @@ def test_a_page_with_runs_reads_no_more_of_many_than_of_few(
 
 def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_is_there(
     house: Courthouse, run: str
-) -> None:  # noqa: F811
+) -> None:
     oldest = f"{run}-00000"
     app = opened_at("compare", runs=f"{run},{oldest}")
     (choice,) = app.multiselect
@@ -249,7 +249,7 @@ def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_i
     assert app.selectbox[0].value == run, "the chosen one stays"
 
 
-def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_read: list[int]) -> None:  # noqa: F811
+def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_read: list[int]) -> None:
     arm = {"name": "one", "procedure": "cyberjurors", "set": SMALL}
     first = house.experiments.store.create(
         Experiment.model_validate({"name": "first", "dataset": {"name": "one"}, "arms": [arm]}), "dispute", ()

@@ -1,12 +1,10 @@
 """What is shipped: cases, media, precedents, personas; and that the offline model hears every case."""
 
-import importlib.util
+import importlib
 import json
 import subprocess
 import sys
-from io import BytesIO
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from PIL import Image
@@ -68,32 +66,19 @@ def test_the_digest_is_in_our_own_words(house: Courthouse) -> None:
 
 def test_drawing_a_picture_again_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(DATA)
-    script = _script()
+    draw_media = importlib.import_module("draw_media")
     names = ["phone-battery/buyer-1-settings.png", "sneakers-worn/seller-1-soles.png"]
-    for path in script.draw_pictures(tmp_path, names):
+    for path in draw_media.draw_pictures(tmp_path, names):
         case, file = path.parts[-3], path.name
         assert path.read_bytes() == (DATA / "cases" / case / "media" / file).read_bytes()
 
 
-def _script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_media", DATA / "draw_media.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def drawn(folder: Path) -> dict[str, bytes]:
-    """The key frames of the criminal cases, drawn anew by a process of its own, by their paths."""
-    subprocess.run([sys.executable, str(DATA / "draw_frames.py"), str(folder)], check=True, capture_output=True)
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*.png")}
-
-
 def test_the_key_frames_are_drawn_again_as_they_are_bundled(tmp_path: Path) -> None:
-    first = drawn(tmp_path)
-    assert set(first) == {
-        str(path.relative_to(DATA / "cases")) for name in CRIMINAL for path in (DATA / "cases" / name).rglob("*.png")
-    }
-    for name, data in first.items():  # compared as pictures: how well PNG is packed is the library's own matter
-        again, bundled = Image.open(BytesIO(data)), Image.open(DATA / "cases" / name)
+    subprocess.run([sys.executable, str(DATA / "draw_frames.py"), str(tmp_path)], check=True, capture_output=True)
+    cases = DATA / "cases"
+    names = {path.relative_to(cases) for name in CRIMINAL for path in (cases / name).rglob("*.png")}
+    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*.png")} == names
+    for name in names:  # compared as pictures: how well PNG is packed is the library's own matter
+        again, bundled = Image.open(tmp_path / name), Image.open(cases / name)
         assert (again.mode, again.size, again.getpalette()) == (bundled.mode, bundled.size, bundled.getpalette())
         assert again.tobytes() == bundled.tobytes(), name

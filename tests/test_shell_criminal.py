@@ -37,12 +37,11 @@ def result(told: tuple[int, str, str]) -> Any:
     return json.loads(out)
 
 
-def heard(
-    shell: Shell, case: str = "criminal-bus-wallet", procedure: str = "verdict", ranking: str = "hybrid"
-) -> dict[str, Any]:
-    done: dict[str, Any] = result(shell("run", case, "--procedure", procedure, "--set", f"ranking={ranking}", "--json"))
+def heard(shell: Shell, *words: str, case: str = "criminal-bus-wallet", procedure: str = "verdict") -> str:
+    """The id of a run that is done."""
+    done = result(shell("run", case, "--procedure", procedure, *words, "--json"))
     assert done["status"] == "done"
-    return done
+    return str(done["run"])
 
 
 def refused(told: tuple[int, str, str]) -> str:
@@ -73,7 +72,7 @@ def refused(told: tuple[int, str, str]) -> str:
 def test_a_fork_asks_what_its_estimate_says_and_no_more(
     shell: Shell, procedure: str, changes: tuple[str, ...], ask: int, serve: int
 ) -> None:
-    run = heard(shell, procedure=procedure)["run"]
+    run = heard(shell, procedure=procedure)
     words = [word for change in changes for word in ("--set", change)]
     found = result(shell("fork", run, *words, "--estimate", "--json"))
     anew = found.pop("anew")
@@ -88,7 +87,7 @@ def test_a_fork_asks_what_its_estimate_says_and_no_more(
 
 
 def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:
-    run = heard(shell)["run"]
+    run = heard(shell)
     assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
     assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
     assert "no stage" in refused(shell("fork", run, "--from", "round 9"))
@@ -159,15 +158,12 @@ def test_precedents_are_imported_and_found(shell: Shell, tmp_path: Path) -> None
     assert (code, out) == (0, told)
     assert "Taking in 3 of 3" in err
     assert shell("knowledge", "import", str(file))[1] == out
-    rows = result(
-        shell("knowledge", "search", "zither2 museum", "--in", "cases", "--base", "imported", "--k", "3", "--json")
-    )
+    search = ("knowledge", "search", "zither2 museum", "--in", "cases", "--base", "imported", "--k")
+    rows = result(shell(*search, "3", "--json"))
     assert [row["id"].startswith("case-") for row in rows] == [True] * 3
     assert set(rows[0]) == {"id", "similarity", "dense_rank", "bm25", "bm25_rank", "fused"}
     assert (rows[0]["bm25_rank"], rows[0]["fused"] >= rows[1]["fused"]) == (1, True)
-    (line,) = shell("knowledge", "search", "zither2 museum", "--in", "cases", "--base", "imported", "--k", "1")[
-        1
-    ].splitlines()
+    (line,) = shell(*search, "1")[1].splitlines()
     assert line.split("\t")[0] == rows[0]["id"]
 
 
@@ -203,9 +199,8 @@ def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, 
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path / "none.jsonl")))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path)))
     assert "`statutes`, `charges` or `cases`" in refused(shell("knowledge", "import", str(bad), "--into", "nope"))
-    assert "no collection “nope”. Known: precedents, statutes" in refused(
-        shell("knowledge", "search", "a wallet", "--in", "nope")
-    )
+    told = refused(shell("knowledge", "search", "a wallet", "--in", "nope"))
+    assert "no collection “nope”. Known: precedents, statutes" in told
     assert "no collection “nope”" in refused(shell("knowledge", "reindex", "nope"))
     assert "no knowledge base “nope”. Known: bundled" in refused(shell("knowledge", "search", "x", "--base", "nope"))
     assert "Import into another one" in refused(shell("knowledge", "import", str(bad), "--base", "bundled"))
@@ -215,17 +210,13 @@ def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, 
     assert "'--k'" in err.splitlines()[-1]
 
 
-def taught(shell: Shell) -> dict[str, Any]:
-    """A training run."""
-    training = ("--procedure", "verdict", "--set", "learning.on=true", "--set", "learning.terms=false")
-    done: dict[str, Any] = result(shell("run", "criminal-bus-wallet", *training, "--json"))
-    return done
+TRAINING = ("--set", "learning.on=true", "--set", "learning.terms=false")
 
 
 def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
     heard(shell)
     assert shell("knowledge", "lessons") == (0, "", "")  # a run that is no training run teaches nothing
-    run = taught(shell)["run"]
+    run = heard(shell, *TRAINING)
     (line,) = shell("knowledge", "lessons")[1].splitlines()
     number, phase, by, why = line.split("\t")
     assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
@@ -238,7 +229,7 @@ def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
 
 
 def test_the_memory_is_named_listed_and_brought_back(shell: Shell) -> None:
-    taught(shell)
+    heard(shell, *TRAINING)
     code, out, _ = shell("knowledge", "snapshot", "one")
     name, digest = out.strip().split("\t")
     assert (code, name, len(digest)) == (0, "one", 64)
@@ -255,40 +246,28 @@ def test_the_memory_is_named_listed_and_brought_back(shell: Shell) -> None:
 # --- training data ------------------------------------------------------------------------------------------
 
 
-def messages(row: dict[str, Any], field: str) -> list[str]:
-    """Roles of the messages in one of a row's fields; each has its text."""
-    assert all(set(message) == {"role", "content"} and message["content"] for message in row[field])
-    return [message["role"] for message in row[field]]
-
-
 def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, tmp_path: Path) -> None:
-    right, wrong = heard(shell), heard(shell, "criminal-two-brothers", ranking="dense")
+    right, wrong = heard(shell), heard(shell, "--set", "ranking=dense", case="criminal-two-brothers")
     done = result(shell("align", "--to", str(tmp_path / "data"), "--json"))
     assert (done["status"], done["procedure"], done["stages"]) == ("done", "alignment", ["Draft 2"])
-    supervised = [json.loads(line) for line in (tmp_path / "data" / "sft.jsonl").read_text().splitlines()]
-    (row,) = supervised
-    assert set(row) == {"messages"}
-    assert messages(row, "messages") == ["system", "user", "assistant"]
-    assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 264
-    (pair,) = [json.loads(line) for line in (tmp_path / "data" / "dpo.jsonl").read_text().splitlines()]
     assert done["verdict"] == "1 demonstrations, 1 preference pairs"
-    assert set(pair) == {"prompt", "chosen", "rejected"}
-    assert messages(pair, "prompt") == ["system", "user"]
-    assert messages(pair, "chosen") == messages(pair, "rejected") == ["assistant"]
-    assert pair["chosen"] != pair["rejected"]
-    one = result(shell("align", right["run"], "--to", str(tmp_path / "one"), "--json"))
+    row, pair = (json.loads((tmp_path / "data" / name).read_text()) for name in ("sft.jsonl", "dpo.jsonl"))
+    assert row.keys() == {"messages"}
+    assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 264
+    assert pair.keys() == {"prompt", "chosen", "rejected"}
+    one = result(shell("align", right, "--to", str(tmp_path / "one"), "--json"))
     assert one["verdict"] == "1 demonstrations, 0 preference pairs"
     assert (tmp_path / "one" / "dpo.jsonl").read_text() == ""
-    other = result(shell("align", wrong["run"], "--to", str(tmp_path / "other"), "--json"))
+    other = result(shell("align", wrong, "--to", str(tmp_path / "other"), "--json"))
     assert other["verdict"] == "0 demonstrations, 1 preference pairs"
 
 
 def test_training_data_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:
     folder = str(tmp_path / "data")
     assert "Hear some cases first" in refused(shell("align", "--to", folder))
-    run = heard(shell, procedure="jurisagents")["run"]
+    run = heard(shell, procedure="jurisagents")
     assert "no VERDICT run with a first draft" in refused(shell("align", run, "--to", folder))
-    assert "rounds" in refused(shell("align", heard(shell)["run"], "--to", folder, "--set", "rounds=0"))
+    assert "rounds" in refused(shell("align", heard(shell), "--to", folder, "--set", "rounds=0"))
     assert "no VERDICT run with a first draft" in refused(shell("align", "--to", folder, "--teacher", "another/model"))
     assert "There is no run “nope”" in refused(shell("align", "nope", "--to", folder))
     heard(shell)

@@ -9,11 +9,11 @@ from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.lessons import Frozen
-from courtroom.knowledge.memory import Directive, Recall
-from courtroom.knowledge.search import Knowledge
+from courtroom.knowledge.memory import Directive
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
+from tests.driving import drive
 from tests.replayed import replayed
-from tests.test_memory import THEFT, filled, standard
+from tests.test_memory import THEFT, filled, recall, standard
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -21,14 +21,11 @@ TRAINING = VerdictSetup(learning=Learning(on=True, batch=2, terms=False))
 
 
 def hear(house: Courthouse, number: int, setup: VerdictSetup) -> Record:
-    run = house.new_run("verdict", bundled_cases()[number], setup, 0)
-    return drive(house, run)
+    return done(house, house.new_run("verdict", bundled_cases()[number], setup, 0))
 
 
-def drive(house: Courthouse, run: str) -> Record:
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    record = house.record(run)
+def done(house: Courthouse, run: str) -> Record:
+    record = house.record(drive(house, run))
     assert record.run.status == "done", record.run.reason
     return record
 
@@ -40,21 +37,15 @@ def seen(record: Record) -> dict[str, list[str]]:
     }
 
 
-def at_of(base: Knowledge, name: str) -> int:
-    return base.snapshots.named(name).at
-
-
 async def test_a_snapshot_stays_as_it_was_whatever_is_learned(tmp_path: Path) -> None:
     base = filled(tmp_path)
     digest = base.snapshot("before")
 
-    async def directives(at: int | None) -> dict[str, float]:
-        query = Recall(
-            collection="directives", text="A pocket.", tags=("article:264",), k=9, tau=0.1, seeds=1, hops=1, at=at
-        )
+    async def directives(snapshot: str = "") -> dict[str, float]:
+        query = recall("directives", k=9, at=base.snapshots.named(snapshot).at if snapshot else None)
         return {hit.id: hit.record["confidence"] for hit in await base.answer(query)}
 
-    before = await directives(None)
+    before = await directives()
     base.memory.directives.add(
         [
             Directive(id="d-theft", text="Another text.", anchor=264, charges=("theft",), confidence=0.9),
@@ -62,11 +53,11 @@ async def test_a_snapshot_stays_as_it_was_whatever_is_learned(tmp_path: Path) ->
         ]
     )
     base.memory.standards.remove(["standard-bus"])
-    assert (await directives(None)).keys() == {*before, "d-new"}
-    assert await directives(at_of(base, "before")) == before
+    assert (await directives()).keys() == {*before, "d-new"}
+    assert await directives("before") == before
     assert base.snapshots.named("before").digest == digest
     assert base.snapshots.named("before").standards == 3
-    assert await directives(at_of(base, "empty")) == {}
+    assert await directives("empty") == {}
     assert [one.name for one in base.snapshots.all()] == ["empty", "before"]
 
 
@@ -114,21 +105,18 @@ def test_a_run_sees_the_snapshot_that_its_setup_names(house: Courthouse) -> None
     assert seen(hear(house, case, VerdictSetup(memory="one")))["standards"] == ["standard-precedent-002"]
     assert seen(hear(house, case, VerdictSetup(memory="empty")))["standards"] == []
     assert len(seen(hear(house, case, VerdictSetup()))["standards"]) == 2
-    run = house.new_run("verdict", bundled_cases()[case], VerdictSetup(memory="nobody"), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    record = house.record(run)
-    assert record.run.status == "failed"
-    assert "no snapshot “nobody”" in record.run.reason
+    run = drive(house, house.new_run("verdict", bundled_cases()[case], VerdictSetup(memory="nobody"), 0))
+    assert house.store.status(run) == "failed"
+    assert "no snapshot “nobody”" in house.record(run).run.reason
 
 
 def test_a_fork_sees_the_memory_that_its_parent_saw(house: Courthouse) -> None:
     hear(house, 1, TRAINING)
     parent = hear(house, 3, VerdictSetup(precedents=1))
     hear(house, 2, TRAINING)
-    fork = drive(house, house.fork(parent.run.id, VerdictSetup(precedents=5)))
+    fork = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5)))
     assert seen(fork)["standards"] == seen(parent)["standards"] == ["standard-precedent-002"]
     (frozen,) = [r for r in fork.retrievals if isinstance(r.query, Frozen)]
     assert frozen.hits == next(r for r in parent.retrievals if isinstance(r.query, Frozen)).hits
-    later = drive(house, house.fork(parent.run.id, VerdictSetup(precedents=5), seed=1, case=parent.case))
+    later = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5), seed=1, case=parent.case))
     assert seen(later)["standards"] == ["standard-precedent-002"]

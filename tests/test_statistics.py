@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest, norm, permutation_test
-from sklearn.metrics import ndcg_score
 from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
@@ -33,7 +32,6 @@ from courtroom.evaluation.significance import (
     power_mcnemar,
     wilcoxon,
 )
-from courtroom.experiments.measures.criminal import hit_at, ndcg_at
 from courtroom.law import LONGEST, Term, term_class
 
 RANDOM = random.Random(4)
@@ -214,18 +212,6 @@ def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
     assert consistency(["buyer", "buyer", "seller"]) == 2 / 3
     with pytest.raises(ValueError, match="no repeat"):
         consistency([])
-
-
-def test_ndcg_is_scikit_learns_where_all_records_are_ranked() -> None:
-    relevance = {f"r{n}": float(RANDOM.randrange(4)) for n in range(12)}
-    ranked = RANDOM.sample(sorted(relevance), 12)
-    scores = [[12.0 - ranked.index(name) for name in relevance]]
-    for k in (1, 3, 5, 12):
-        known = ndcg_score([list(relevance.values())], scores, k=k)
-        assert ndcg_at(k, ranked, relevance) == pytest.approx(known, abs=1e-12)
-    assert ndcg_at(5, ranked, {}) == 0.0
-    assert hit_at(2, ["a", "b"], {"b": 2.0}) == 1.0
-    assert hit_at(1, ["a", "b"], {"b": 2.0}) == 0.0
 
 
 # --- terms of imprisonment ------------------------------------------------------------------------------------

@@ -69,14 +69,17 @@ class Panel(Scripted):
         return json.dumps(answers[request.task.name])
 
     def verified(self) -> int:
-        return sum(request.task.name == "verify" for request in self.history)
+        return len(self.prompts("verify"))
+
+    def prompts(self, *tasks: str) -> list[str]:
+        """All that was asked in these tasks, or in any."""
+        return [text_of(request) for request in self.history if not tasks or request.task.name in tasks]
 
 
-def hear(house: Courthouse, model: Scripted, **knobs: object) -> Record:
+def hear(house: Courthouse, model: Panel, **knobs: object) -> Record:
     house.pool = model  # type: ignore[assignment, misc]
     setup = VerdictSetup.model_validate({"model": ModelSpec(id="scripted"), **knobs})
-    run = drive(house, house.new_run("verdict", CASE, setup, 0))
-    record = house.record(run)
+    record = house.record(drive(house, house.new_run("verdict", CASE, setup, 0)))
     assert record.run.status == "done", record.run.reason
     return record
 
@@ -84,18 +87,12 @@ def hear(house: Courthouse, model: Scripted, **knobs: object) -> Record:
 def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse) -> None:
     model = Panel(rejections=1)
     record = hear(house, model)
-    assert [stage.name for stage in record.stages] == [
-        "Pre-adjudication",
-        "Turn 1",
-        "Turn 2",
-        "Final adjudication",
-    ]
-    drafts = [text_of(request) for request in model.history if request.task.name == "draft"]
+    stages = ["Pre-adjudication", "Turn 1", "Turn 2", "Final adjudication"]
+    assert [stage.name for stage in record.stages] == stages
+    drafts = model.prompts("draft")
     assert "Article 293: public place (1)." not in drafts[0]
     assert "Article 293: public place (1)." in drafts[1]
     assert record.run.verdict.note == "The draft passed in turn 2, after 1 rejection."
-    record = hear(house, Panel(rejections=1))
-    assert record.run.verdict is not None
     found = record.run.verdict.details["candidates"]
     assert found["relevant_articles"][:2] == [293, 234]  # the judgment's, then a rejected draft's
     assert found["charges"][:2] == ["picking quarrels and provoking trouble", "intentional injury"]
@@ -105,7 +102,7 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
     model = Panel(rejections=9)
     record = hear(house, model, learning={"on": True})
     assert [stage.name for stage in record.stages][1:4] == ["Turn 1", "Turn 2", "Turn 3"]
-    last = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
+    last = model.prompts("draft")[-1]
     assert "public place (1)." in last
     assert "public place (2)." in last
     assert record.run.verdict.note.startswith("No draft passed in 3 turns")
@@ -118,15 +115,14 @@ def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courth
     fetched = [r for r in record.retrievals if isinstance(r.query, Fetch)]
     listed = {hit.id for r in record.retrievals if r.path.endswith("/statutes") for hit in r.hits}
     assert all(set(r.query.ids).isdisjoint(listed) for r in fetched if isinstance(r.query, Fetch))
-    (draft,) = [text_of(request) for request in model.history if request.task.name == "draft"]
+    (draft,) = model.prompts("draft")
     assert "Article 234," in draft
     assert "Article 293," in draft
-    statutes = [
-        Statute(number=234, suffix=suffix, text=Both(en=text)) for suffix, text in ((0, "Injuring."), (1, "Organs."))
-    ]
+    statutes = [Statute(number=234, suffix=n, text=Both(en=text)) for n, text in enumerate(("Injuring.", "Organs."))]
     house.knowledge.of("statutes", "mine").add(statutes)
     model.history.clear()
     hear(house, model, base="mine")
+    (draft,) = model.prompts("draft")
     assert draft.count("\nArticle 234") == 1
 
 
@@ -145,7 +141,7 @@ def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courth
     remember(house)
     model = Panel()
     hear(house, model, variant="no-agents")
-    (text,) = [text_of(request) for request in model.history]
+    (text,) = model.prompts()
     assert "A bottle was broken on a table." in text
     assert "Who beats a stranger in public" in text
     for part in ("panel", "presiding", "supervisor", "draft", "clerk", "assistant"):
@@ -156,12 +152,12 @@ def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
     remember(house)
     model = Panel(rejections=1)
     hear(house, model, variant="no-memory")
-    for text in map(text_of, model.history):
+    for text in model.prompts():
         assert "precedent" not in text.lower()
         assert "directive" not in text.lower()
     model.history.clear()
     hear(house, model, variant="no-directives")
-    (text, *_) = [text_of(request) for request in model.history if request.task.name == "verify"]
+    (text, *_) = model.prompts("verify")
     assert "go against a precedent above" in text
     assert "directive" not in text.lower()
 
@@ -182,27 +178,20 @@ def remember(house: Courthouse) -> None:
 def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_said(house: Courthouse) -> None:
     model = Panel(rejections=1)
     hear(house, model)
-    (text,) = [text_of(request) for request in model.history if request.task.name == "preside"]
-    assert "1. Drunk." in text
-    for part in ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1)."):
-        assert part in text
-    for part in ("The facts meet 293, turn 1.", "It was passed:", "Sound."):
+    (text,) = model.prompts("preside")
+    rejected = ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1).")
+    for part in ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound."):
         assert part in text
 
 
 def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -> None:
     model = Panel(rejections=0)
-    ordered = {
-        "thought": "Both.",
-        "relevant_articles": [293, 234],
-        "accusation": ["picking quarrels and provoking trouble", "intentional injury"],
-        "term_of_imprisonment": {"imprisonment": 12},
-    }
+    charges = ["picking quarrels and provoking trouble", "intentional injury"]
+    term = {"term_of_imprisonment": {"imprisonment": 12}}
+    ordered = {"thought": "Both.", "relevant_articles": [293, 234], "accusation": charges, **term}
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
-    record = hear(house, model)
-    judgment = record.run.verdict.details["judgment"]
-    assert judgment["relevant_articles"] == [293, 234]
-    assert judgment["charges"][0] == "picking quarrels and provoking trouble"
+    judgment = hear(house, model).run.verdict.details["judgment"]
+    assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges)
 
 
 def test_reasons_come_before_decisions_but_where_the_paper_has_it_otherwise(house: Courthouse) -> None:
@@ -234,13 +223,10 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     assert "Digest" in str(views["memory"]["Snapshot"])
 
 
-def aligned(house: Courthouse, model: Scripted, *records: Record, rounds: int = 3) -> Record:
-    drafts = tuple(first_drafts(records))
-    batch = DraftBatch(id="drafts", title="Drafts", drafts=drafts)
-    run = drive(
-        house, house.new_run("alignment", batch, AlignmentSetup(model=ModelSpec(id="scripted"), rounds=rounds), 0)
-    )
-    record = house.record(run)
+def aligned(house: Courthouse, model: Panel, *records: Record, rounds: int = 3) -> Record:
+    batch = DraftBatch(id="drafts", title="Drafts", drafts=tuple(first_drafts(records)))
+    setup = AlignmentSetup(model=ModelSpec(id="scripted"), rounds=rounds)
+    record = house.record(drive(house, house.new_run("alignment", batch, setup, 0)))
     assert record.run.status == "done", record.run.reason
     return record
 
@@ -254,14 +240,11 @@ def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_read
     assert json.loads(pair["rejected"][0]["content"])["predicted_article"] == 234
     assert json.loads(pair["chosen"][0]["content"])["predicted_article"] == 293
     assert supervised(record, house.answers) == ""
-    corrected = [text_of(request) for request in model.history if request.task.name == "draft"][-1]
+    corrected = model.prompts("draft")[-1]
     assert "Look at the place." in corrected  # the expert sees the advice
     assert "The court really applied" not in corrected  # and not the real articles
     assert "The facts meet 234, turn 0." in corrected  # its own wrong draft is in view (Eq. 5)
-    settings = json.loads(adapter(record, house.answers))
-    assert (settings["rank"], settings["alpha"], settings["dropout"]) == (64, 32, 0.05)
-    assert (settings["epochs"], settings["batch_size"], settings["max_length"]) == (2, 64, 4096)
-    assert (settings["sft_learning_rate"], settings["dpo_learning_rate"]) == (1e-5, 5e-5)
+    assert json.loads(adapter(record, house.answers))["rank"] == 64
     assert [export.file for export in PROCEDURES["alignment"].exports] == ["sft.jsonl", "dpo.jsonl", "adapter.json"]
 
 
@@ -275,7 +258,7 @@ def test_a_draft_is_corrected_until_it_is_valid(
     record = aligned(house, model, record, rounds=rounds)
     pairs = [json.loads(line) for line in preferences(record, house.answers).splitlines()]
     assert [json.loads(pair["chosen"][0]["content"])["predicted_article"] for pair in pairs] == winners
-    assert sum(request.task.name == "reflect" for request in model.history) == reflections
+    assert len(model.prompts("reflect")) == reflections
     assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds == 1  # the last wrong draft is in view
 
 

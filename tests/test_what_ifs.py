@@ -287,7 +287,7 @@ def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdic
     assert set(table.value["done"]) == {"1 of 1"}
 
 
-def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:  # noqa: F811
+def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
     run = heard(house)
     app = opened_at("what_if", base=run)
     app.button_group(key="what-if-way").set_value("Choose what to vary").run()
@@ -309,7 +309,7 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:  # noqa
     assert len(app.dataframe[1].value) == 2 * len(what_if.experiment.arms)
 
 
-def test_a_what_if_is_found_by_its_address_and_can_be_deleted(house: Courthouse) -> None:  # noqa: F811
+def test_a_what_if_is_found_by_its_address_and_can_be_deleted(house: Courthouse) -> None:
     run = benched(house, "verdict")
     case = house.record(run).case
     what_if = started(house, house.experiments.what_ifs.experiment(run, singly(evidence_left_out(case)), (0,)))

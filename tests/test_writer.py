@@ -63,12 +63,7 @@ def test_writes_that_wait_share_a_transaction_and_are_done_after_its_commit(data
     seen: list[list[str]] = []
     counted: list[str] = []
     goes_on = held_up(writer)
-    database.connection.set_trace_callback(None)
-
-    def traced() -> None:
-        database.connection.set_trace_callback(counted.append)
-
-    first = writer.put(traced)
+    first = writer.put(lambda: database.connection.set_trace_callback(counted.append))
     done = [writer.put(save(database, str(number))) for number in range(20)]
     done[0].add_done_callback(lambda _: seen.append(names(database.at)))
     goes_on.set()

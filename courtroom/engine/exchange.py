@@ -146,6 +146,7 @@ class Exchange(Generic[A]):
     def _fitting(self, request: Request, reply: Reply) -> A:
         answer: A = self._task.declared(read_answer(reply.text, request.form, reply.finish))
         if problem := problem_of(self._task, answer, self._path):
+            self._task = self._task.again(answer)
             raise InvalidAnswer(problem)
         return answer
 
@@ -166,7 +167,7 @@ class Exchange(Generic[A]):
         said = reply.text[:most] if reply.text.strip() else "(no answer)"
         wrong = CIRCLES if self._circles else str(unreadable)
         again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
-        return replace(request, messages=(*request.messages, *again))
+        return replace(request, task=self._task, messages=(*request.messages, *again))
 
     async def _instead(self) -> Request:
         """The same question for the model that answers where a person does not."""

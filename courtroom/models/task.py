@@ -107,3 +107,7 @@ class Task(BaseModel, Generic[A]):
     def problem(self, answer: A) -> str | None:
         """What is wrong with an answer that fits the schema but not the question; the member is asked again."""
         return None
+
+    def again(self, refused: A) -> Self:
+        """The question as it is asked once more after an answer with a problem; its form may leave out what was wrong."""
+        return self

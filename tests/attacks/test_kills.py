@@ -23,12 +23,11 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.shell.options import follow
 from tests import forks, killed_statements
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
 from tests.test_imports import opened, records
 from tests.test_resilience import environment
-from tests.test_what_ifs import based
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -243,12 +242,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_al
     assert len(knowledge.of("cases", "imported")) == total
 
 
-LAW = "\n".join(
-    json.dumps(
-        {"number": number, "text": f"Whoever takes thing {number} is punished.", "charges": [f"taking {number}"]}
-    )
-    for number in range(300, 303)
-)
+STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charges": ["taking %d"]}\n'
 
 
 @pytest.mark.parametrize("how", ["add", "replace"])
@@ -256,10 +250,10 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
     tmp_path: Path, how: str
 ) -> None:
     home, file = tmp_path / "home", tmp_path / "law.jsonl"
-    file.write_text('{"number": 264, "text": "Whoever steals is punished.", "charges": ["theft"]}')
+    file.write_text(STATUTE % (264, 264, 264))
     knowledge, imports = opened(home)
     asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
-    file.write_text(LAW)
+    file.write_text("".join(STATUTE % (number, number, number) for number in range(300, 303)))
     done = forks.Fork(killed_statements.main, "import_statutes", home, str(file), how).finish()
     assert done.returncode == 0, done.stderr
     states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports
@@ -276,7 +270,9 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
 @pytest.mark.usefixtures("either_database")
 def test_a_restarted_server_takes_up_the_what_ifs_that_were_under_way(tmp_path: Path) -> None:
     with OpenAIServer(delay=0.02) as server:
-        run = based(tmp_path, server.url)
+        small = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "grounding_rounds=1")
+        based = forks.run("run", "oak-table", *small, "--json", environment=environment(tmp_path, server.url))
+        run = json.loads(based.stdout)["run"]
         words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "3")
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
             process.until([f"{n} of 9 cells".encode() for n in range(3, 9)])

@@ -5,7 +5,7 @@ baselines do here; the judges' reasons are what the sequential ones pass on (app
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field
 
@@ -93,16 +93,23 @@ class Hear(Task[Hearing]):
     title = "Preliminary hearing"
     passages: tuple[Passage, ...]
     labels: tuple[str, ...]
+    twice: str = Field(default="", exclude_if=lambda label: not label)
+    """The label that was named as both, when the question was asked before."""
 
     @property
     def form(self) -> type[BaseModel]:
-        return narrowed(Hearing, {"first": self.labels, "second": self.labels})
+        first = (self.twice,) if self.twice else self.labels
+        return narrowed(Hearing, {"first": first, "second": tuple(one for one in self.labels if one != self.twice)})
 
     def problem(self, answer: Hearing) -> str | None:
         first, second = same(answer.first, self.labels), same(answer.second, self.labels)
         if first not in self.labels or second not in self.labels:
             return f"`first` and `second` must be labels of the set, as they are written: {listed(self.labels)}"
         return "`second` must be another label than `first`" if first == second else None
+
+    def again(self, refused: Hearing) -> Self:
+        first, second = same(refused.first, self.labels), same(refused.second, self.labels)
+        return self.model_copy(update={"twice": first}) if first == second and first in self.labels else self
 
 
 class Plead(Task[PleadingAnswer]):

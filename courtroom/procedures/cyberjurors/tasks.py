@@ -64,7 +64,7 @@ class Selection(Answer):
     """The piece of evidence to look at next (Eq. 2, prompt E.4)."""
 
     reason: Sentence = Field(default="", description="Why this piece, in a sentence?")
-    selected_evidence_id: str = Field(description="Which of the listed pieces, by its id?")
+    selected_evidence_id: Label = Field(description="Which of the listed pieces, by its id?")
 
 
 SELECTION_PUBLISHED = in_order(Selection, "E.4", "selected_evidence_id", "reason")

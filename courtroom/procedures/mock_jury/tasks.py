@@ -11,7 +11,7 @@ from courtroom.cases.criminal import Trial
 from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.models.narrow import narrowed
-from courtroom.models.task import Answer, Paragraph, Task
+from courtroom.models.task import Answer, Label, Paragraph, Task
 from courtroom.panel.personas import Persona
 from courtroom.procedures.mock_jury.setup import Standard
 from courtroom.strict import Strict
@@ -23,7 +23,7 @@ class Ballot(Answer):
     statement: Paragraph = Field(
         min_length=1, description="What in the evidence decides, and where do you agree or disagree with other jurors?"
     )
-    vote: str = Field(description="How do you vote now?")
+    vote: Label = Field(description="How do you vote now?")
 
 
 class Said(Strict):
