@@ -1,6 +1,5 @@
 """Who can see pictures."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,13 +8,6 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path / "courtroom.sqlite")
-    yield database
-    database.close()
 
 
 @pytest.mark.parametrize(
@@ -31,7 +23,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     ],
 )
 async def test_a_setting_counts_before_a_card_and_an_unknown_model_is_tried(
-    model: str, vision: str, sees: bool, database: Database
+    model: str, vision: str, sees: bool, tmp_path: Path
 ) -> None:
-    spec = ModelSpec.model_validate({"id": model, "vision": vision})
+    spec, database = ModelSpec.model_validate({"id": model, "vision": vision}), Database(tmp_path / "courtroom.sqlite")
     assert await Capabilities(database, Writer(database)).sees(spec) is sees

@@ -107,7 +107,6 @@ def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
     pauses.short(1 / 10)
     assert threads["Taking in"], "records were written"
     assert house.runner.do(name()).result() not in threads["Taking in"]
-    house.close()
 
 
 def test_a_case_with_500_pieces_of_evidence_a_what_if_and_a_report_let_the_loop_go_on(tmp_path: Path) -> None:
@@ -134,4 +133,3 @@ def test_a_case_with_500_pieces_of_evidence_a_what_if_and_a_report_let_the_loop_
         lab.go(lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))), 300
     )
     pauses.short(2 / 5)  # to read the case is one step
-    house.close()

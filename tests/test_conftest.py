@@ -49,19 +49,9 @@ def test_a_process_that_dies_fails_one_test_and_takes_along_what_was_left(tmp_pa
 
 def run_by_workers(folder: Path, plugin: str, workers: int) -> subprocess.CompletedProcess[str]:
     """Run the tests of a folder by workers that know one of our plugins."""
-    plugins = ("-p", "xdist", "-p", plugin, "-p", "no:cacheprovider")
+    plugins = ("-p", "xdist", "-p", plugin, "-p", "no:cacheprovider", f"-n{workers}", "--dist=loadgroup")
     return subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            *plugins,
-            f"-n{workers}",
-            "--dist=loadgroup",
-            "-rP",
-            f"--rootdir={folder}",
-            folder,
-        ],
+        [sys.executable, "-m", "pytest", *plugins, "-rP", f"--rootdir={folder}", folder],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,

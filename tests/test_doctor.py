@@ -296,7 +296,6 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     plan = [step for *_, step in house.database.connection.execute(f"EXPLAIN QUERY PLAN {of_events}")]
     assert "SCAN events" not in plan, plan
     assert any(step.startswith("SCAN events USING COVERING INDEX") for step in plan), plan
-    house.close()
 
 
 def test_a_store_that_answers_is_healthy_and_one_that_is_damaged_is_not(

@@ -341,7 +341,6 @@ def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
     house = Courthouse()
     found = house.experiments.results(name)
     assert [row.reason for row in found.rows if row.state != "done"] == []
-    house.close()
 
 
 # --- predictions made elsewhere ---------------------------------------------------------------------------------
@@ -414,11 +413,9 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
     assert [one.unknown for one in whole.accounts] == [2]  # a case that was not chosen is no unknown one
 
 
-THEFT = CriminalCase(id="c-0", title="x", facts="A phone was taken.", gold=Gold(charges=("盗窃",)))
-
-
 def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthouse, tmp_path: Path) -> None:
-    thefts = [THEFT.model_copy(update={"id": f"c-{n}"}) for n in range(3)]
+    known = {"title": "x", "facts": "A phone was taken.", "gold": Gold(charges=("盗窃",))}
+    thefts = [CriminalCase(id=f"c-{n}", **known) for n in range(3)]  # type: ignore[arg-type]
     house.datasets.add("thefts", [Row(id=case.id, case=case, category="3-3") for case in thefts])
     file = tmp_path / "given.jsonl"
     given = {"dataset": {"name": "thefts"}, "arms": [{"name": "m", "predictions": str(file)}]}

@@ -157,7 +157,6 @@ def test_an_import_in_the_background_tells_how_many_records_of_the_file_are_in(t
     while state.running:
         house.runner.do(asyncio.sleep(0.01)).result()
     assert (state.error, state.done, state.total) == ("", 3, 3)
-    house.close()
 
 
 @needs_real_data

@@ -207,7 +207,6 @@ def test_a_juror_leaves_and_another_comes_also_by_way_of_another_server(house: C
     assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
     assert all(vote.choice for vote in record.ballots["round-2"].values())
     assert record.member("juror-04") is not None
-    other_server.close()
 
 
 # --- persons in seats ---------------------------------------------------------------------------------------
@@ -287,7 +286,6 @@ def test_a_run_that_waits_for_a_person_can_be_closed_and_goes_on_after_a_restart
     assert again.people.answer(seat, question, {"verdict": "buyer", "reasoning": ["Back again."]})
     again.runner.wait(run, 20)
     assert again.record(run).run.status == "done"
-    again.close()
 
 
 def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
