@@ -43,7 +43,9 @@ def both(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> 
     house.marks.put(run, Mark(reviewer="Cy", tags=("odd",)))
     (experiment,) = house.experiments.store.experiments(what_ifs=False)
     cell = next(house.experiments.store.cells(experiment.id))
-    house.experiments.store.conclude(experiment.id, cell.number, outcome_of(0.25))
+    unknown = {name: None for name, field in Outcome.model_fields.items() if field.is_required()}
+    took = {"asked": 3, "prompt_tokens": 20, "completion_tokens": 4, "cost": 0.25}
+    house.experiments.store.conclude(experiment.id, cell.number, Outcome.model_construct(**{**unknown, **took}))
     target = Database(address)
     move(house.database, target)
     target.close()
@@ -51,11 +53,6 @@ def both(tmp_path_factory: pytest.TempPathFactory, postgres: PostgresServer) -> 
     yield house, other
     other.close()
     house.close()
-
-
-def outcome_of(cost: float) -> Outcome:
-    needed = {name: None for name, field in Outcome.model_fields.items() if field.is_required()}
-    return Outcome.model_construct(**{**needed, "asked": 3, "prompt_tokens": 20, "completion_tokens": 4, "cost": cost})
 
 
 WANTED = (

@@ -151,18 +151,15 @@ def test_the_figure_shows_what_the_table_says(cells: list[CellRow]) -> None:
     assert "<i>" not in figure.to_json().replace("\\u003c", "<")
 
 
-ANSWERS = {"case-0": (17, 0), "case-1": (3, 14), "case-2": (0, 17), "case-3": (17, 0)}
-REAL = ((17, 0), (9, 8), (8, 9), (13, 4))
-
-
 @pytest.fixture
 def house(house: Courthouse, tmp_path: Path) -> Courthouse:
     """With an experiment over four disputes, of predictions made elsewhere."""
-    cases = [dispute(*real).model_copy(update={"id": f"case-{number}"}) for number, real in enumerate(REAL)]
+    real, mine = ((17, 0), (9, 8), (8, 9), (13, 4)), ((17, 0), (3, 14), (0, 17), (17, 0))
+    cases = [dispute(*votes).model_copy(update={"id": f"case-{number}"}) for number, votes in enumerate(real)]
     house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
     file = tmp_path / "given.jsonl"
-    split = ((case, {"buyer": buyer, "seller": seller}) for case, (buyer, seller) in ANSWERS.items())
-    lines = ({"case": case, "model": "m", "prediction": json.dumps(votes)} for case, votes in split)
+    answers = (json.dumps(dict(zip(SIDES, votes, strict=True))) for votes in mine)
+    lines = ({"case": f"case-{n}", "model": "m", "prediction": answer} for n, answer in enumerate(answers))
     file.write_text("\n".join(map(json.dumps, lines)))
     shell("experiment", "predictions", str(file), "--dataset", "disputes", "--name", "votes")
     return house

@@ -13,7 +13,6 @@ from courtroom.knowledge.memory import Directive
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from tests.replayed import replayed
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -116,14 +115,6 @@ def taught(folder: Path) -> Knowledge:
     base.learn("run", "2", lesson(Adjust(id="a", by=0.7)))
     base.learn("run", "3", lesson(Remove(collection="directives", id="b"), put("c", 0.4)))
     return base
-
-
-def test_lessons_are_taken_in_once_and_replay_to_what_is_there(tmp_path: Path) -> None:
-    base = taught(tmp_path)
-    base.learn("run", "2", lesson(Adjust(id="a", by=0.7)))
-    assert {d.id: d.confidence for d in base.memory.directives.all()} == {"a": 1.0, "c": 0.4}
-    there = {("directives", d.id): d.model_dump(mode="json") for d in base.memory.directives.all()}
-    assert replayed(base.lessons) == there
 
 
 def test_a_directive_that_is_gone_is_not_brought_back_by_its_confidence(tmp_path: Path) -> None:

@@ -152,9 +152,6 @@ def test_a_files_name_tells_its_split(path: str, split: str) -> None:
     assert split_of(path) == split
 
 
-# --- labels that are numbers ------------------------------------------------------------------------------------
-
-
 CARD = """---
 dataset_info: {features: [{name: text, dtype: string}, {name: label, dtype: {class_label: {names: {'0': fear, '1': joy}}}}]}
 ---
@@ -333,9 +330,6 @@ def test_a_number_or_label_outside_the_set_is_refused_by_row(desk: Desk) -> None
     assert case.labels == ("fear", "joy", "love")
 
 
-# --- what is wrong ----------------------------------------------------------------------------------------------
-
-
 def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(desk: Desk) -> None:  # noqa: F811
     lines = [json.dumps(fact(n), ensure_ascii=False) for n in range(6)]
     lines[1] = '{"fact": "cut'
@@ -446,9 +440,6 @@ def test_any_bytes_are_imported_or_refused_in_words(desk: Desk, data: bytes, end
     assert desk.datasets.pending() == []
 
 
-# --- killed and gone on with ------------------------------------------------------------------------------------
-
-
 def records(desk: Desk, count: int) -> Path:  # noqa: F811
     """The last hundred repeat the first."""
     return desk.write("cail.jsonl", [fact(n % (count - 100)) for n in range(count)])
@@ -524,8 +515,6 @@ def test_two_that_write_one_draft_do_not_double_its_rows(desk: Desk) -> None:  #
         desk.importer.run(order, meanwhile)
     assert [row.number for row in desk.rows()] == list(range(3 * CHUNK))
 
-
-# --- from the shell ---------------------------------------------------------------------------------------------
 
 shell = partial(driving.shell, "datasets")
 

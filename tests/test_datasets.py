@@ -272,6 +272,11 @@ def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plai
         axis = "x" if figure.data[0].orientation == "h" else "y"
         assert {bar.name for bar in figure.data} == {"train", "test"}
         assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
+    golds = [Gold(charges=("theft",), term_of_imprisonment=Term(imprisonment=months)) for months in (0, 1, 6, 36, 120)]
+    datasets.add("terms", [row(criminal(n).model_copy(update={"gold": gold})) for n, gold in enumerate(golds)])
+    assert measure(datasets, "terms").counts[ALL].classes["months"] == {
+        "0": 1, "1": 1, "2 to 4": 0, "5 to 9": 1, "10 to 19": 0, "20 to 49": 1, "50 to 99": 0, "100 to 199": 1,
+    }  # fmt: skip
     datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
     assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 
@@ -297,11 +302,3 @@ def test_one_text_with_two_outcomes_is_a_contradiction(datasets: Datasets) -> No
     assert found.contradicted == 1
     assert found.contradictions[0].outcomes == ("fear", "joy")
     assert found.unknown == 1
-
-
-def test_large_numbers_are_counted_by_class(datasets: Datasets) -> None:
-    golds = [Gold(charges=("theft",), term_of_imprisonment=Term(imprisonment=months)) for months in (0, 1, 6, 36, 120)]
-    datasets.add("cases", [row(criminal(n).model_copy(update={"gold": gold})) for n, gold in enumerate(golds)])
-    assert measure(datasets, "cases").counts[ALL].classes["months"] == {
-        "0": 1, "1": 1, "2 to 4": 0, "5 to 9": 1, "10 to 19": 0, "20 to 49": 1, "50 to 99": 0, "100 to 199": 1,
-    }  # fmt: skip

@@ -20,7 +20,7 @@ from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
-from tests.toy import Bench, CastVote, Scripted, ToySetup, side_by_member, toy
+from tests.toy import Bench, Scripted, ToySetup, side_by_member, toy
 
 
 @pytest.fixture
@@ -190,32 +190,3 @@ def test_no_procedure_uses_a_private_field_of_the_court() -> None:
     assert any(file.name == "procedure.py" for file in files)
     assert {str(file): found for file in files if (found := private(file.read_text("utf-8")))} == {}
     assert private("court._services.ledger.add(event)") == {"_services"}
-
-
-async def ask_and_go_on(court: Court[Case, ToySetup]) -> Verdict:
-    """One vote is enough; who has no answer is passed over."""
-    await court.stage("Round 1", "round")
-    votes = [await court.try_ask(juror, CastVote()) for juror in court.panel("juror")]
-    court.needs(sum(vote is not None for vote in votes), len(votes), "jurors found words")
-    return Verdict(outcome=" ".join(vote.side if vote else "-" for vote in votes), counts={})
-
-
-def only_juror_2(request: Request) -> str | Exception:
-    if request.tag.endswith("juror-02"):
-        return '{"side": "seller"}'
-    return ModelError("It is not there.")
-
-
-@pytest.mark.parametrize(
-    ("quorum", "status", "said"),
-    [(0.3, "done", "- seller -"), (0.5, "failed", "Only 1 of 3 jurors found words, fewer than the quorum asks for.")],
-)
-def test_who_has_no_answer_is_passed_over_until_the_quorum_is_lost(
-    bench: Bench, tmp_path: Path, quorum: float, status: str, said: str
-) -> None:
-    bench.model.reply = only_juror_2
-    proceed(bench, tmp_path, ask_and_go_on)
-    run = bench.hear(ToySetup(quorum=quorum)).run
-    assert run.status == status
-    assert (run.verdict.outcome if run.verdict else run.reason).startswith(said)
-    assert run.verdict or run.reason.endswith("then continue: those who failed are asked again.")

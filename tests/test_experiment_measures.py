@@ -242,9 +242,6 @@ def test_a_measure_that_is_not_there_is_refused_with_those_that_are() -> None:
         assert all(measure.source and measure.title for measure in measures.values())
 
 
-# --- LawBench ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "gold", "answer", "score"),
     [
@@ -317,9 +314,6 @@ def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
 QUERY = CriminalCase(id="query-1", title="q", facts="f")
 
 
-# --- retrieval --------------------------------------------------------------------------------------------------
-
-
 def ranking(answer: object, grades: dict[str, int]) -> list[Scored]:
     return [Scored(QUERY, "", of_text(QUERY, json.dumps(answer)), grades)]
 
@@ -361,8 +355,6 @@ def test_a_run_is_scored_by_the_precedents_that_it_looked_up(tmp_path: Path, mon
     assert court["values"] == {"hit_1": [1.0, 0.025, 1.0], "ndcg_5": [1.0, 0.025, 1.0]}, "one case"
     assert other["values"] == {}
 
-
-# --- BERTScore --------------------------------------------------------------------------------------------------
 
 VECTORS = {"bridge": (1.0, 0.0), "span": (0.8, 0.6), "closed": (0.0, 1.0)}
 BRIDGE = Document(id="d", title="d", text="A long text.", reference="bridge closed")
@@ -447,9 +439,6 @@ def test_the_table_says_which_column_is_left_out(
     assert "courtroom[metrics]" in told
 
 
-# --- labels, votes, repeats -------------------------------------------------------------------------------------
-
-
 def test_the_gain_on_a_single_model_by_hand() -> None:
     def row(label: str, single: str, ambiguous: bool) -> Scored:
         results = [{"id": "t", "label": label, "first": "maybe", "ambiguous": ambiguous}]
@@ -484,9 +473,6 @@ def test_cochrans_q_takes_the_majority_of_repeats_and_says_so() -> None:
     assert found.tested.p > known.pvalue, "chi-squared says too much of five cases"
     told_ = summary(pairs(grouped(rows, False), list(answers), [measure]), [found])
     assert "each case by the majority of its repeats" in told_[0]
-
-
-# --- near-duplicates --------------------------------------------------------------------------------------------
 
 
 @needs_real_data

@@ -90,9 +90,6 @@ def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
     house.close()
 
 
-# --- the file and the plan --------------------------------------------------------------------------------------
-
-
 def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "feelings.toml"
     given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}, "hypotheses": [BETTER]}
@@ -156,9 +153,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_asked(
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(**given))
     assert house.experiments.store.experiments() == []
-
-
-# --- running ----------------------------------------------------------------------------------------------------
 
 
 def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courthouse) -> None:
@@ -343,9 +337,6 @@ def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
     assert [row.reason for row in found.rows if row.state != "done"] == []
 
 
-# --- predictions made elsewhere ---------------------------------------------------------------------------------
-
-
 def answers(path: Path, models: dict[str, list[str]]) -> Path:
     with path.open("w") as file:
         for model, given in models.items():
@@ -469,9 +460,6 @@ def test_predictions_that_can_not_be_read_are_refused_with_their_line(
         file.write_text(text)
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(arms=[{"name": "m", "predictions": str(file)}]))
-
-
-# --- the shell --------------------------------------------------------------------------------------------------
 
 
 def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(

@@ -1,4 +1,4 @@
-"""The page Experiments, drawn by Streamlit's own test harness; and its figures."""
+"""The page Experiments, drawn by Streamlit's own test harness."""
 
 from functools import partial
 

@@ -114,9 +114,6 @@ def test_those_who_have_nothing_in_common_follow_by_lot_not_by_seat() -> None:
     assert front == pytest.approx(len(edges) / 2, rel=0.05)
 
 
-CHOICES = (Choice("buyer", "Buyer", 0, "circle", "●"),)
-
-
 def graph(size: int) -> Graph:
     names = [f"juror-{number:02d}" for number in range(size)]
     edges = [Edge(source=one, target=other, strong=one == names[0]) for one, other in permutations(names, 2)]
@@ -125,7 +122,7 @@ def graph(size: int) -> Graph:
 
 def test_each_edge_has_one_arrow_that_points_along_it() -> None:
     shown = graph(5)
-    figure = draw_graph(shown, CHOICES)
+    figure = draw_graph(shown, (Choice("buyer", "Buyer", 0, "circle", "●"),))
     lines = [trace for trace in figure.data if trace.mode == "lines+markers"]
     assert {trace.marker.angleref for trace in lines} == {"previous"}
     assert [sum(size > 0 for size in trace.marker.size) for trace in lines] == [16, 4]

@@ -368,9 +368,6 @@ async def test_equals_are_in_one_order_however_they_were_written(tmp_path: Path)
     assert await second.search("same words", 9, later) == expected
 
 
-# --- a server ---
-
-
 class ChromaServer:
     """`chroma run` over a folder, on a port that it keeps when it is started again."""
 

@@ -150,10 +150,9 @@ WORDS = {
     *("explanation", "key_arguments", "thought", "suggestions"),
 }
 """Fields that hold free text, in which a change of words changes no decision."""
-HEARD = ("cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm")
 
 
-@pytest.mark.parametrize("name", HEARD)
+@pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm"])
 def test_in_every_procedure_an_overruled_answer_changes_only_what_came_to_rest_on_it(
     house: Courthouse, name: str
 ) -> None:
@@ -207,9 +206,6 @@ def test_a_juror_leaves_and_another_comes_also_by_way_of_another_server(house: C
     assert sorted(record.ballots["round-2"]) == [f"juror-{n:02d}" for n in (1, 2, 3, 5, 6)]
     assert all(vote.choice for vote in record.ballots["round-2"].values())
     assert record.member("juror-04") is not None
-
-
-# --- persons in seats ---------------------------------------------------------------------------------------
 
 
 def waiting(house: Courthouse, run: str, count: int = 1) -> None:

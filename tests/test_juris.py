@@ -329,9 +329,6 @@ def test_a_long_document_of_many_sentences_is_summarised(house: Courthouse) -> N
     assert record.run.verdict is not None, record.run.reason
 
 
-# --- measures -----------------------------------------------------------------------------------------------
-
-
 def test_grounding_is_the_share_of_words_in_at_most_two_sentences() -> None:
     found = grounding("Forty families opened the school.", TEXT)
     assert found.share == 1.0
@@ -345,9 +342,6 @@ def test_grounding_is_the_share_of_words_in_at_most_two_sentences() -> None:
     assert TEXT[slice(*place)] == "Forty families"
     assert where("fifty families", TEXT) is None
     assert where("", TEXT) is None
-
-
-# --- how a text is assessed -----------------------------------------------------------------------------------
 
 
 WRITTEN = {"write": {"sentences": [GOOD, INVENTED]}}
@@ -436,9 +430,6 @@ def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
     assert any(isinstance(block, Table) for block in views.measures(record)[""])
 
 
-# --- the baselines of section 4.1: one model alone, SummIt, QA-prompting --------------------------------------
-
-
 ADVICE: dict[str, Any] = {"rationale": "It lacks the river.", "advice": ["Add the river."], "stop": False}
 REFINED = {"refine": {"changes": ["the river"], "sentences": [GOOD, OTHER]}}
 
@@ -503,9 +494,6 @@ def test_every_baseline_works_offline_and_its_scores_are_counted_and_say_so(hous
     assert all("no reader has judged" in one["reason"] for one in fine["sentences"])
     (ballots,) = views.ballots(record)[""]
     assert "no jury" in str(ballots)
-
-
-# --- seats differ by model, by stated point of view, or both --------------------------------------------------
 
 
 ONE: dict[str, Any] = {"model": {"id": "openai/one"}}
@@ -587,9 +575,6 @@ def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:
 @pytest.mark.parametrize(("before", "now"), [(True, "holistic"), (False, "none")])
 def test_a_setup_of_an_earlier_version_still_opens(before: bool, now: str) -> None:
     assert JurisSetup.model_validate({"assess": before}).assess == now
-
-
-# --- where a person sees it ---------------------------------------------------------------------------------
 
 
 def test_the_shell_warns_before_the_run_and_in_its_result_and_so_does_the_report(

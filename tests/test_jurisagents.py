@@ -214,9 +214,6 @@ def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house:
     assert record.run.verdict.details == {"amount": 8500.0}
 
 
-# --- the second instance -------------------------------------------------------------------------------------
-
-
 def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appellant(house: Courthouse) -> None:
     model = Court()
     record = hear(house, model)
@@ -261,8 +258,6 @@ def test_the_first_extraction_and_summary_are_shown_again_where_the_setup_says_s
     assert "of the first instance found" not in chief
     assert "first judgment" not in junior  # its form has no field for what a check would find
 
-
-# --- what is given, pictures, reasons ------------------------------------------------------------------------
 
 TERM_OF = CASE.model_copy(
     update={"given": Given(charges=("snatching",), relevant_articles=(267,), article_text="Whoever snatches ...")}
@@ -312,8 +307,6 @@ def test_reasons_come_before_the_decision_where_the_setup_asks_for_them(house: C
     fields = list(json.loads(schema_of(ReasonedJudgment))["properties"])
     assert fields == ["reasons", "relevant_articles", "charge", "term_of_imprisonment"]
 
-
-# --- several defendants --------------------------------------------------------------------------------------
 
 BROTHERS = CriminalCase(
     id="brothers",
@@ -386,9 +379,6 @@ def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Cou
     assert record.run.status == "failed"
     assert "names 2 defendants" in record.run.reason
     assert record.calls == ()
-
-
-# --- variants, settings, precedents --------------------------------------------------------------------------
 
 
 def test_one_judge_alone_is_told_of_no_panel_and_no_knowledge_base_that_is_not_there(house: Courthouse) -> None:

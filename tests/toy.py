@@ -23,7 +23,7 @@ from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Member, Setup
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson
-from courtroom.knowledge.search import Hit, Query, Search
+from courtroom.knowledge.search import Hit, Query
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
@@ -57,7 +57,6 @@ class ToySetup(Setup):
     size: int = 3
     rounds: int = Field(default=2, ge=1)
     consensus: float = 1.0
-    look: bool = False
 
 
 def members(setup: ToySetup) -> tuple[Member, ...]:
@@ -72,9 +71,6 @@ async def deliberate(court: Court[Case, ToySetup]) -> Verdict:
     seen: tuple[str, ...] = ()
     for number in range(1, court.setup.rounds + 1):
         await court.stage(f"Round {number}", "round")
-        if court.setup.look:
-            hits = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
-            seen = (*seen, *(hit.id for hit in hits))
         jury = court.panel("juror")
         votes = await court.all(court.ask(juror, CastVote(seen=seen, round=number)) for juror in jury)
         for juror, vote in zip(jury, votes, strict=True):
