@@ -13,7 +13,6 @@ from courtroom.models import failures
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import price
 from courtroom.models.errors import ModelError, ModelRefused
-from courtroom.models.keys import NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.schema import schema_of
@@ -176,12 +175,3 @@ async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monke
         with pytest.raises(ModelError, match="missing from the store"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question(lost))
         assert server.calls == 0
-
-
-async def test_address_and_key_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question())
-        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question())
-    assert [each["Authorization"] for each in server.headers] == [f"Bearer {NO_KEY}", f"Bearer {SECRET}"]

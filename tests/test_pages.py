@@ -180,13 +180,6 @@ def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
     assert 2 <= len(house.knowledge.precedents.get(distilled.id).norms) <= 4
 
 
-def test_a_criminal_case_is_viewed_and_set_up(house: Courthouse) -> None:
-    app = page(case="criminal-ring-road")
-    assert [element.value for element in app.subheader][:2] == ["Facts", "Defendants"]
-    app = page("setup", {"case": "criminal-ring-road"})
-    assert next(box for box in app.selectbox if box.label == "Procedure").options == ["JurisAgents", "VERDICT"]
-
-
 def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) -> None:
     run = benched(house, "jurisagents")
     app = page("setup", fork=run)

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import logging
-import os
 import shutil
 import sqlite3
 import threading
@@ -31,7 +30,7 @@ from courtroom.upkeep.backup import copy_as_file, move, restore, write
 from courtroom.upkeep.doctor import examine
 from tests import forks
 from tests.attacks.test_disks import until
-from tests.driving import drive
+from tests.driving import drive, shell
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -335,9 +334,10 @@ def test_a_full_store_goes_over_and_back_and_is_the_same(
     address = postgres.fresh()
     home = tmp_path / "home"
     shutil.copytree(full_store()[0], home)
-    shell(home, on_postgres="", to=address)
-    refused = shell(home, on_postgres="", to=address, code=1)
-    assert "is not empty" in refused
+    monkeypatch.setenv("COURTROOM_HOME", str(home))
+    shell("migrate", "--to", address)
+    with pytest.raises(StoreError, match="is not empty"):
+        shell("migrate", "--to", address)
     (home / "courtroom.sqlite").rename(home / "before.sqlite")
     monkeypatch.setenv("COURTROOM_DATABASE", address)
     house = Courthouse(Settings(home=home))
@@ -346,7 +346,7 @@ def test_a_full_store_goes_over_and_back_and_is_the_same(
     house.database.connection.execute("INSERT INTO dataset_problems (dataset, place, message) VALUES (1, 'a', 'b')")
     house.database.connection.execute("DELETE FROM dataset_problems WHERE place = 'a' AND message = 'b'")
     house.close()
-    shell(home, on_postgres=address, to="sqlite")
+    shell("migrate", "--to", "sqlite")
     assert rows(home / "courtroom.sqlite") == rows(home / "before.sqlite")
 
 
@@ -362,13 +362,6 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
     assert sum(map(len, found.values())) > 100
     return found
-
-
-def shell(home: Path, *, on_postgres: str, to: str, code: int = 0) -> str:
-    given = {**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": on_postgres}
-    done = forks.run("migrate", "--to", to, environment=given)
-    assert done.returncode == code, done.stderr
-    return done.stderr
 
 
 def test_bytes_that_are_no_text_go_over_and_back(tmp_path: Path, on_postgres: str) -> None:
