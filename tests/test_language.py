@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import reduce
 from html import unescape
 from typing import Any
 
@@ -114,13 +115,9 @@ def page(name: str = "", session: dict[str, object] | None = None, **query: str)
 def english(app: AppTest) -> list[str]:
     """What a page says in English and should not."""
     texts = (MARKS.sub("", unescape(text)) for text in shown(app))
-    texts = (text.replace(paper, "") for text in texts for paper in [_paper(text)])
+    papers = [one.paper for one in PROCEDURES.values() if one.paper]  # their titles stay
+    texts = (reduce(lambda left, paper: left.replace(paper, ""), papers, text) for text in texts)
     return [text.strip()[:200] for text in texts if ENGLISH.search(KEPT.sub(" ", text))]
-
-
-def _paper(text: str) -> str:
-    """The paper that a text names, if it does: its title stays."""
-    return next((one.paper for one in PROCEDURES.values() if one.paper in text), "\0")
 
 
 def test_every_translation_has_the_places_of_its_text() -> None:

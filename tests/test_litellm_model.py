@@ -30,11 +30,6 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def refusing(status: int, message: str) -> OpenAIServer:
-    error = {"error": {"message": message}}
-    return OpenAIServer(answer=lambda body: web.json_response(error, status=status))
-
-
 async def test_half_a_character_is_replaced_and_where_there_is_no_answer_it_is_asked_again(tmp_path: Path) -> None:
     with OpenAIServer(answer=lambda body: '{"word": "\ud800"}') as server:
         reply = await ask(server, tmp_path)
@@ -162,7 +157,8 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
 
 
 async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with refusing(401, "Incorrect API key provided") as server:
+    error = {"error": {"message": "Incorrect API key provided"}}
+    with OpenAIServer(answer=lambda body: web.json_response(error, status=401)) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         with pytest.raises(ModelRefused, match="Set OPENAI_API_KEY, or type it on the Setup page"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question())

@@ -64,14 +64,10 @@ def test_every_section_of_the_setup_draws(house: Courthouse) -> None:
         assert "calls" in texts(app)
 
 
-def setup_of(house: Courthouse, case: str, procedure: str, section: str = "Models") -> AppTest:
-    app = page("setup", {"case": case, "setup_section": section})
-    chosen = next(box for box in app.selectbox if box.label == "Procedure")
-    return chosen.set_value(house.procedures[procedure]).run()
-
-
 def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_embedding(house: Courthouse) -> None:
-    app = setup_of(house, "criminal-bus-wallet", "verdict")
+    app = page("setup", {"case": "criminal-bus-wallet", "setup_section": "Models"})
+    chosen = next(box for box in app.selectbox if box.label == "Procedure")
+    chosen.set_value(house.procedures["verdict"]).run()
     assert not app.exception, app.exception
     assert "compared by their words, not by their meaning" in texts(app)
     assert "choose them again" not in texts(app)

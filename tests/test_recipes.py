@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import binomtest
-from typer.testing import CliRunner
 
-from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
