@@ -8,22 +8,10 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.knowledge import memory
 from courtroom.knowledge.bases import bundled_cases
 from courtroom.knowledge.lessons import Frozen
-from courtroom.knowledge.memory import (
-    Directive,
-    Due,
-    Recall,
-    Standard,
-    activated,
-    cosine,
-    iou,
-    merged_confidence,
-    score,
-    standards_graph,
-    tags_of,
-    topo,
-)
+from courtroom.knowledge.memory import Directive, Due, Recall, Standard
 from courtroom.knowledge.search import Knowledge
 from courtroom.law import Judgment
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
@@ -42,42 +30,47 @@ THEFT, FRAUD = (
 
 def test_iou_is_the_overlap_of_tags() -> None:
     """{264, theft} and {264, 266, theft, fraud}: two shared of four."""
-    assert iou(tags_of((264,), ("theft",)), tags_of((264, 266), ("theft", "fraud"))) == 2 / 4
-    assert iou(tags_of((264,)), tags_of((266,))) == 0
-    assert iou(frozenset(), frozenset()) == 0
-    assert topo(["a", "b", "x"], {"a", "b", "c"}) == 2
-    assert topo([], {"a"}) == 0
+    assert memory.iou(memory.tags_of((264,), ("theft",)), memory.tags_of((264, 266), ("theft", "fraud"))) == 2 / 4
+    assert memory.iou(memory.tags_of((264,)), memory.tags_of((266,))) == 0
+    assert memory.iou(frozenset(), frozenset()) == 0
+    assert memory.topo(["a", "b", "x"], {"a", "b", "c"}) == 2
+    assert memory.topo([], {"a"}) == 0
 
 
 def test_semantic_similarity_is_the_cosine() -> None:
-    assert cosine([3, 4], [4, 3]) == pytest.approx(24 / 25)
-    assert cosine([1, 0], [-1, 0]) == -1
-    assert cosine([0, 0], [1, 0]) == 0
+    assert memory.cosine([3, 4], [4, 3]) == pytest.approx(24 / 25)
+    assert memory.cosine([1, 0], [-1, 0]) == -1
+    assert memory.cosine([0, 0], [1, 0]) == 0
 
 
 def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> None:
-    labels = {"a": tags_of((264,)), "b": tags_of((264,)), "c": tags_of((264,)), "d": tags_of((266,))}
+    labels = {
+        "a": memory.tags_of((264,)),
+        "b": memory.tags_of((264,)),
+        "c": memory.tags_of((264,)),
+        "d": memory.tags_of((266,)),
+    }
     vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.0, 1.0], "d": [1.0, 0.0]}
-    graph = standards_graph(labels, vectors, tau=0.6)
+    graph = memory.standards_graph(labels, vectors, tau=0.6)
     assert {frozenset(edge) for edge in graph.edges} == {frozenset("ab"), frozenset("bc")}  # a-c: 0, a-d: other labels
-    assert set(standards_graph(labels, vectors, tau=0.61).edges) == {("a", "b")}
+    assert set(memory.standards_graph(labels, vectors, tau=0.61).edges) == {("a", "b")}
     assert set(graph.nodes) == set("abcd")
     path: nx.Graph = nx.path_graph(["a", "b", "c", "d"])
-    assert activated(path, ["a"], 0) == {"a"}
-    assert activated(path, ["a"], 2) == {"a", "b", "c"}
-    assert activated(path, ["a", "d", "not there"], 1) == {"a", "b", "c", "d"}
+    assert memory.activated(path, ["a"], 0) == {"a"}
+    assert memory.activated(path, ["a"], 2) == {"a", "b", "c"}
+    assert memory.activated(path, ["a", "d", "not there"], 1) == {"a", "b", "c", "d"}
 
 
 def test_the_score_weighs_overlap_activation_and_similarity() -> None:
-    assert score(0.5, 1.0, 0.25) == pytest.approx(0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.25)
-    assert score(0.5, 1.0, -0.9) == pytest.approx(0.5)  # texts that point apart count as unlike, not less
-    assert score(1.0, 0.0, 0.0, weights=(0.0, 0.5, 0.5)) == 0
+    assert memory.score(0.5, 1.0, 0.25) == pytest.approx(0.4 * 0.5 + 0.3 * 1.0 + 0.3 * 0.25)
+    assert memory.score(0.5, 1.0, -0.9) == pytest.approx(0.5)  # texts that point apart count as unlike, not less
+    assert memory.score(1.0, 0.0, 0.0, weights=(0.0, 0.5, 0.5)) == 0
 
 
 def test_merged_confidences_are_summed_and_clipped() -> None:
-    assert merged_confidence([0.4, 0.3]) == pytest.approx(0.7)
-    assert merged_confidence([0.8, 0.7]) == 1.0
-    assert merged_confidence([0.8, 0.7], most=0.9) == 0.9
+    assert memory.merged_confidence([0.4, 0.3]) == pytest.approx(0.7)
+    assert memory.merged_confidence([0.8, 0.7]) == 1.0
+    assert memory.merged_confidence([0.8, 0.7], most=0.9) == 0.9
 
 
 def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was taken secretly.") -> Standard:
