@@ -28,7 +28,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     """Drive a run until it settles; its id."""
     house.runner.go(run, control)
-    house.runner.wait(run, 60)
+    house.runner.wait(run)
     return run
 
 

@@ -19,7 +19,7 @@ import pytest
 from aiohttp import web
 
 from tests import forks
-from tests.server_thread import ServerThread
+from tests.server_thread import WebServer
 
 FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
 MARK = "its fields in the order of this JSON schema:\n"
@@ -29,7 +29,7 @@ Ready = tuple[str, str, dict[str, Any] | None]
 
 
 @dataclass
-class OpenAIServer(ServerThread):
+class OpenAIServer(WebServer):
     """Runs in a thread of its own; use as a context manager.
 
     Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
@@ -89,28 +89,16 @@ class OpenAIServer(ServerThread):
         patch.setenv("OPENAI_API_BASE", self.url)
         patch.setenv("OPENAI_API_KEY", "none")
 
-    async def _end(self) -> None:
-        """Let go of the port and of calls that hang."""
-        await self._runner.cleanup()
-        hanging = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in hanging:
-            task.cancel()
-        await asyncio.gather(*hanging, return_exceptions=True)
-
-    async def _start(self) -> None:
+    def _routes(self) -> list[web.RouteDef]:
         self._free = asyncio.Semaphore(self.slots)
-        app = web.Application(client_max_size=2**28)
-        app.router.add_post("/v1/chat/completions", self._chat)
-        app.router.add_post("/v1/embeddings", self._embed)
-        app.router.add_get("/v1/models", self._models)
-        app.router.add_get("/stats", self._stats)
-        app.router.add_get("/props", self._tell)
-        app.router.add_post("/api/show", self._tell)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self.port)
-        await site.start()
-        self.port = site._server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]
+        return [
+            web.post("/v1/chat/completions", self._chat),
+            web.post("/v1/embeddings", self._embed),
+            web.get("/v1/models", self._models),
+            web.get("/stats", self._stats),
+            web.get("/props", self._tell),
+            web.post("/api/show", self._tell),
+        ]
 
     def stats(self) -> dict[str, Any]:
         """What it was asked and how it went.
@@ -181,7 +169,9 @@ class OpenAIServer(ServerThread):
             if self.blind and b'"image_url"' in raw:
                 error = {"error": {"message": "This model does not support image input."}}
                 return web.json_response(error, status=400)
-            return await self._respond(request, body, question, fault, ready)
+            if isinstance(ready, tuple) and not fault:
+                self.answered[question] += 1
+            return await self._respond(request, body, fault, ready)
         finally:
             self.open -= 1
 
@@ -202,40 +192,50 @@ class OpenAIServer(ServerThread):
         return text, finish, self._usage(body, text) if self.counts else None
 
     async def _respond(
-        self,
-        request: web.Request,
-        body: dict[str, Any],
-        question: str,
-        fault: str,
-        ready: web.Response | Ready | None,
+        self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready | None
     ) -> web.StreamResponse:
         if fault == "429":
             error = {"error": {"message": "slow down", "type": "rate_limit"}}
             return web.json_response(error, status=429, headers={"Retry-After": self.retry_after})
         if fault == "500":
             return web.json_response({"error": {"message": "oops"}}, status=500)
-        if fault == "empty body" or ready is None:
+        if ready is None:
             return web.Response(text="", content_type="application/json")
         if isinstance(ready, web.Response):
             return ready
-        text, finish, usage = ready
-        if not fault:
-            self.answered[question] += 1
         if body.get("stream") and self.streams:
-            return await _stream(
-                request,
-                body,
-                text,
-                finish,
-                usage,
-                cut=fault == "cut body",
-                half=self.half if self.stops(body) else None,
-                pace=self.pace,
-            )
-        reply = json.dumps(_completion(body, text, finish, usage))
-        return web.Response(
-            text=reply[: len(reply) // 2] if fault == "cut body" else reply, content_type="application/json"
-        )
+            return await self._stream(request, body, ready, cut=fault == "cut body")
+        reply = json.dumps(_completion(body, *ready))
+        reply = reply[: len(reply) // 2] if fault == "cut body" else reply
+        return web.Response(text=reply, content_type="application/json")
+
+    async def _stream(
+        self, request: web.Request, body: dict[str, Any], ready: Ready, *, cut: bool
+    ) -> web.StreamResponse:
+        """Forty characters an event; `cut` ends it in the middle, without a word on why."""
+        text, finish, usage = ready
+        half = self.half if self.stops(body) else None
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        base = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}
+        pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
+        events: list[dict[str, Any]] = [_piece({"content": piece}, None) for piece in pieces]
+        if cut:
+            events = events[: (len(events) + 1) // 2]
+        else:
+            events.append(_piece({}, finish))
+            if usage and body.get("stream_options", {}).get("include_usage"):
+                events.append({"choices": [], "usage": usage})
+        for number, event in enumerate(events):
+            while half and number == len(pieces) // 2 and not half.is_set():
+                await asyncio.sleep(0.02)
+            if self.pace:
+                await asyncio.sleep(self.pace)
+            await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
+        if not cut:
+            await response.write(b"data: [DONE]\n\n")
+        await response.write_eof()
+        return response
 
     def _usage(self, body: dict[str, Any], text: str) -> dict[str, Any]:
         """Four characters a token; cached is what lies in a prefix already sent."""
@@ -323,41 +323,6 @@ def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, A
     }  # fmt: skip
 
 
-async def _stream(
-    request: web.Request,
-    body: dict[str, Any],
-    text: str,
-    finish: str,
-    usage: dict[str, Any] | None,
-    *,
-    cut: bool,
-    half: threading.Event | None = None,
-    pace: float = 0.0,
-) -> web.StreamResponse:
-    """Forty characters an event; `cut` ends it in the middle, without a word on why."""
-    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-    await response.prepare(request)
-    base = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}
-    pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
-    events: list[dict[str, Any]] = [_piece({"content": piece}, None) for piece in pieces]
-    if cut:
-        events = events[: (len(events) + 1) // 2]
-    else:
-        events.append(_piece({}, finish))
-        if usage and body.get("stream_options", {}).get("include_usage"):
-            events.append({"choices": [], "usage": usage})
-    for number, event in enumerate(events):
-        while half and number == len(pieces) // 2 and not half.is_set():
-            await asyncio.sleep(0.02)
-        if pace:
-            await asyncio.sleep(pace)
-        await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
-    if not cut:
-        await response.write(b"data: [DONE]\n\n")
-    await response.write_eof()
-    return response
-
-
 def _piece(delta: dict[str, str], finish: str | None) -> dict[str, Any]:
     return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
 
@@ -367,17 +332,15 @@ def _vector(text: str) -> list[float]:
     return [draw.uniform(-1, 1) for _ in range(32)]
 
 
-def serve(delay: float, faults: float, hang_s: float, seed: int, slots: int) -> None:
+def serve(given: dict[str, Any]) -> None:
     """Print the port, and serve until the process is ended."""
-    with OpenAIServer(delay=delay, faults=faults, hang_s=hang_s, seed=seed, slots=slots) as server:
+    with OpenAIServer(**given) as server:
         print(server.port, flush=True)
         threading.Event().wait()
 
 
 @contextmanager
-def server_process(
-    delay: float = 0.0, faults: float = 0.0, hang: float = 3600.0, seed: int = 0, slots: int = 10_000
-) -> Iterator[str]:
+def server_process(delay: float = 0.0, **given: Any) -> Iterator[str]:
     """The server in a process of its own; gives its address."""
-    with forks.Fork(serve, delay, faults, hang, seed, slots) as process:
+    with forks.Fork(serve, {"delay": delay, **given}) as process:
         yield f"http://127.0.0.1:{int(process.line())}/v1"

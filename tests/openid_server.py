@@ -14,18 +14,20 @@ from aiohttp import web
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
-from tests.server_thread import ServerThread
+from tests.server_thread import WebServer
 
 CLIENT, SECRET = "courtroom", "a secret of the client"
 
 
-class OpenIDServer(ServerThread):
+class OpenIDServer(WebServer):
     """The provider.
 
     Args:
         people: what is said of each, by what the page of choice calls them; `sub` is needed.
         returns_to: the one address to which it sends people back.
     """
+
+    host = "localhost"
 
     def __init__(self, people: dict[str, dict[str, Any]], returns_to: str) -> None:
         self._people, self._returns_to = people, returns_to
@@ -47,22 +49,14 @@ class OpenIDServer(ServerThread):
             f'server_metadata_url = "{self.issuer}/.well-known/openid-configuration"\n'
         )
 
-    async def _start(self) -> None:
-        app = web.Application()
-        app.router.add_get("/.well-known/openid-configuration", self._about)
-        app.router.add_get("/authorize", self._authorize)
-        app.router.add_post("/token", self._token)
-        app.router.add_get("/jwks", self._jwks)
-        app.router.add_get("/logout", self._logout)
-        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "localhost", 0)
-        await site.start()
-        assert self._runner.addresses
-        self.port = self._runner.addresses[0][1]
-
-    async def _end(self) -> None:
-        await self._runner.cleanup()
+    def _routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/.well-known/openid-configuration", self._about),
+            web.get("/authorize", self._authorize),
+            web.post("/token", self._token),
+            web.get("/jwks", self._jwks),
+            web.get("/logout", self._logout),
+        ]
 
     async def _about(self, request: web.Request) -> web.Response:
         return web.json_response(
@@ -85,10 +79,8 @@ class OpenIDServer(ServerThread):
             return self._refuse("another client, or another address to return to")
         who = asked.pop("as", "")
         if who not in self._people:
-            links = "".join(
-                f'<p><a href="/authorize?{urlencode({**asked, "as": name})}">{name}</a></p>' for name in self._people
-            )
-            return web.Response(text=f"<h1>Who are you?</h1>{links}", content_type="text/html")
+            links = [f'<p><a href="/authorize?{urlencode({**asked, "as": one})}">{one}</a></p>' for one in self._people]
+            return web.Response(text=f"<h1>Who are you?</h1>{''.join(links)}", content_type="text/html")
         code = secrets.token_urlsafe()
         self._codes[code] = who, asked
         raise web.HTTPFound(f"{self._returns_to}?{urlencode({'code': code, 'state': asked.get('state', '')})}")

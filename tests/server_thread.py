@@ -5,12 +5,14 @@ import threading
 from abc import ABC, abstractmethod
 from typing import Self
 
+from aiohttp import web
+
 
 class ServerThread(ABC):
     """Runs in a thread of its own; use as a context manager."""
 
-    port: int
-    """Where it listens, once it runs."""
+    port: int = 0
+    """Where it listens, once it runs; before that any free one is wanted."""
     _loop: asyncio.AbstractEventLoop
 
     @property
@@ -45,3 +47,28 @@ class ServerThread(ABC):
     @abstractmethod
     async def _end(self) -> None:
         """Let go of the port and of calls that hang."""
+
+
+class WebServer(ServerThread):
+    """One of routes."""
+
+    host = "127.0.0.1"
+
+    async def _start(self) -> None:
+        app = web.Application(client_max_size=2**28)
+        app.router.add_routes(self._routes())
+        self._runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, self.host, self.port).start()
+        self.port = self._runner.addresses[0][1]
+
+    async def _end(self) -> None:
+        await self._runner.cleanup()
+        hanging = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in hanging:
+            task.cancel()
+        await asyncio.gather(*hanging, return_exceptions=True)
+
+    @abstractmethod
+    def _routes(self) -> list[web.RouteDef]:
+        """What it answers, by path."""

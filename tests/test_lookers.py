@@ -20,7 +20,7 @@ from courtroom.room.player import Scenes
 from courtroom.settings import Settings
 from pages.parts.live.room_view import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
-from tests.benchmarks.looker import Looker
+from tests.benchmarks.app_session import Session
 from tests.openai_server import OpenAIServer
 from tests.toy import Bench
 
@@ -157,7 +157,7 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_mo
             await asyncio.sleep(0.02)
 
     async def looks(url: str) -> list[int]:
-        one = Looker(url, ("deliberation", {"run": run}))
+        one = Session(url, ("deliberation", {"run": run}))
         await one.open()
         await until(lambda: len(one.ticks) > 1)
         ticks = [*one.ticks]

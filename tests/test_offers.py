@@ -3,6 +3,8 @@
 import json
 import re
 import struct
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -137,8 +139,9 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     contexts = {name: file.context for name, file in found.items()}
     assert contexts == {"local/large.gguf": 131_072, "local/small.gguf": 4096}
     assert found["local/large.gguf"].slot == local.MOST_CONTEXT
-    offered = {offer.id: offer.context for offer in offers(Connections(), {}, {})}
-    assert offered["local/small.gguf"] == 4096
+    offered = {offer.id: offer for offer in offers(Connections(), {}, {})}
+    shown = offered["local/small.gguf"].model_copy(update={"size": 98_000_000})
+    assert shown.facts() == "98 MB · 4,096 tokens of context · no pictures"
     assert not ModelSpec(id="local/small.gguf").problem()
     with pytest.raises(ValueError, match="holds no address"):
         ModelSpec(id="local/../small.gguf")
@@ -171,6 +174,28 @@ def test_a_call_goes_to_the_process_that_has_read_most_of_its_prompt_unless_anot
         turns.close()
         assert [process.work for process in processes] == [0, 0]
         assert asked(f"{other}two") == second
+
+
+async def test_runs_share_one_process_which_ends_when_nobody_asks_it_any_more(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(file: local.ModelFile, threads: int) -> subprocess.Popen[str]:
+        loaded = [sys.executable, "-c", "print('http://127.0.0.1:1', flush=True); input()"]
+        started.append(subprocess.Popen(loaded, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        return started[-1]
+
+    for name, value in {"_started": start, "find_spec": lambda package: True, "SMALL": 0, "IDLE_S": 0}.items():
+        monkeypatch.setattr(local, name, value)
+    servers, loading = LocalServers(), set[str]()
+    async with servers.asked("local/small.gguf", loading), servers.asked("local/small.gguf", loading):
+        assert servers.processes() == [process.pid for process in started]
+        server = servers._servers["local/small.gguf"]
+    assert server.idle is not None
+    server.idle.join()
+    assert not servers.processes()
+    assert [process.poll() is not None for process in started] == [True]
 
 
 @pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])

@@ -16,7 +16,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.options import follow
 from pages.parts.shared.knobs import plain_fields
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.pages import benched, heard, house, opened_at, page, press, texts
 

@@ -29,8 +29,7 @@ from courtroom.store.tables import TABLES
 from courtroom.upkeep.backup import copy_as_file, move, restore, write
 from courtroom.upkeep.doctor import examine
 from tests import forks
-from tests.attacks.test_disks import until
-from tests.driving import drive, shell
+from tests.driving import drive, shell, until
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.dispute import Dispute, Evidence, Transaction
+from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, value_at
 from courtroom.engine.knobs import leaves
@@ -24,19 +24,13 @@ from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
+from tests import toy
 from tests.driving import drive
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
-CASE = Dispute(
-    id="kettle",
-    title="A kettle that does not boil",
-    category="Other",
-    transaction=Transaction(product="Kettle", price=20),
-    evidence=(
-        Evidence(id="buyer-1", side="buyer", text="It stays cold."),
-        Evidence(id="seller-1", side="seller", text="It boiled when I sent it."),
-    ),
-)
+STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
+BOILED = Evidence(id="seller-1", side="seller", text="It boiled when I sent it.")
+CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
 SETUP = CyberJurorsSetup(jury_size=3, rules=("One.", "Two."))
 
 

@@ -4,7 +4,6 @@ A recording of a run opens the README; `docs/pictures/` holds the room of every 
 both themes. `--only NAME` writes those whose file begins so.
 """
 
-import argparse
 import io
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, app_server
+from tests.benchmarks.tables import options
 from tests.openai_server import OpenAIServer
 from tests.test_room import RUNS
 
@@ -147,9 +147,7 @@ def write(browser: Browser, url: str, runs: dict[str, str], folder: Path, name: 
 
 def main() -> None:
     """Write them all."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--only", default="")
-    only = options.parse_args().only
+    only = options(only="").only
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:

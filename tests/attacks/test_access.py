@@ -28,156 +28,104 @@ BY_LINK = ["audience", "link", "seat"]
 FOR_OWNERS = ["people"]
 FOR_ALL = [name for name in PAGES if name not in (*BY_LINK, *FOR_OWNERS)]
 
-READS: dict[str, set[str]] = {
-    "AccountStore": {"arrive", "budget", "spent"},
-    "AnswerStore": {"entry", "of", "reply", "request", "text"},
-    "AsideStore": {"audited", "interviews", "of", "samples"},
-    "AudienceStore": {"arguments", "at", "choices", "counts", "liked_by", "likes", "of", "voters", "votes"},
-    "Audits": {"of", "plan"},
-    "BesideStore": {"of"},
-    "Collection": {
-        "all",
-        "changed",
-        "changed_words",
-        "closest",
-        "count",
-        "faults",
-        "get",
-        "names_under",
-        "nearest",
-        "page",
-        "parse",
-        *("ready", "search", "texts_of", "unreadable", "vectors", "version"),
-    },
-    "Connections": {"named"},
-    "Courthouse": {"estimate", "family", "hearing", "price", "read", "record", "worth"},
-    "Datasets": {
-        *("blanks", "counts"),
-        "columns",
-        "examples",
-        "info",
-        "list",
-        "pending",
-        "problems",
-        "refused",
-        "relevance",
-        "row",
-        "rows",
-        "versions",
-        "with_media",
-    },
-    "ExperimentStore": {
-        "cells",
-        "counts",
-        "experiment",
-        "experiments",
-        "lines",
-        "names_snapshot",
-        *("number", "page", "status", "took", "under_way"),
-    },
-    "Families": {"ids", "leads_to", "root"},
-    "Imports": {"run_job"},
-    "InterventionStore": {"count", "of"},
-    "Interventions": {"next_setup", "planned"},
-    "Knowledge": {"answer", "bases", "kept_under", "of", "using"},
-    "LatestRecords": {"of"},
-    "Experiments": {"estimate", "resting_on", "results", "rows", "runs", "settled", "wait", "with_controls"},
-    "Lessons": {"all", "of", "unreadable"},
-    "Limits": {"slowed_to"},
-    "ModelPool": {"slowed_to"},
-    "Library": {"case", "cases", "is_sample", "linked", "mine", "name_in_link", "unreadable"},
-    "MarkStore": {"all", "of", "one", "reviewers", "short", "tags"},
-    "MediaStore": {"check", "frames", "image", "names", "path", "read"},
-    "Memory": {"due", "graph", "recall"},
-    "PanelStore": {"load", "names"},
-    "Payments": {"found", "known_money", "of"},
-    "People": {"questions", "waiting"},
-    "PrecedentBase": {"all", "get"},
-    "MonthlyBudgets": {"of", "payer"},
-    "Repeats": {"found", "sentence"},
-    "Rewinding": {"due", "overtaken", "plan"},
-    "RunFiles": {"export"},
-    "RunStore": {
-        *(
-            "case",
-            "control",
-            "demand_seen",
-            "each",
-            "ended",
-            "events",
-            "has_runs",
-            "is_there",
-            "kin",
-            "pulse",
-            "retrieval",
-        ),
-        *("run", "runs", "setup", "stages", "status", "steering", "together", "under_way"),
-    },
-    "Runner": {"drives", "interrupted", "live", "record", "settled", "trouble", "wait", "do"},
-    "SetupStore": {"load", "names"},
-    "Snapshots": {"all", "frozen", "named"},
-    "WhatIfs": {"experiment", "propose"},
+READS: dict[str, str] = {
+    "AccountStore": "arrive budget spent",
+    "AnswerStore": "entry of reply request text",
+    "AsideStore": "audited interviews of samples",
+    "AudienceStore": "arguments at choices counts liked_by likes of voters votes",
+    "Audits": "of plan",
+    "BesideStore": "of",
+    "Collection": (
+        "all changed changed_words closest count faults get names_under nearest page parse ready search texts_of "
+        "unreadable vectors version"
+    ),
+    "Connections": "named",
+    "Courthouse": "estimate family hearing price read record worth",
+    "Datasets": (
+        "blanks columns counts examples info list pending problems refused relevance row rows versions with_media"
+    ),
+    "ExperimentStore": "cells counts experiment experiments lines names_snapshot number page status took under_way",
+    "Families": "ids leads_to root",
+    "Imports": "run_job",
+    "InterventionStore": "count of",
+    "Interventions": "next_setup planned",
+    "Knowledge": "answer bases kept_under of using",
+    "LatestRecords": "of",
+    "Experiments": "estimate resting_on results rows runs settled wait with_controls",
+    "Lessons": "all of unreadable",
+    "Limits": "slowed_to",
+    "ModelPool": "slowed_to",
+    "Library": "case cases is_sample linked mine name_in_link unreadable",
+    "MarkStore": "all of one reviewers short tags",
+    "MediaStore": "check frames image names path read",
+    "Memory": "due graph recall",
+    "PanelStore": "load names",
+    "Payments": "found known_money of",
+    "People": "questions waiting",
+    "PrecedentBase": "all get",
+    "MonthlyBudgets": "of payer",
+    "Repeats": "found sentence",
+    "Rewinding": "due overtaken plan",
+    "RunFiles": "export",
+    "RunStore": (
+        "case control demand_seen each ended events has_runs is_there kin pulse retrieval run runs setup stages "
+        "status steering together under_way"
+    ),
+    "Runner": "do drives interrupted live record settled trouble wait",
+    "SetupStore": "load names",
+    "Snapshots": "all frozen named",
+    "WhatIfs": "experiment propose",
 }
 """Methods that change nothing and cost nothing; who sees what is tried elsewhere. `Runner.do` does what others have begun."""
 
-OPENED_BY_A_LINK: dict[str, set[str]] = {
-    "AudienceStore": {"argue", "like", "vote"},
-    "People": {"answer", "open"},
+OPENED_BY_A_LINK: dict[str, str] = {
+    "AudienceStore": "argue like vote",
+    "People": "answer open",
 }
 """Who has a link's token may do this without an account."""
 
-ENGINE: dict[str, set[str]] = {
-    "AnswerStore": {"claim", "keep", "release", "take_in"},
-    "AsideStore": {"add", "take_in"},
-    "BesideStore": {"take_in"},
-    "Capabilities": {"context", "of", "sees"},
-    "Collection": {"add", "close", "discard_indexes", "embed", "remove", "seed", "warm", "write"},
-    "Courthouse": {"close"},
-    "Database": {"close", "each", "execute", "row", "snapshot", "transaction"},
-    "DatasetImports": {"close", "wait"},
-    "Datasets": {"finished", "keep_counts"},
-    "LeaseHolder": {"claim", "close", "lives", "release"},
-    "ExperimentStore": {"conclude", "create", "set_status", "try_again"},
-    "Importer": {"run", "unpack"},
-    "InterventionStore": {"add", "put", "undo"},
-    "Knowledge": {"close", "learn", "offer", "take_examples", "warm"},
-    "Experiments": {"resume_interrupted"},
-    "Lease": {"all_held", "beat", "claim", "held", "holder", "holds", "release"},
-    "LostDrivers": {"forget", "note"},
-    "MarkStore": {"take_in"},
-    "MediaStore": {"set_aside", "take", "taking"},
-    "Limits": {"limiter", "turn"},
-    "ModelPool": {"answer", "close", "warm"},
-    "Payments": {"put", "take_in"},
-    "People": {"ask", "look", "person", "withdraw"},
-    "CachedEmbedding": {"embed"},
-    "Rewinding": {"ask_again", "rewind"},
-    "RunStore": {
-        "add",
-        "add_wall",
-        "create",
-        "finish",
-        "say",
-        "set_control",
-        "set_status",
-        "take_in",
-        "take_out",
-    },
-    "Runner": {"ask_beside", "close", "finish", "release", "resume_interrupted", "watch"},
-    "Writer": {"close", "do", "end", "listen", "put", "settled"},
+ENGINE: dict[str, str] = {
+    "AnswerStore": "claim keep release take_in",
+    "AsideStore": "add take_in",
+    "BesideStore": "take_in",
+    "Capabilities": "context of sees",
+    "Collection": "add close discard_indexes embed remove seed warm write",
+    "Courthouse": "close",
+    "Database": "close each execute row snapshot transaction",
+    "DatasetImports": "close wait",
+    "Datasets": "finished keep_counts",
+    "LeaseHolder": "claim close lives release",
+    "ExperimentStore": "conclude create set_status try_again",
+    "Importer": "run unpack",
+    "InterventionStore": "add put undo",
+    "Knowledge": "close learn offer take_examples warm",
+    "Experiments": "resume_interrupted",
+    "Lease": "all_held beat claim held holder holds release",
+    "LostDrivers": "forget note",
+    "MarkStore": "take_in",
+    "MediaStore": "set_aside take taking",
+    "Limits": "limiter turn",
+    "ModelPool": "answer close warm",
+    "Payments": "put take_in",
+    "People": "ask look person withdraw",
+    "CachedEmbedding": "embed",
+    "Rewinding": "ask_again rewind",
+    "RunStore": "add add_wall create finish say set_control set_status take_in take_out",
+    "Runner": "ask_beside close finish release resume_interrupted watch",
+    "Writer": "close do end listen put settled",
 }
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
 
-BEHIND: dict[str, set[str]] = {"Courthouse": {"new_run"}, "Knowledge": {"restore", "snapshot"}}
+BEHIND: dict[str, str] = {
+    "Courthouse": "new_run",
+    "Knowledge": "restore snapshot",
+}
 """Do nothing before they call a method that says what it needs; tried below with what they take."""
 
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        closed_house(tmp_path_factory.mktemp("access"), patch) as house,
-    ):
+    with pytest.MonkeyPatch.context() as patch, closed_house(tmp_path_factory.mktemp("access"), patch) as house:
         yield house
 
 
@@ -198,12 +146,8 @@ def services(house: Courthouse) -> dict[str, tuple[type, object]]:
             return
         found[at] = (kind, one)
         names = {name for name in vars(one) if not name.startswith("_")} if hasattr(one, "__dict__") else set()
-        names |= {
-            name
-            for parent in kind.__mro__
-            for name, what in vars(parent).items()
-            if not name.startswith("_") and isinstance(what, property | cached_property)
-        }
+        held = inspect.getmembers_static(kind, lambda what: isinstance(what, property | cached_property))
+        names |= {name for name, _ in held if not name.startswith("_")}
         for name in sorted(names):
             walk(f"{at}.{name}", getattr(one, name))
 
@@ -235,16 +179,12 @@ def test_each_method_of_a_service_says_what_access_it_needs_or_why_none(house: C
     known = (READS, OPENED_BY_A_LINK, ENGINE, BEHIND)
     kinds = {kind.__name__: methods(kind) for kind, _ in services(house).values()}
     for kind, found in kinds.items():
-        listed = [name for names in known for name in names.get(kind, ())]
+        listed = [name for names in known for name in names.get(kind, "").split()]
         assert len(listed) == len(set(listed)), kind
-        unknown |= {
-            f"{kind}.{name}" for name, one in found.items() if hasattr(one, "needs") == (name in listed)
-        }  # neither, or both
+        both_or_neither = [name for name, one in found.items() if hasattr(one, "needs") == (name in listed)]
+        unknown |= {f"{kind}.{name}" for name in both_or_neither}
         gone += [f"{kind}.{name}" for name in listed if name not in found]
-    assert not sorted(unknown), (
-        f"{sorted(unknown)} {gone}: say what access is needed, with `needs`, or list it in this file"
-    )
-    assert not gone
+    assert not [*sorted(unknown), *gone], "say what access is needed, with `needs`, or list it in this file"
     assert {name for names in known for name in names} <= kinds.keys()
 
 
@@ -296,13 +236,13 @@ def test_what_rests_on_the_guard_of_another_method_is_refused_as_well(
 
 
 def test_no_page_calls_what_is_the_engines_alone(house: Courthouse) -> None:
-    engine = {at: ENGINE.get(kind.__name__, set()) for at, (kind, _) in services(house).items()}
+    engine = {at: ENGINE.get(kind.__name__, "").split() for at, (kind, _) in services(house).items()}
     called = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
         for path in (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, ast.Attribute)
-        and node.attr in engine.get(ast.unparse(node.value).replace("live_audiences()", "house"), set())
+        and node.attr in engine.get(ast.unparse(node.value).replace("live_audiences()", "house"), ())
     ]
     allowed = {"resume_interrupted"}  # when the courthouse is opened, for the server itself
     assert [one for one in called if one.rpartition(".")[2] not in allowed] == []

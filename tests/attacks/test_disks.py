@@ -9,8 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,13 +18,13 @@ from PIL import Image
 
 from courtroom.cases.files import Package
 from courtroom.cases.library import Library
-from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
-from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
+from courtroom.store.connection import FULL, LOCKED
 from courtroom.store.database import Database
+from tests.driving import until
 from tests.test_imports import opened, records
 from tests.toy import CASE, Bench, Scripted
 
@@ -35,13 +34,6 @@ LONG = "The kettle stayed cold. " * 2000
 
 def long_answer(request: Request) -> str:
     return json.dumps({"side": "buyer", "reason": LONG})
-
-
-def until(found: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + 60
-    while not found():
-        assert time.monotonic() < deadline, f"waited for {what}"
-        time.sleep(0.01)
 
 
 @pytest.fixture
@@ -65,13 +57,24 @@ def heard_until_asked(bench: Bench) -> str:
     return run
 
 
-def answered(bench: Bench) -> None:
-    """Let the answers come in."""
+def full(bench: Bench) -> sqlite3.Connection:
+    """The disk is full from now on; by this it gets room."""
+    disk = written_by(bench)
+    disk.execute("PRAGMA max_page_count = 1")
+    return disk
+
+
+def answered(bench: Bench, run: str, trouble: str = FULL) -> None:
+    """Let the answers come in, for which there is no room."""
     bench.runner._loop.call(bench.model.hold.set)
+    until(lambda: bench.runner.trouble(run), "the trouble to be noticed")
+    assert bench.runner.trouble(run) == trouble
 
 
-def whole(record: Record, bench: Bench) -> None:
-    """Every answer was asked for once, is on record, and is counted."""
+def whole(bench: Bench, run: str) -> None:
+    """The run comes to its end; every answer was asked for once, is on record, and is counted."""
+    bench.runner.wait(run, 60)
+    record = bench.runner.record(run)
     assert record.run.status == "done", record.run.reason
     assert record.run.reason == ""
     assert len(bench.model.history) == record.asked == 6
@@ -82,19 +85,15 @@ def whole(record: Record, bench: Bench) -> None:
 
 def test_a_disk_that_is_full_in_mid_run_holds_the_answers_says_so_and_goes_on_by_itself(bench: Bench) -> None:
     run = heard_until_asked(bench)
-    disk = written_by(bench)
-    disk.execute("PRAGMA max_page_count = 1")
-    answered(bench)
-    until(lambda: bench.runner.trouble(run), "the full disk to be noticed")
-    assert bench.runner.trouble(run) == FULL
+    disk = full(bench)
+    answered(bench, run)
     until(lambda: bench.store.run(run).reason == FULL, "others to be told")
     assert bench.runner.drives(run)
     assert bench.store.status(run) == "running"
     assert not bench.runner.record(run).calls
     assert len(bench.model.history) == 3, "nothing new is asked"
     disk.execute("PRAGMA max_page_count = 1000000")
-    bench.runner.wait(run, 60)
-    whole(bench.runner.record(run), bench)
+    whole(bench, run)
     assert bench.runner.trouble(run) == ""
 
 
@@ -102,8 +101,7 @@ def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> Non
     run = bench.start()
     bench.runner.go(run, Control(stage="round 1"))
     bench.runner.wait(run, 60)
-    disk = written_by(bench)
-    disk.execute("PRAGMA max_page_count = 1")
+    disk = full(bench)
     part = ("INSERT INTO parts VALUES ('anything', ?)", (LONG,))
     held = bench.writers[-1].put(lambda: bench.database.connection.execute(*part))
     until(lambda: bench.writers[-1].trouble, "the full disk to be noticed")
@@ -115,8 +113,7 @@ def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> Non
     disk.execute("PRAGMA max_page_count = 1000000")
     held.result(60)
     bench.runner.go(run)
-    bench.runner.wait(run, 60)
-    whole(bench.runner.record(run), bench)
+    whole(bench, run)
 
 
 def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Bench) -> None:
@@ -124,23 +121,18 @@ def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Be
     written_by(bench).execute("PRAGMA busy_timeout = 20")
     other = sqlite3.connect(bench.database.at, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    answered(bench)
-    until(lambda: bench.runner.trouble(run), "the lock to be noticed")
-    assert bench.runner.trouble(run) == LOCKED
+    answered(bench, run, LOCKED)
     other.execute("ROLLBACK")
     other.close()
-    bench.runner.wait(run, 60)
-    whole(bench.runner.record(run), bench)
+    whole(bench, run)
 
 
 def test_a_process_that_closes_while_the_disk_is_full_does_not_hang_and_tells_what_is_lost(
     bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
     run = heard_until_asked(bench)
-    disk = written_by(bench)
-    disk.execute("PRAGMA max_page_count = 1")
-    answered(bench)
-    until(lambda: bench.runner.trouble(run), "the full disk to be noticed")
+    disk = full(bench)
+    answered(bench, run)
     with caplog.at_level(logging.ERROR, "courtroom"):
         bench.runner.close()
     assert "a write is lost" in caplog.text
@@ -155,32 +147,25 @@ def test_a_process_that_closes_while_the_disk_is_full_does_not_hang_and_tells_wh
 LIMITED = """
 import asyncio, resource, sys
 from pathlib import Path
-from tests.attacks.test_disks import answered, heard_until_asked, long_answer, until, whole
+from courtroom.store.connection import FULL, UNWRITABLE
+from tests.attacks.test_disks import heard_until_asked, long_answer, whole
+from tests.driving import until
 from tests.toy import Bench, Scripted
 bench = Bench(Path(sys.argv[1]), Scripted(long_answer))
 run = heard_until_asked(bench)
 size = Path(f"{bench.database.at}-wal").stat().st_size
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 8192, resource.RLIM_INFINITY))
-answered(bench)
+bench.runner._loop.call(bench.model.hold.set)
 until(lambda: bench.runner.trouble(run), "the limit to be noticed")
-print(bench.runner.trouble(run))
+assert bench.runner.trouble(run) in (FULL, UNWRITABLE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-bench.runner.wait(run, 60)
-whole(bench.runner.record(run), bench)
+whole(bench, run)
 bench.close()
 """
 
 
 def test_a_file_that_may_not_grow_holds_the_answers(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED, str(tmp_path / "home")],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() in (FULL, UNWRITABLE)
+    subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path / "home")], check=True, timeout=300)
 
 
 def fill(ballast: Path) -> None:
@@ -195,11 +180,8 @@ def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]
     """A disk of 4 MB, or of as many as the test says."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={getattr(request, 'param', 4)}m", "tmpfs", disk],
-        capture_output=True,
-        check=False,
-    )
+    size = f"size={getattr(request, 'param', 4)}m"
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", size, "tmpfs", disk], capture_output=True)
     if done.returncode:
         pytest.skip("no small disk can be mounted here")
     yield disk
@@ -211,12 +193,9 @@ def test_a_real_disk_that_is_full_holds_the_answers_until_there_is_room(small_di
     run = heard_until_asked(bench)
     ballast = small_disk / "ballast"
     fill(ballast)
-    answered(bench)
-    until(lambda: bench.runner.trouble(run), "the full disk to be noticed")
-    assert bench.runner.trouble(run) == FULL
+    answered(bench, run)
     ballast.unlink()
-    bench.runner.wait(run, 60)
-    whole(bench.runner.record(run), bench)
+    whole(bench, run)
     bench.close()
 
 
@@ -233,15 +212,8 @@ def noise(seed: int) -> bytes:
 def with_pictures(number: int) -> Package:
     """A case with so many pictures."""
     named = [f"buyer-{n}" for n in range(number)]
-    evidence = [
-        {
-            "id": name,
-            "side": "buyer",
-            "text": "A photo.",
-            "media": [{"id": name, "kind": "image", "file": f"{name}.png"}],
-        }
-        for name in named
-    ]
+    media = {name: [{"id": name, "kind": "image", "file": f"{name}.png"}] for name in named}
+    evidence = [{"id": name, "side": "buyer", "text": "A photo.", "media": media[name]} for name in named]
     case = CASE.model_validate({**CASE.model_dump(), "id": "noise", "evidence": evidence})
     return Package(case, {f"{name}.png": noise(n) for n, name in enumerate(named)})
 
@@ -253,8 +225,7 @@ def files_in(folder: Path) -> set[str]:
 def leave(disk: Path, room: int) -> Path:
     """Fill a disk but for so many bytes."""
     ballast = disk / "ballast"
-    free = shutil.disk_usage(disk).free
-    ballast.write_bytes(bytes(max(0, free - room)))
+    ballast.write_bytes(bytes(max(0, shutil.disk_usage(disk).free - room)))
     return ballast
 
 

@@ -78,10 +78,10 @@ def model(folder: Path, connections: Connections | None = None) -> LiteLLMModel:
     return LiteLLMModel(MediaStore(folder), connections)
 
 
-async def asked(which: LiteLLMModel, request: Request, watch: Watch | None = None) -> str:
+async def asked(folder: Path, request: Request, watch: Watch | None = None, at: Connections | None = None) -> str:
     """All that comes back, an error included."""
     try:
-        return (await which.answer(request, watch)).model_dump_json()
+        return (await model(folder, at).answer(request, watch)).model_dump_json()
     except CourtroomError as error:
         return str(error)
 
@@ -112,9 +112,8 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
         house = Courthouse(Settings(home=home), streaming=True)
         try:
-            setup = procedure.setup.model_validate(
-                {**procedure.setup().model_dump(mode="json"), **values, "model": spec, "reasks": 1}
-            )
+            default = procedure.setup().model_dump(mode="json")
+            setup = procedure.setup.model_validate({**default, **values, "model": spec, "reasks": 1})
             run = drive(house, house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0))
             record = house.record(run)
             exported = report.as_json(record, house.answers)
@@ -163,7 +162,7 @@ async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
         for trap in (on, failing, echoing):
             monkeypatch.setenv(known.addresses[0], trap.url)
             for _ in range(4 if trap is on else 1):
-                told = await asked(model(tmp_path), question(id=f"{provider}/some-model", attempts=1))
+                told = await asked(tmp_path, question(id=f"{provider}/some-model", attempts=1))
                 assert canaries_in(told) == []
             assert trap.seen, told
             for sent in trap.seen:
@@ -181,7 +180,7 @@ async def test_a_provider_that_fails_is_asked_once(
     monkeypatch.setenv("AZURE_API_VERSION", "2024-06-01")
     with Trap("503") as trap:
         monkeypatch.setenv(PROVIDERS[provider].addresses[0], trap.url)
-        await asked(model(tmp_path), question(id=f"{provider}/some-model", attempts=1))
+        await asked(tmp_path, question(id=f"{provider}/some-model", attempts=1))
     questions = [sent for sent in trap.seen if sent.method == "POST" and not sent.path.endswith("/api/show")]
     assert len(questions) == 1, "it is for us to ask again"
 
@@ -198,7 +197,7 @@ async def test_an_id_never_says_which_host_is_asked(
 
     monkeypatch.setattr(socket, "getaddrinfo", none)
     for name in ("any", "evil.example:80/x", "x@evil.example/y", "azure/command-r"):
-        await asked(model(tmp_path), question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
+        await asked(tmp_path, question(id=f"{provider}/{name}", attempts=1, timeout_s=2))
     assert len(looked_up) <= 1  # none where the provider's own place is an IP address
     assert "evil" not in str(looked_up)
 
@@ -208,10 +207,10 @@ async def test_a_provider_without_a_key_of_its_own_is_not_given_another_ones(
 ) -> None:
     for name in PROVIDERS["groq"].keys:
         monkeypatch.delenv(name)
-    assert "There is no key for groq/any" in await asked(model(tmp_path), question(id="groq/any"))
+    assert "There is no key for groq/any" in await asked(tmp_path, question(id="groq/any"))
     with Trap() as trap:
         monkeypatch.setenv("GROQ_API_BASE", trap.url)
-        await asked(model(tmp_path), question(id="groq/any"))
+        await asked(tmp_path, question(id="groq/any"))
     assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {NO_KEY}"]
 
 
@@ -222,12 +221,8 @@ async def test_a_provider_without_a_key_of_its_own_is_not_given_another_ones(
 async def test_a_connections_key_goes_to_its_address_and_a_typed_one_to_none_that_has_a_key(
     way: str, tmp_path: Path, away: Trap
 ) -> None:
-    typed = {
-        "OPENAI_API_KEY": f"{MARK}-typed-openai",
-        typed_name("lab"): f"{MARK}-typed-lab",
-        typed_name("own"): f"{MARK}-own",
-    }
-    KEYS.set(typed)
+    typed = {"lab": f"{MARK}-typed-lab", "own": f"{MARK}-own"}
+    KEYS.set({"OPENAI_API_KEY": f"{MARK}-typed-openai", **{typed_name(name): key for name, key in typed.items()}})
     with Trap(way, to=lambda: away.url) as trap:
         there = {"provider": "openai", "address": trap.url}
         listed = {
@@ -235,9 +230,9 @@ async def test_a_connections_key_goes_to_its_address_and_a_typed_one_to_none_tha
             "own": Connection.model_validate(there),
             "env": Connection.model_validate({**there, "key_from": "MADE_UP_SECRET"}),
         }
-        asking = model(tmp_path, Connections(listed))
         for name in listed:
-            assert canaries_in(await asked(asking, question(connection=name, attempts=1))) == []
+            told = await asked(tmp_path, question(connection=name, attempts=1), at=Connections(listed))
+            assert canaries_in(told) == []
     wanted = [f"{MARK}-of-the-lab", f"{MARK}-own", CANARIES["MADE_UP_SECRET"]]
     assert [sent.headers["authorization"] for sent in trap.seen] == [f"Bearer {key}" for key in wanted]
     assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
@@ -260,7 +255,7 @@ async def test_an_answer_that_streams_in_shows_no_beginning_of_a_key(
     shown: list[str] = []
     with Trap() as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
-        told = await asked(model(tmp_path), question(), shown.append)
+        told = await asked(tmp_path, question(), shown.append)
     assert "Bearer …" in told
     assert len(shown) > 10
     starts = [form[:8] for form in forms()]
@@ -282,7 +277,7 @@ async def test_a_key_that_comes_back_after_it_was_forgotten_is_scrubbed_all_the_
     KEYS.set(held)
     with Trap("401", to=held.clear) as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
-        told = await asked(model(tmp_path), question(attempts=1))
+        told = await asked(tmp_path, question(attempts=1))
     assert held == {}
     assert canaries_in(told + caplog.text) == []
 

@@ -23,7 +23,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.shell.options import follow
 from tests import forks, killed_statements
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
 from tests.test_imports import opened, records
@@ -242,12 +242,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_al
     assert len(knowledge.of("cases", "imported")) == total
 
 
-LAW = "\n".join(
-    json.dumps(
-        {"number": number, "text": f"Whoever takes thing {number} is punished.", "charges": [f"taking {number}"]}
-    )
-    for number in range(300, 303)
-)
+STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charges": ["taking %d"]}\n'
 
 
 @pytest.mark.parametrize("how", ["add", "replace"])
@@ -255,10 +250,10 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
     tmp_path: Path, how: str
 ) -> None:
     home, file = tmp_path / "home", tmp_path / "law.jsonl"
-    file.write_text('{"number": 264, "text": "Whoever steals is punished.", "charges": ["theft"]}')
+    file.write_text(STATUTE % (264, 264, 264))
     knowledge, imports = opened(home)
     asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
-    file.write_text(LAW)
+    file.write_text("".join(STATUTE % (number, number, number) for number in range(300, 303)))
     done = forks.Fork(killed_statements.main, "import_statutes", home, str(file), how).finish()
     assert done.returncode == 0, done.stderr
     states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports

@@ -1,7 +1,6 @@
 """What comes from others, as a link, a file, a fork, an intervention, a what-if, says nothing of where a key goes."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from courtroom.models.spec import EXTRAS, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
-from tests.pages import ROOT, opened_at, page
+from tests.pages import house, opened_at, page  # noqa: F401
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -60,21 +59,13 @@ HOSTILE: list[dict[str, Any]] = [
 FEW = [{"extra": {"api_base": THERE}}, {"id": f"oobabooga/{THERE}"}, {"id": "openai/any", "connection": THERE}]
 
 
-@pytest.fixture
-def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
-    """The very courthouse that the pages use."""
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+@pytest.fixture(autouse=True)
+def owner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
-    monkeypatch.chdir(ROOT)
-    from pages.parts.shared.house import courthouse
-
-    house = courthouse()
-    yield house
-    house.close()
 
 
 @pytest.fixture
-def heard(house: Courthouse) -> str:
+def heard(house: Courthouse) -> str:  # noqa: F811
     """A short run by the offline model, with its verdict."""
     setup = CyberJurorsSetup(jury_size=2, rounds=1, examination="shared")
     return drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
@@ -104,13 +95,8 @@ def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
     good = {"seed": 1, "stop": ["END"], "min_p": 0.1, "reasoning_effort": "low", "thinking_budget": 1000}
     assert set(good) <= set(EXTRAS)
     assert ModelSpec(id="openai/any", extra=good).problem() == ""
-    names = (
-        "openrouter/meta-llama/llama-3:free",
-        "ollama/hf.co/x/Y-GGUF:Q4_K_M",
-        "openai//models/x",
-        "gpt-4o-mini",
-        "openai/ft:gpt-4o:o::1",
-    )
+    names = ("openrouter/meta-llama/llama-3:free", "ollama/hf.co/x/Y-GGUF:Q4_K_M", "openai//models/x", "gpt-4o-mini")
+    names += ("openai/ft:gpt-4o:o::1",)
     assert [ModelSpec(id=name).problem() for name in names] == [""] * len(names)
 
 
@@ -139,7 +125,7 @@ def test_the_shell_refuses_it(
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:
+def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:  # noqa: F811
     run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
     name, value = next(iter({**spec, **({"extra": spec["extra"]} if "extra" in spec else {})}.items()))
     changes = {"model": spec, f"model.{name}": value, "roles.juror": spec, "members.juror-01": spec}
@@ -153,7 +139,7 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
 
 
 @pytest.mark.parametrize("name", ["nobody-lists-it", "openai", "OPENAI_API_KEY", "connections"])
-def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
+def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:  # noqa: F811
     setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id="openai/any", connection=name, vision="no"))
     run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
     row = house.store.run(run)
@@ -173,35 +159,24 @@ def button(app: AppTest, label: str) -> Any:
     return next((one for one in app.button if one.label == label), None)
 
 
-@pytest.mark.parametrize(
-    "link",
-    [
-        *({"setup": hostile_setup(spec)} for spec in FEW),
-        "{",
-        "[]",
-        "null",
-        '{"setup": []}',
-        '{"setup": {"nothing": 1}}',
-        '{"seed": "x"}',
-        '{"seed": -1}',
-        "[" * 100_000,
-        {"setup": {"prompts": {"judge": "x" * 500_000}}},
-    ],
-    ids=lambda link: str(link)[:40],
+LINKS = (
+    *({"setup": hostile_setup(spec)} for spec in FEW),
+    *("{", "[]", "null", '{"setup": []}', '{"setup": {"nothing": 1}}', '{"seed": "x"}', '{"seed": -1}', "[" * 100_000),
+    {"setup": {"prompts": {"judge": "x" * 500_000}}},
 )
-def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:
+
+
+@pytest.mark.parametrize("link", LINKS, ids=lambda link: str(link)[:40])
+def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:  # noqa: F811
     app = setup_page(link)
     assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
     assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
     assert button(app, "Use these settings") is None
 
 
-def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:
-    link = {
-        "procedure": "cyberjurors",
-        "seed": 7,
-        "setup": {"rounds": 2, "model": {**ModelSpec().model_dump(), "id": "openai/dear"}},
-    }
+def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:  # noqa: F811
+    changes = {"rounds": 2, **hostile_setup({"id": "openai/dear"})}
+    link = {"procedure": "cyberjurors", "seed": 7, "setup": changes}
     app = setup_page(link)
     assert "This link changes 3 settings" in "".join(one.value for one in app.markdown)
     shown = {row["setting"]: (row["before"], row["after"]) for row in app.dataframe[0].value.to_dict("records")}
@@ -219,7 +194,7 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert house.store.runs() == []
 
 
-def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
+def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:  # noqa: F811
     house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
     house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
     app = setup_page(section="Save and share")
@@ -230,7 +205,7 @@ def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
         assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
 
 
-def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
+def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:  # noqa: F811
     app = setup_page(section="Models")
     assert not [box.label for box in app.text_input if "BASE" in box.label or "ddress" in box.label]
 
@@ -239,15 +214,13 @@ def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
 
 
 def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+    house: Courthouse,  # noqa: F811
 ) -> None:
     with Trap() as trap:
         run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
         row = house.database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
-        old = {
-            **json.loads(row["setup"]),
-            "model": {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"},
-        }
+        spec = {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"}
+        old = {**json.loads(row["setup"]), "model": spec}
         with house.database.transaction() as db:
             db.execute("UPDATE runs SET setup = ? WHERE id = ?", (json.dumps(old), run))
         assert house.record(run).setup.model.extra == {"api_base": trap.url}
@@ -271,21 +244,22 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(
 # --- the owner's file -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "not = [toml",
-        "[connections]\nlab = 3",
-        '[connections.lab]\nprovider = "openai"',
-        '[connections.lab]\nprovider = "openai"\naddress = "ftp://x"\nkey = "s3cret-of-lab"',
-        '[connections.lab]\nprovider = "openai"\naddress = "http://u:s3cret-of-lab@x/v1"',
-        '[connections.lab]\nprovider = "openai"\naddress = "http://x/v1?key=s3cret-of-lab"',
-        '[connections.lab]\nprovider = "bedrock"\naddress = "http://x/v1"',
-        '[connections.lab]\nprovider = "openai"\naddress = "http://x/v1"\nkye = "s3cret-of-lab"',
-        '[connections."a/b"]\nprovider = "openai"\naddress = "http://x/v1"',
-    ],
+OPENAI = '[connections.lab]\nprovider = "openai"\n'
+FILES = (
+    "",
+    "not = [toml",
+    "[connections]\nlab = 3",
+    OPENAI,
+    f'{OPENAI}address = "ftp://x"\nkey = "s3cret-of-lab"',
+    f'{OPENAI}address = "http://u:s3cret-of-lab@x/v1"',
+    f'{OPENAI}address = "http://x/v1?key=s3cret-of-lab"',
+    '[connections.lab]\nprovider = "bedrock"\naddress = "http://x/v1"',
+    f'{OPENAI}address = "http://x/v1"\nkye = "s3cret-of-lab"',
+    '[connections."a/b"]\nprovider = "openai"\naddress = "http://x/v1"',
 )
+
+
+@pytest.mark.parametrize("text", FILES)
 def test_a_wrong_connections_file_is_told_in_a_sentence_without_its_keys(text: str, tmp_path: Path) -> None:
     path = tmp_path / "connections.toml"
     path.write_text(text)
@@ -299,10 +273,8 @@ def test_connections_are_read_from_toml_json_and_secrets(tmp_path: Path, monkeyp
     lab = {"provider": "openai", "address": "http://lab/v1", "key_from": "LAB_KEY"}
     path = tmp_path / "c.json"
     path.write_text(json.dumps({"connections": {"lab": lab}}))
-    secrets = {
-        "own": {"provider": "ollama", "address": "http://own:11434", "key": "k-123456"},
-        "sql": {"url": "sqlite://"},
-    }
+    own = {"provider": "ollama", "address": "http://own:11434", "key": "k-123456"}
+    secrets = {"own": own, "sql": {"url": "sqlite://"}}
     monkeypatch.setenv("LAB_KEY", "l-123456")
     found = Connections.read(path, secrets)
     assert {name: one.secret for name, one in found.items()} == {"own": "k-123456", "lab": "l-123456"}

@@ -1,6 +1,7 @@
 """Who may run hearings tries to change what belongs to somebody else, by every method of every service that changes something."""
 
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,6 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments.hypotheses import Hypothesis
 from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.questions.audit import AuditPlan
 from courtroom.sharing import share
 from tests.attacks.test_access import guarded, services
 from tests.signing_in import closed_house, person
@@ -31,12 +31,7 @@ ANYBODYS = {
         "DatasetImports.run",
         "DatasetImports.keep",
     ),
-    *(
-        "Experiments.begin",
-        "RunStore.restore",
-        "Courthouse.planned_run",
-        "Courthouse.take_in",
-    ),
+    *("Experiments.begin", "RunStore.restore", "Courthouse.planned_run", "Courthouse.take_in"),
     *("ExperimentStore.delete", "MarkStore.put", "MarkStore.add"),
 }
 """Make something new, or change what belongs to all, so that the access alone decides; or forget what `Experiments.delete` was allowed to."""
@@ -45,10 +40,7 @@ COUNTED = ("runs", "cases", "seats", "audiences", "interventions", "datasets", "
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        closed_house(tmp_path_factory.mktemp("others"), patch) as house,
-    ):
+    with pytest.MonkeyPatch.context() as patch, closed_house(tmp_path_factory.mktemp("others"), patch) as house:
         yield house
 
 
@@ -83,25 +75,20 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "Runner.run_to": (run, "vote"),
         "RunStore.changing": (run, "change"),
         "AsideStore.changing": (run, "audit"),
-        "InterventionStore.demand_change": (run,),
+        **dict.fromkeys(("InterventionStore.demand_change", "RunStore.delete", "Repeats.go"), (run,)),
         "ExperimentStore.changing": (experiment, "change"),
-        "Datasets.claim": (name,),
         "Runner.set_breaks": (run, Control()),
-        "RunStore.delete": (run,),
         "RunStore.replace_setup": (run, setup),
         "Interventions.intervene": (run, AddNote(text="No.")),
         "Interventions.undo": (run, "x"),
         "Interviews.ask": (record, call, "Why?"),
-        "Audits.start": (AuditPlan.__new__(AuditPlan),),
+        "Audits.start": (SimpleNamespace(record=record, questions={}),),
         "People.seat": (run, "juror-01"),
-        "AudienceStore.open": (run,),
-        "AudienceStore.close": (run,),
-        "AudienceStore.empty": (run,),
+        **{f"AudienceStore.{one}": (run,) for one in ("open", "close", "empty")},
         "AudienceStore.show": (run, 1),
         "Library.delete": (case.id,),
         "Library.replace": (case,),
-        "Datasets.delete": (name,),
-        "Datasets.split": (name,),
+        **{f"Datasets.{one}": (name,) for one in ("claim", "delete", "split")},
         "Datasets.draft": (name, "", "job"),
         "Datasets.without": (name, None, ["one"]),
         "DatasetImports.begin": (Order(name=name, source="x.jsonl"),),
@@ -109,12 +96,8 @@ def test_nothing_of_others_is_changed(visibility: Visibility, house: Courthouse)
         "Experiments.delete_dataset": (name,),
         "Experiments.lock": (kept.model_copy(update={"hypotheses": (expected,)}),),
         "ExperimentStore.replace": (kept.model_copy(update={"title": "Mine"}),),
-        "Courthouse.fork": (run, setup),
-        "Courthouse.planned_fork": (run, setup),
-        "Repeats.go": (run,),
+        **{f"Courthouse.{one}": (run, setup) for one in ("fork", "planned_fork")},
     }
-    object.__setattr__(tried["Audits.start"][0], "record", record)
-    object.__setattr__(tried["Audits.start"][0], "questions", {})
     named = {
         f"{kind.__name__}.{method.__name__}": method
         for kind, one in services(house).values()

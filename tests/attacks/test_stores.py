@@ -7,7 +7,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 
 @pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], AppTest]]:
+def app(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], AppTest]:
     """The app's first page on a home."""
 
     def opened(home: Path) -> AppTest:
@@ -80,20 +80,8 @@ def one_sentence(err: str) -> str:
     return line
 
 
-def newer(home: Path) -> None:
-    spoil(
-        home,
-        "INSERT INTO written_by VALUES ('9.1.0', '0999', '', 9e9)",
-        "UPDATE alembic_version SET version_num = '0999'",
-    )
-
-
-def newer_without_a_name(home: Path) -> None:
-    spoil(home, "DROP TABLE written_by", "UPDATE alembic_version SET version_num = '0999'")
-
-
-def text_file(home: Path) -> None:
-    (home / STORE).write_text("Dear diary, today I was a judge.\n" * 400)
+def by(*statements: str) -> Callable[[Path], None]:
+    return lambda home: spoil(home, *statements)
 
 
 def other_program(home: Path) -> None:
@@ -115,10 +103,6 @@ def older_without_a_name(home: Path) -> None:
     spoil(home, "DROP TABLE written_by")
 
 
-def lacks_a_table(home: Path) -> None:
-    spoil(home, "DROP TABLE snapshots")
-
-
 def folder_in_its_place(home: Path) -> None:
     (home / STORE).unlink()
     (home / STORE).mkdir()
@@ -128,45 +112,53 @@ def cut(home: Path) -> None:
     os.truncate(home / STORE, (home / STORE).stat().st_size // 2)
 
 
-def cut_to_its_head(home: Path) -> None:
-    os.truncate(home / STORE, 60)
-
-
 def zeros_within(home: Path) -> None:
     with (home / STORE).open("r+b") as file:
         file.seek(4096 * 3)
         file.write(bytes(4096 * 40))
 
 
-REFUSED = {
-    newer: "was written by Courtroom 9.1.0 with revision 0999",
-    newer_without_a_name: "was written by a newer Courtroom with revision 0999",
-    text_file: "is not a SQLite file",
-    other_program: "holds something else than a store of Courtroom",
-    other_program_of_alembic: "holds something else than a store of Courtroom",
-    older: "was written by a development version before 1.0.0",
-    older_without_a_name: "was written by a development version before 1.0.0",
-    lacks_a_table: "the table snapshots is missing",
-    folder_in_its_place: "is a folder",
-    cut: "is damaged",
-    cut_to_its_head: "is damaged",
-    zeros_within: "is damaged",
+NEWER = "UPDATE alembic_version SET version_num = '0999'"
+ELSE = "holds something else than a store of Courtroom"
+BEFORE = "was written by a development version before 1.0.0"
+REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "newer": (
+        by("INSERT INTO written_by VALUES ('9.1.0', '0999', '', 9e9)", NEWER),
+        "was written by Courtroom 9.1.0 with revision 0999",
+    ),
+    "newer without a name": (
+        by("DROP TABLE written_by", NEWER),
+        "was written by a newer Courtroom with revision 0999",
+    ),
+    "a text": (
+        lambda home: (home / STORE).write_text("Dear diary, today I was a judge.\n" * 400),
+        "is not a SQLite file",
+    ),
+    "another program's": (other_program, ELSE),
+    "another program's, of Alembic": (other_program_of_alembic, ELSE),
+    "older": (older, BEFORE),
+    "older without a name": (older_without_a_name, BEFORE),
+    "lacks a table": (by("DROP TABLE snapshots"), "the table snapshots is missing"),
+    "a folder in its place": (folder_in_its_place, "is a folder"),
+    "cut": (cut, "is damaged"),
+    "cut to its head": (lambda home: os.truncate(home / STORE, 60), "is damaged"),
+    "zeros within": (zeros_within, "is damaged"),
 }
 
 
-@pytest.mark.parametrize("attack", REFUSED, ids=lambda attack: attack.__name__)
+@pytest.mark.parametrize(("attack", "why"), REFUSED.values(), ids=REFUSED)
 def test_a_store_that_cannot_be_used_is_refused_in_a_sentence_and_left_as_it_is(
-    attack: Callable[[Path], None], home: Path, shell: Shell, app: Callable[[Path], AppTest]
+    attack: Callable[[Path], object], why: str, home: Path, shell: Shell, app: Callable[[Path], AppTest]
 ) -> None:
     attack(home)
     before = (home / STORE).read_bytes() if (home / STORE).is_file() else b""
     for words in (["runs"], ["cases"], ["run", "oak-table"]):
         code, out, err = shell(home, *words)
         assert (code, out) == (1, "")
-        assert REFUSED[attack] in one_sentence(err)
+        assert why in one_sentence(err)
     page = app(home)
     assert not page.exception, page.exception
-    assert REFUSED[attack].replace("_", "\\_") in "".join(error.value for error in page.error).replace("\\.", ".")
+    assert why.replace("_", "\\_") in "".join(error.value for error in page.error).replace("\\.", ".")
     assert any(finding.state == "wrong" for finding in examine(Settings(home=home), mend=True))
     assert before == ((home / STORE).read_bytes() if (home / STORE).is_file() else b"")
 
@@ -258,35 +250,35 @@ def test_a_damaged_table_whose_name_is_no_text_is_told_in_a_sentence(home: Path,
         assert "Traceback" not in err
 
 
-def wal_gone(home: Path) -> None:
-    (home / f"{STORE}-wal").unlink(missing_ok=True)
-
-
-def wal_of_another(home: Path) -> None:
-    other = home.parent / "other"
-    other.mkdir()
-    with closing(sqlite3.connect(other / STORE)) as db:
+def wal_of_another(log: Path) -> None:
+    other = log.parent.parent / "other"
+    with closing(sqlite3.connect(other)) as db:
         db.execute("PRAGMA journal_mode=WAL")
         db.execute("CREATE TABLE t (x)")
         db.executemany("INSERT INTO t VALUES (?)", [("y" * 900,)] * 500)
         db.commit()
-        shutil.copy(other / f"{STORE}-wal", home / f"{STORE}-wal")
+        shutil.copy(f"{other}-wal", log)
 
 
-def wal_of_noise(home: Path) -> None:
-    (home / f"{STORE}-wal").write_bytes(random.Random(0).randbytes(50_000))
+WALS: dict[str, Callable[[Path], object]] = {
+    "gone": lambda log: log.unlink(missing_ok=True),
+    "of another": wal_of_another,
+    "noise": lambda log: log.write_bytes(random.Random(0).randbytes(50_000)),
+}
 
 
-@pytest.mark.parametrize("attack", [wal_gone, wal_of_another, wal_of_noise], ids=lambda attack: attack.__name__)
+@pytest.mark.parametrize("attack", WALS.values(), ids=WALS)
 def test_a_log_that_is_gone_or_foreign_is_no_traceback(
-    attack: Callable[[Path], None], home: Path, shell: Shell
+    attack: Callable[[Path], object], home: Path, shell: Shell
 ) -> None:
-    attack(home)
+    attack(home / f"{STORE}-wal")
     code, out, err = shell(home, "runs")
     assert (code == 0 and len(out.splitlines()) == 3) or (code == 1 and one_sentence(err))
 
 
 BAD = {
+    **dict.fromkeys(("setups", "experiments", "dataset_rows", "marks", "asides", "panels"), "body = '7'"),
+    **dict.fromkeys(("audience_votes", "audience_likes"), "at = 'soon'"),
     "snapshots": "body = '{'",
     "runs": "control = '[]'",
     "events": "body = 'no json'",
@@ -295,33 +287,21 @@ BAD = {
     "parts": "text = 'another'",
     "answers": "reply = CAST(x'ff00fe' AS TEXT)",
     "cases": 'body = \'{"kind": "dispute"}\'',
-    "setups": "body = '7'",
     "knowledge": "body = CAST(x'80' AS TEXT)",
     "lessons": "body = '{}'",
     "memory_states": "body = 'no json'",
     "memory_snapshots": "made = 'never'",
-    "experiments": "body = '7'",
-    "dataset_rows": "body = '7'",
-    "marks": "body = '7'",
-    "asides": "body = '7'",
     "audiences": "closed = 'soon'",
-    "audience_votes": "at = 'soon'",
     "audience_arguments": "text = ''",
-    "audience_likes": "at = 'soon'",
     "imported_answers": "reply = '7'",
-    "panels": "body = '7'",
     "accounts": "access = 7",
 }
-
-
 SHOWN = ("runs", "cases")
 """Tables of which there is a page."""
 
 
 @pytest.mark.parametrize(
-    "spoiled",
-    [("runs",), ("cases",), tuple(table for table in BAD if table not in SHOWN)],
-    ids=lambda tables: tables[0],
+    "spoiled", [("runs",), ("cases",), (*(BAD.keys() - {*SHOWN}),)], ids=["runs", "cases", "others"]
 )
 def test_a_bad_row_hides_no_other_and_the_doctor_sets_it_aside(
     spoiled: tuple[str, ...], home: Path, shell: Shell, app: Callable[[Path], AppTest]

@@ -18,7 +18,7 @@ from courtroom.store import postgres as store
 from courtroom.store.connection import AWAY
 from courtroom.store.database import Database
 from tests import forks
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.postgres_server import WHY_NOT, PostgresServer, programs
 from tests.toy import Bench, Scripted, side_by_member
 

@@ -18,7 +18,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
-from tests.attacks.test_disks import until
+from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_experiments import SINGLE, spec, texts
 from tests.test_resilience import asked_by, environment, recorded

@@ -1,17 +1,16 @@
 """A server that does its worst with what it is sent: echoes it, fails with it, sends it on to another."""
 
-from __future__ import annotations
-
 import base64
 import json
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import quote
 
+from aiohttp import web
+
 from tests.openai_server import answer_for
+from tests.server_thread import WebServer
 
 STATUSES = (400, 401, 403, 404, 429, 500)
 REDIRECTS = (301, 302, 307, 308)
@@ -40,8 +39,8 @@ class Sent:
 
 
 @dataclass
-class Trap:
-    """Runs in threads; use as a context manager."""
+class Trap(WebServer):
+    """Runs in a thread of its own; use as a context manager."""
 
     way: str = "echo"
     """`echo`, `errors`, `redirects`, or one status as a number."""
@@ -49,96 +48,42 @@ class Trap:
     """Where it sends on to; called with each request."""
     seen: list[Sent] = field(default_factory=list)
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.server_port}/v1"
+    def _routes(self) -> list[web.RouteDef]:
+        return [web.route("*", "/{path:.*}", self._answer)]
 
-    def __enter__(self) -> Trap:
-        trap = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                length = int(self.headers.get("Content-Length") or 0)
-                sent = Sent(
-                    self.command, self.path, {n.lower(): v for n, v in self.headers.items()}, self.rfile.read(length)
-                )
-                trap.seen.append(sent)
-                status, headers, body = trap._answer(sent)
-                self.send_response(status)
-                # A line that stays open keeps its thread for as long as LiteLLM keeps the line.
-                for name, value in {**headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(body)
-
-            do_GET = do_POST
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-    def _answer(self, sent: Sent) -> tuple[int, dict[str, str], bytes]:
-        form, there = {"Content-Type": "application/json"}, self.to() or ""
+    async def _answer(self, request: web.Request) -> web.Response:
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        sent = Sent(request.method, request.raw_path, headers, await request.read())
+        self.seen.append(sent)
+        there = self.to() or ""
         if self.way == "redirects":
-            return REDIRECTS[len(self.seen) % 4], {"Location": there + sent.path.removeprefix("/v1")}, b""
+            location = there + sent.path.removeprefix("/v1")
+            return web.Response(status=REDIRECTS[len(self.seen) % 4], headers={"Location": location})
         if self.way != "echo":
             status = STATUSES[len(self.seen) % 6] if self.way == "errors" else int(self.way)
             error = {"message": f"You sent {sent.echo()}", "type": "refused", "code": sent.echo()}
-            return (
-                status,
-                {**form, "Retry-After": "0", "X-Echo": sent.headers.get("authorization", "")},
-                _json({"error": error}),
-            )
+            told = {"Retry-After": "0", "X-Echo": headers.get("authorization", "")}
+            return web.json_response({"error": error}, status=status, headers=told)
         body = json.loads(sent.body or b"{}")
         text = answer_for(body, str(len(self.seen))) if body.get("messages") else "Hello."
         text = text.replace(SENTENCE, json.dumps(sent.echo())[1:-1], 1) if SENTENCE in text else text
+        credentials = " ".join(headers.values())
+        about = {"id": "c", "created": 0, "model": f"served {credentials}", "system_fingerprint": f"fp {credentials}"}
+        about["service_tier"] = "default"
         if body.get("stream"):
-            return 200, {"Content-Type": "text/event-stream"}, _events(body, text, sent)
-        message = {"role": "assistant", "content": text}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
-        return (
-            200,
-            form,
-            _json({**_about(body, sent), "object": "chat.completion", "choices": [choice], "usage": USAGE}),
-        )
+            return web.Response(body=_events(about, text), content_type="text/event-stream")
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        return web.json_response({**about, "object": "chat.completion", "choices": [choice], "usage": USAGE})
 
 
 USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
 
 
-def _about(body: dict[str, Any], sent: Sent) -> dict[str, Any]:
-    credentials = " ".join(sent.headers.values())
-    return {
-        "id": "c",
-        "service_tier": "default",
-        "created": 0,
-        "model": f"served {credentials}",
-        "system_fingerprint": f"fp {credentials}",
-    }
-
-
-def _events(body: dict[str, Any], text: str, sent: Sent) -> bytes:
+def _events(about: dict[str, Any], text: str) -> bytes:
     """Twenty-three characters an event, so that a key lies across two."""
-    base = {**_about(body, sent), "object": "chat.completion.chunk"}
-    pieces: list[dict[str, Any]] = [
-        {"index": 0, "delta": {"content": text[at : at + 23]}, "finish_reason": None} for at in range(0, len(text), 23)
-    ]
+    base = {**about, "object": "chat.completion.chunk"}
+    deltas = [{"content": text[at : at + 23]} for at in range(0, len(text), 23)]
+    pieces = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     pieces.append({"index": 0, "delta": {}, "finish_reason": "stop"})
-    lines = [b"data: " + _json({**base, "choices": [piece]}) + b"\n\n" for piece in pieces]
-    return b"".join([*lines, b"data: [DONE]\n\n"])
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value).encode()
+    lines = [f"data: {json.dumps({**base, 'choices': [piece]})}\n\n" for piece in pieces]
+    return "".join([*lines, "data: [DONE]\n\n"]).encode()

@@ -1,8 +1,14 @@
-"""A browser's session with the app, over a real web socket: opens pages and says how long each took to be drawn."""
+"""A browser's session with the app, over a real web socket: it opens pages, clicks, and stays as a browser does."""
 
 import asyncio
+import os
+import re
+import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
 from urllib.parse import urlencode
 
 import aiohttp
@@ -15,11 +21,155 @@ Place = tuple[str, dict[str, str]]
 """A page's name and the parameters of its address."""
 
 
+class Session:
+    """Opened by `open`, ended by `leave`.
+
+    Args:
+        stays: whether fragments are drawn at their intervals, as a browser has them drawn.
+    """
+
+    def __init__(self, url: str, place: Place = ("", {}), *, stays: bool = True) -> None:
+        self._url, self._place, self._stays = url, place, stays
+        self._http = aiohttp.ClientSession()
+        self._socket: aiohttp.ClientWebSocketResponse | None = None
+        self._script = ""
+        self._timers: dict[str, asyncio.Task[None]] = {}
+        self._news = asyncio.Event()
+        self._elements = 0
+        self.drawn = 0
+        """How often the whole page was."""
+        self.ticks: list[int] = []
+        """Each time that a fragment was drawn at its interval: how many elements it had."""
+        self.elements = 0
+        """What the page was drawn from when it was opened."""
+        self.bytes = 0
+        """What the server has sent."""
+        self.states: dict[str, str] = {}
+        """What the page was told, such as which phone it is on, by widget."""
+        self.buttons: dict[str, tuple[str, str]] = {}
+        """Widget and fragment of each button, by its label."""
+        self._texts: dict[tuple[int, ...], str] = {}
+
+    @property
+    def redrawn(self) -> int:
+        """How often the page was drawn anew."""
+        return max(0, self.drawn - 1)
+
+    @property
+    def text(self) -> str:
+        """All that is on the page."""
+        return "\n".join(self._texts.values())
+
+    async def open(self, place: Place | None = None) -> float:
+        """Open its page, or another one; seconds from asking, for the socket if there is none, until the script has ended."""
+        began, self._place = time.perf_counter(), place or self._place
+        if self._socket is None:
+            self._socket = await self._http.ws_connect(f"{self._url}/_stcore/stream", max_msg_size=0)
+            self._reader = asyncio.create_task(self._read())
+            self._reader.add_done_callback(lambda _: self._news.set())
+        before = self.drawn
+        await self._ask(page_name=self._place[0])
+        await self.until(lambda: self.drawn > before)
+        return time.perf_counter() - began
+
+    async def click(self, label: str) -> None:
+        """Press a button."""
+        widget, fragment = self.buttons[label]
+        await self._ask({"id": widget, "trigger_value": True}, page_name=self._place[0], fragment_id=fragment)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Wait for something to be so once a script has ended.
+
+        Raises:
+            AssertionError: a page or a fragment showed an exception.
+        """
+        async with asyncio.timeout(MOST_S):
+            while not holds():
+                if self._reader.done():
+                    await self._reader
+                    raise AssertionError("the server has closed the socket")
+                self._news.clear()
+                await self._news.wait()
+
+    async def leave(self) -> Self:
+        """Close the socket, as a browser does with the tab.
+
+        Raises:
+            AssertionError: a page or a fragment showed an exception.
+        """
+        self._stop(*self._timers)
+        self._reader.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._reader
+        await self._http.close()
+        return self
+
+    async def _ask(self, *clicked: dict[str, Any], **asked: Any) -> None:
+        widgets = [{"id": name, "json_value": value} for name, value in self.states.items()]
+        state = {"query_string": urlencode(self._place[1]), "widget_states": {"widgets": [*widgets, *clicked]}, **asked}
+        assert self._socket is not None
+        await self._socket.send_bytes(BackMsg(rerun_script=state).SerializeToString())
+
+    async def _read(self) -> None:
+        assert self._socket is not None
+        async for message in self._socket:
+            self.bytes += len(message.data)
+            await self._take(ForwardMsg.FromString(message.data))
+
+    async def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "delta":
+            self._elements += 1
+            await self._show(message)
+        elif kind == "new_session":
+            self._elements = 0
+            if not message.metadata.run.fragment_ids:
+                self._stop(*self._timers)
+        elif kind == "navigation":  # as a browser does: only now is it known which page the address means
+            self._script = message.navigation.page_script_hash
+        elif kind == "stop_auto_rerun":
+            self._stop(*message.stop_auto_rerun.fragment_ids)
+        elif kind == "auto_rerun" and self._stays:
+            name, interval = message.auto_rerun.fragment_id, message.auto_rerun.interval
+            self._stop(name)
+            self._timers[name] = asyncio.create_task(self._tick(name, interval))
+        elif kind == "script_finished":
+            if message.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                self.ticks.append(self._elements)
+            if message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
+                self.drawn += 1
+                self.elements = self.elements or self._elements
+            self._news.set()
+
+    async def _show(self, message: ForwardMsg) -> None:
+        element, place = message.delta.new_element, tuple(message.metadata.delta_path)
+        match element.WhichOneof("type"):
+            case "exception":
+                raise AssertionError(element.exception.message)
+            case "button":
+                self.buttons[element.button.label] = (element.button.id, message.delta.fragment_id)
+            case "bidi_component" if "phone" in element.bidi_component.component_name:
+                if element.bidi_component.id not in self.states:
+                    self.states[element.bidi_component.id] = f'{{"id": "{secrets.token_urlsafe(18)}"}}'
+                    await self._ask(page_name=self._place[0])
+            case "markdown" | "html" as kind:
+                self._texts[place] = getattr(element, kind).body
+
+    def _stop(self, *fragments: str) -> None:
+        for name in fragments:
+            if timer := self._timers.pop(name, None):
+                timer.cancel()
+
+    async def _tick(self, fragment: str, interval: float) -> None:
+        while True:
+            await asyncio.sleep(interval)
+            await self._ask(page_script_hash=self._script, fragment_id=fragment, is_auto_rerun=True)
+
+
 async def opened(url: str, places: Sequence[Place], times: int, pause_s: float) -> list[list[float]]:
     """Open pages over and over in one session.
 
     Args:
-        url: where the app answers.
         times: how often each is opened; a first round, which is not counted, comes before.
         pause_s: seconds between two pages.
 
@@ -27,28 +177,22 @@ async def opened(url: str, places: Sequence[Place], times: int, pause_s: float) 
         Seconds from asking for a page until its script has ended, by place and time.
     """
     took: list[list[float]] = [[] for _ in places]
-    async with aiohttp.ClientSession() as http, http.ws_connect(f"{url}/_stcore/stream", max_msg_size=0) as socket:
-        for number in range(1 + times):
-            for place, found in zip(places, took, strict=True):
-                seconds = await asyncio.wait_for(_drawn(socket, place), MOST_S)
-                if number:
-                    found.append(seconds)
-                await asyncio.sleep(pause_s)
-    return took
+    session = Session(url, stays=False)
+    for _ in range(1 + times):
+        for place, found in zip(places, took, strict=True):
+            found.append(await session.open(place))
+            await asyncio.sleep(pause_s)
+    await session.leave()
+    return [found[1:] for found in took]
 
 
-async def _drawn(socket: aiohttp.ClientWebSocketResponse, place: Place) -> float:
-    name, query = place
-    asked = BackMsg()
-    asked.rerun_script.page_name = name
-    asked.rerun_script.query_string = urlencode(query)
-    began = time.perf_counter()
-    await socket.send_bytes(asked.SerializeToString())
-    while True:
-        message = ForwardMsg.FromString((await socket.receive()).data)
-        kind = message.WhichOneof("type")
-        if kind == "delta" and message.delta.new_element.WhichOneof("type") == "exception":
-            raise AssertionError(message.delta.new_element.exception.message)
-        # A fragment that draws itself anew ends with another status.
-        if kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY:
-            return time.perf_counter() - began
+def cpu_s(process: int) -> float:
+    """Processor time of a process so far, in seconds."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_mb(process: int, which: str = "VmRSS") -> float:
+    """Resident memory of a process; with `VmHWM` the most that it has held."""
+    found = re.search(rf"{which}:\s+(\d+)", Path(f"/proc/{process}/status").read_text())
+    return int(found[1]) / 1024 if found else float("nan")

@@ -10,7 +10,6 @@ and their ratios, which are to be at most two; and how long a new process takes 
 only measured fresh: to draw nothing once more takes no time at all.
 """
 
-import argparse
 import json
 import os
 import statistics
@@ -18,11 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.benchmarks.tables import options
 
 ROOT = Path(__file__).parents[2]
 EMPTY, FEW, BIG = "empty", "few", "big"
@@ -41,7 +42,7 @@ class Page:
 
 
 class Visitor:
-    """A process that opens pages on one store."""
+    """A process that opens pages on one store. `Here` is one without a process: quicker to begin with, it measures nothing."""
 
     def __init__(self, home: Path) -> None:
         given = {**os.environ, "COURTROOM_HOME": str(home)}
@@ -64,14 +65,10 @@ class Visitor:
 
 
 class Here(Visitor):
-    """Opens pages in this process: quicker to begin with, and measures nothing."""
-
     def __init__(self, home: Path) -> None:
         self._home = home
 
     def opened(self, page: Page) -> tuple[float, float]:
-        """See `Visitor`."""
-
         from pages.parts.shared.house import courthouse
 
         os.environ["COURTROOM_HOME"] = str(self._home)
@@ -79,8 +76,7 @@ class Here(Visitor):
         courthouse().close()
         return took
 
-    def close(self) -> None:
-        """Nothing is left open."""
+    def close(self) -> None: ...
 
 
 def opened(name: str, query: Mapping[str, str]) -> tuple[float, float]:
@@ -92,48 +88,28 @@ def opened(name: str, query: Mapping[str, str]) -> tuple[float, float]:
     for key, value in query.items():
         app.query_params[key] = value
 
-    def drawn() -> float:
-        began = time.perf_counter()
+    times = [time.perf_counter()]
+    for _ in FRESH_WARM:
         app.run()
         assert not app.exception, app.exception
-        return time.perf_counter() - began
-
-    return drawn(), drawn()
-
-
-def visit() -> None:
-    """Open pages as they are wanted on standard input; say the seconds on standard output."""
-    for line in sys.stdin:
-        print(json.dumps(opened(**json.loads(line))), flush=True)
-
-
-@contextmanager
-def visitors(stores: Mapping[str, Path], kind: type[Visitor]) -> Iterator[dict[str, Visitor]]:
-    """One for each store."""
-    with ExitStack() as stack:
-        found = {name: kind(home) for name, home in stores.items()}
-        for one in found.values():
-            stack.callback(one.close)
-        yield found
+        times.append(time.perf_counter())
+    return times[1] - times[0], times[2] - times[1]
 
 
 def measure(
     stores: Mapping[str, Path], pages: list[Page], looks: int, kind: type[Visitor] = Visitor, before: int = 1
 ) -> list[str]:
-    """Open all pages in turn, so many times; a line for each page.
-
-    Args:
-        before: how often they are opened before it counts, as modules are loaded then.
-    """
+    """Open all pages in turn, so many times; a line for each page. Before that it does not count, as modules are loaded then."""
     first: dict[str, list[float]] = {name: [] for name in stores}
     for _ in range(min(3, looks)):
         for name, home in stores.items():
-            with visitors({name: home}, kind) as alone:
+            with closing(kind(home)) as alone:
                 began = time.perf_counter()
-                alone[name].opened(Page("", "runs", "", {}))
+                alone.opened(Page("", "runs", "", {}))
                 first[name].append(time.perf_counter() - began)
     took: dict[tuple[str, str, str], list[float]] = {}
-    with visitors(stores, kind) as found:
+    with ExitStack() as stack:
+        found = {name: stack.enter_context(closing(kind(home))) for name, home in stores.items()}
         for look in range(before + looks):
             for page in pages:
                 for store in (page.beside, BIG):
@@ -170,22 +146,16 @@ def pages_of(heard: Mapping[str, Any]) -> list[Page]:
 
 def main() -> None:
     """Write the stores, open the pages, print."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--runs", type=int, default=10_000)
-    options.add_argument("--answers", type=int, default=1_000_000)
-    options.add_argument("--looks", type=int, default=9)
-    options.add_argument("--store", type=Path)
-    options.add_argument("--tiny", action="store_true")
-    options.add_argument("--visit", action="store_true")
-    given = options.parse_args()
-    if given.visit:
-        visit()
+    given = options(runs=10_000, answers=1_000_000, looks=9, store="", visit=False)
+    if given.visit:  # pages as they are wanted on standard input, the seconds on standard output
+        for line in sys.stdin:
+            print(json.dumps(opened(**json.loads(line))), flush=True)
         return
     from tests.benchmarks.write_big_store import write
 
     runs, answers, looks = (100, 1_500, 1) if given.tiny else (given.runs, given.answers, given.looks)
     with tempfile.TemporaryDirectory() as folder:
-        whole = given.store or Path(folder) / "whole"
+        whole = Path(given.store or f"{folder}/whole")
         if not given.store:
             write(whole, runs, answers, tiny=given.tiny)
         empty = Path(folder) / EMPTY

@@ -18,7 +18,7 @@ from courtroom.experiments.measures import Measure, Scored
 from courtroom.experiments.measures.measure import mean, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import ALL, CellRow, Pair, grouped, pairs, table
-from tests.benchmarks.tables import Row, Table, share, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, share, show
 
 Values = NDArray[np.float64]
 """Shape (arms, cases, repeats)."""
@@ -256,7 +256,7 @@ def tables() -> Iterator[Table]:
 
 def main() -> None:
     """Print the tables."""
-    show(tables(), tiny_asked())
+    show(tables())
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ then the very same requests are sent by bare `litellm.acompletion` calls, in the
 limit. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held after the first runs.
 """
 
-import argparse
 import asyncio
 import os
 import tempfile
@@ -20,6 +19,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.benchmarks.bench_engine import CASE, DELAY, AtOnce, bare, calls_of, plan
 from tests.benchmarks.bench_experiment import Took, memory, timed
+from tests.benchmarks.tables import options
 from tests.openai_server import server_process
 
 
@@ -75,12 +75,7 @@ def measure(home: Path, runs: int, limit: int, rounds: int, delay: float = DELAY
 
 def main() -> None:
     """Measure in a home of its own."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--runs", type=int, default=200)
-    options.add_argument("--limit", type=int, default=32)
-    options.add_argument("--rounds", type=int, default=2)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options(runs=200, limit=32, rounds=2)
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder), *((2, 4, 1, 0.02) if given.tiny else (given.runs, given.limit, given.rounds)))
 

@@ -6,12 +6,11 @@ as cores, and with calls that wait (a server answers after a while), where a wor
 Printed are both times, their ratio, and what the cores, or the workers' cells at once, allow.
 """
 
-import argparse
 import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import dask
@@ -24,6 +23,7 @@ from courtroom.models.spec import OFFLINE
 from courtroom.settings import Settings
 from tests import forks
 from tests.benchmarks.bench_experiment import MODEL, SINGLE, texts
+from tests.benchmarks.tables import options
 from tests.openai_server import server_process
 from tests.postgres_server import WHY_NOT, PostgresServer, programs
 
@@ -38,12 +38,8 @@ WARM = 4
 @contextmanager
 def crew(workers: int, at_once: int, home: Path, address: str, url: str, *, forked: bool) -> Iterator[Courthouse]:
     """A cluster of so many processes, and whoever has it drive experiments."""
-    given = {
-        "COURTROOM_HOME": str(home),
-        "COURTROOM_DATABASE": address,
-        "OPENAI_API_BASE": url,
-        "OPENAI_API_KEY": "none",
-    }
+    given = {"COURTROOM_HOME": str(home), "COURTROOM_DATABASE": address}
+    given |= {"OPENAI_API_BASE": url, "OPENAI_API_KEY": "none", "OMP_NUM_THREADS": "1"}
     with (
         dask.config.set(FORKED if forked else {}),
         LocalCluster(
@@ -51,15 +47,13 @@ def crew(workers: int, at_once: int, home: Path, address: str, url: str, *, fork
             threads_per_worker=at_once,
             host="127.0.0.1",
             dashboard_address=":0",
-            env={**given, "OMP_NUM_THREADS": "1"},
+            env=given,
             silence_logs=50,
         ) as cluster,
     ):
-        house = Courthouse(Settings(home=home, server=SecretStr(address), dask=cluster.scheduler_address))
-        try:
+        settings = Settings(home=home, server=SecretStr(address), dask=cluster.scheduler_address)
+        with closing(Courthouse(settings)) as house:
             yield house
-        finally:
-            house.close()
 
 
 def driven(house: Courthouse, name: str, first: int, cells: int, at_once: int, model: str) -> float:
@@ -102,18 +96,9 @@ def compared(
 
 def main() -> None:
     """Measure, and print."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--cells", type=int, default=2_000)
-    options.add_argument("--workers", type=int, default=4)
-    options.add_argument("--at-once", type=int, default=4, help="cells at once of each worker")
-    options.add_argument("--delay", type=float, default=0.4, help="seconds after which the server answers")
-    options.add_argument("--parts", type=int, default=2)
-    options.add_argument("--only", choices=("cpu", "waiting"))
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options(cells=2_000, workers=4, at_once=4, delay=0.4, parts=2, only="")
     if given.tiny:
         given.cells, given.workers, given.delay, given.parts, given.only = 6, 2, 0.05, 1, "waiting"
-    if given.tiny:
         forks.ready()
     if programs() is None:
         raise SystemExit(WHY_NOT)
@@ -131,15 +116,12 @@ def main() -> None:
             for workers in (1, given.workers)
         }
         for what, model, most in (("cpu", OFFLINE, min(cores, given.workers)), ("waiting", MODEL, given.workers)):
-            if given.only not in (None, what):
+            if given.only not in ("", what):
                 continue
             one, many = compared(what, model, houses, given.cells, given.at_once, given.parts).values()
-            best = "" if model == OFFLINE else f"; the limit of {given.at_once} at once and {given.delay} s each take"
-            best += (
-                ""
-                if model == OFFLINE
-                else f" {given.cells * given.delay / given.at_once / given.workers:.1f} s at least"
-            )
+            least = given.cells * given.delay / given.at_once / given.workers
+            told = f"; the limit of {given.at_once} at once and {given.delay} s each take {least:.1f} s at least"
+            best = "" if model == OFFLINE else told
             print(
                 f"{what}: {given.cells:,} cells, 1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} "
                 f"of {most} at most ({cores} cores{best})",

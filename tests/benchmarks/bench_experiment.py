@@ -13,11 +13,9 @@ Then the app, in a process of its own, drives as many cells while a browser's se
 again when it has paused: seconds until a page is drawn, p50 of both and their ratio.
 """
 
-import argparse
 import asyncio
 import json
 import os
-import re
 import resource
 import statistics
 import tempfile
@@ -37,7 +35,8 @@ from courtroom.models.wire import to_wire
 from courtroom.procedures.courtroom_llm.tasks import Classify
 from courtroom.settings import Settings
 from tests.app_server import AppServer, app_server, forked_app
-from tests.benchmarks.app_session import Place, opened
+from tests.benchmarks.app_session import Place, memory_mb, opened
+from tests.benchmarks.tables import options
 from tests.openai_server import server_process
 
 DELAY = 0.2
@@ -180,7 +179,7 @@ def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_se
             while store.lease.holder(name)[0] is not None:
                 time.sleep(PAUSE_S)
             alone = asyncio.run(opened(app.url, list(places.values()), looks, PAUSE_S))
-            held = most_held(app)
+            held = memory_mb(app.pid, "VmHWM") / 1024
         house.close()
     until = "which went on to the end" if left else "which ended before that: take more cells"
     print(f"{'ms until it is drawn':24}{'alone':>8}{'beside':>8}{'ratio':>8}   beside an experiment, {until}")
@@ -190,20 +189,9 @@ def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_se
     print(f"the app drove {driven:,} cells meanwhile, {driven / took:.0f} a second; at most {held:.2f} GB of memory")
 
 
-def most_held(app: AppServer) -> float:
-    """The most memory that the app's process has held, in GB."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{app.pid}/status").read_text())
-    return int(found[1]) / 2**20 if found else float("nan")
-
-
 def main() -> None:
     """Measure in a home of its own."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--cells", type=int, default=5_000)
-    options.add_argument("--limit", type=int, default=16)
-    options.add_argument("--looks", type=int, default=20)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options(cells=5_000, limit=16, looks=20)
     cells, limit, looks = (8, 4, 1) if given.tiny else (given.cells, given.limit, given.looks)
     with tempfile.TemporaryDirectory() as folder:
         throughput(Path(folder), cells, limit, 0.02 if given.tiny else DELAY)

@@ -5,7 +5,6 @@ A browser stays on each page, all of them finished, and the server's CPU time is
 hears a long run (`tests.real_model`): first nobody looks on, then a browser does. The model's own process is not counted.
 """
 
-import os
 import shutil
 import sys
 import tempfile
@@ -20,7 +19,9 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
+from tests.benchmarks.app_session import cpu_s
 from tests.benchmarks.bench_room import begin
+from tests.driving import drive
 from tests.real_model import MODEL
 
 FOLDERS, FILES = 3_000, 10
@@ -69,12 +70,8 @@ def _finished(home: Path) -> tuple[dict[str, str], str]:
     """The pages' addresses, over a store in which a run, a fork of it and a what-if are done; and a run for a model of this machine."""
     house = Courthouse(Settings(home=home))
     case = house.library.case("oak-table")
-    run = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    fork = house.fork(run, house.record(run).setup)
-    house.runner.go(fork)
-    house.runner.wait(fork, 60)
+    run = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0))
+    fork = drive(house, house.fork(run, house.record(run).setup))
     lab = house.experiments
     what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))))
     lab.wait(what_if, 60)
@@ -96,14 +93,9 @@ def _finished(home: Path) -> tuple[dict[str, str], str]:
 
 def _share(process: int, seconds: float) -> float:
     """CPU time over wall time, 1 being one core."""
-    before, began = _cpu(process), time.monotonic()
+    before, began = cpu_s(process), time.monotonic()
     time.sleep(seconds)
-    return (_cpu(process) - before) / (time.monotonic() - began)
-
-
-def _cpu(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return (cpu_s(process) - before) / (time.monotonic() - began)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Invented records in CAIL2018's form are written to one file. A process imports t
 second one goes on to the end. Printed are rows a second, the peak of memory, and whether each record is there just once.
 """
 
-import argparse
 import json
 import os
 import random
@@ -21,6 +20,7 @@ from courtroom.datasets import Datasets
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests.benchmarks.bench_retrieval import invented
+from tests.benchmarks.tables import options
 
 IMPORT = """
 import os, resource, signal, sys, time
@@ -47,59 +47,41 @@ def written(path: Path, count: int) -> None:
     some = invented(min(count, 2_000), 0)
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
-            row = {
-                "fact": f"{some[number % len(some)]}案号{number}。",
-                "meta": {
-                    "relevant_articles": [264],
-                    "accusation": ["盗窃"],
-                    "punish_of_money": draw.choice([0, 2000]),
-                    "criminals": ["张某"],
-                    "term_of_imprisonment": {
-                        "death_penalty": False,
-                        "life_imprisonment": False,
-                        "imprisonment": draw.randrange(1, 120),
-                    },
-                },
-            }
+            meta = {"relevant_articles": [264], "accusation": ["盗窃"], "criminals": ["张某"]}
+            term = {"death_penalty": False, "life_imprisonment": False, "imprisonment": draw.randrange(1, 120)}
+            meta |= {"punish_of_money": draw.choice([0, 2000]), "term_of_imprisonment": term}
+            row = {"fact": f"{some[number % len(some)]}案号{number}。", "meta": meta}
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def run(home: Path, source: Path, last: int) -> subprocess.CompletedProcess[str]:
-    """An import in a process of its own, which dies once so many rows are in; 0 lets it live."""
+def run(home: Path, source: Path, last: int = 0) -> list[float]:
+    """An import in a process of its own, which dies once so many rows are in; else rows, refused ones, seconds and megabytes."""
     command = [sys.executable, "-c", IMPORT, str(home), str(source), str(last)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": os.getcwd()}
-    )
+    environment = os.environ | {"PYTHONPATH": os.getcwd()}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
+    return [*map(float, done.stdout.split())]
 
 
 def main() -> None:
     """Write, import, kill, go on, count."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=100_000)
-    parser.add_argument("--tiny", action="store_true")
-    given = parser.parse_args()
+    given = options(records=100_000)
     count = 1_500 if given.tiny else given.records
     with tempfile.TemporaryDirectory() as folder:
         home, source = Path(folder) / "home", Path(folder) / "cail.jsonl"
         written(source, count)
         print(f"{count:,} records, {source.stat().st_size / 2**20:.0f} MB")
         began = time.perf_counter()
-        killed = run(home, source, count // 2)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
+        run(home, source, count // 2)
         print(f"killed after {time.perf_counter() - began:.1f} s")
-        rest = run(home, source, 0)
-        assert rest.returncode == 0, rest.stderr
-        rows, refused, seconds, peak = map(float, rest.stdout.split())
+        rows, refused, seconds, peak = run(home, source)
         print(
             f"gone on with in {seconds:.1f} s: {rows:,.0f} rows, {refused:,.0f} refused, at most {peak:,.0f} MB of memory"
         )
         database = Database(Settings(home=home).database)
         numbers = [row.number for row in Datasets(database).rows("cail")]
         print("each record once, in its order" if numbers == list(range(count)) else "RECORDS ARE LOST OR DOUBLED")
-        began = time.perf_counter()
-        whole = run(Path(folder) / "other", source, 0)
-        assert whole.returncode == 0, whole.stderr
-        _, _, seconds, peak = map(float, whole.stdout.split())
+        _, _, seconds, peak = run(Path(folder) / "other", source)
         print(f"unbroken: {seconds:.1f} s, {count / seconds:,.0f} rows a second, at most {peak:,.0f} MB of memory")
         other = Database(Settings(home=Path(folder) / "other").database)
         same = Datasets(other).info("cail").version == Datasets(database).info("cail").version

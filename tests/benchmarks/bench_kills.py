@@ -7,14 +7,12 @@ gone on with by `experiment resume`. Printed are: whether its cells and its tabl
 were asked although their answers were on record.
 """
 
-import argparse
 import json
 import os
 import random
 import sqlite3
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -22,19 +20,11 @@ import pandas as pd
 from courtroom.settings import DATA
 from tests import forks
 from tests.benchmarks.counted_shell import counted
+from tests.benchmarks.tables import options
 from tests.real import FOLDER
 
 OWN = {"run", "seconds", "wall_s", "latency_s", "created", "cell", "asked"}
 """Columns that differ between any two experiments: ids, times, and which of two cells asked what both want to know."""
-
-
-@dataclass(frozen=True)
-class Study:
-    """One experiment: its file, and the shell command that has its dataset in the store."""
-
-    name: str
-    toml: str
-    dataset: tuple[str, ...]
 
 
 CRIMINAL = """
@@ -51,13 +41,10 @@ TEXTS = """
 name = "texts"
 measures = ["accuracy", "macro_f1"]
 dataset = { name = "emotion", sample = 500 }
-arm = [
-    { name = "single", procedure = "courtroom-llm", set = { structure = "single" } },
-    { name = "multiple", procedure = "courtroom-llm", set = { structure = "multiple" } },
-    { name = "sequential", procedure = "courtroom-llm", set = { structure = "sequential" } },
-    { name = "parallel", procedure = "courtroom-llm", set = { structure = "parallel" } },
-]
-"""
+""" + "".join(
+    f'[[arm]]\nname = "{one}"\nprocedure = "courtroom-llm"\nset = {{ structure = "{one}" }}\n'
+    for one in ("single", "multiple", "sequential", "parallel")
+)
 DISPUTES = """
 name = "disputes"
 repeats = 5
@@ -82,16 +69,13 @@ def voted(folder: Path) -> Path:
     return file
 
 
-def studies(folder: Path, tiny: bool) -> list[Study]:
-    """The three experiments, or a few cells of the last."""
+def studies(folder: Path, tiny: bool) -> dict[str, tuple[str, Path]]:
+    """By name: each experiment's file, and what its dataset is imported from; or a few cells of the last."""
     part, jury = (", sample = 1", ", set = { jury_size = 5 }") if tiny else ("", "")
-    disputes = Study(
-        "disputes", DISPUTES.format(part=part, jury=jury), ("import", str(voted(folder)), "--name", "disputes")
-    )
-    emotion = ("import", str(FOLDER / "classification" / "emotion.train.txt"), "--name", "emotion")
-    if tiny:
-        return [disputes]
-    return [Study("criminal", CRIMINAL, ("import", str(FOLDER / "lawbench"))), Study("texts", TEXTS, emotion), disputes]
+    disputes = {"disputes": (DISPUTES.format(part=part, jury=jury), voted(folder))}
+    emotion = FOLDER / "classification" / "emotion.train.txt"
+    large = {"criminal": (CRIMINAL, FOLDER / "lawbench"), "texts": (TEXTS, emotion)}
+    return disputes if tiny else large | disputes
 
 
 class Store:
@@ -110,15 +94,10 @@ class Store:
         )
 
     def shell(self, *arguments: str) -> str:
-        """A shell command's output.
-
-        Raises:
-            RuntimeError: it failed.
-        """
+        """A shell command's output."""
         with self.begin(*arguments) as process:
             done = process.finish()
-        if done.returncode:
-            raise RuntimeError(f"{' '.join(arguments)}\n{done.stdout}{done.stderr}")
+        assert not done.returncode, f"{' '.join(arguments)}\n{done.stdout}{done.stderr}"
         return done.stdout
 
     def asked(self) -> list[str]:
@@ -149,19 +128,19 @@ def killed_at(store: Store, process: forks.Fork, answers: int) -> bool:
     return False
 
 
-def tried(study: Study, folder: Path) -> None:
+def tried(name: str, toml: str, dataset: Path, folder: Path) -> None:
     """Run one experiment unbroken and broken, and print how they compare."""
-    file = folder / f"{study.name}.toml"
-    file.write_text(study.toml, encoding="utf-8")
-    stores = {name: Store(folder / f"{study.name}-{name}") for name in ("whole", "broken")}
-    for store in stores.values():
-        store.shell("datasets", *study.dataset)
-    whole, broken = stores.values()
+    file = folder / f"{name}.toml"
+    file.write_text(toml, encoding="utf-8")
+    whole, broken = (Store(folder / f"{name}-{which}") for which in ("whole", "broken"))
+    for store in (whole, broken):
+        named = () if dataset.is_dir() else ("--name", dataset.name.partition(".")[0])
+        store.shell("datasets", "import", str(dataset), *named)
     began = time.perf_counter()
     whole.shell("experiment", "run", str(file))
-    unbroken, table = whole.results(study.name)
+    unbroken, table = whole.results(name)
     total = len(whole.asked())
-    print(f"{study.name}: {len(unbroken):,} cells, {total:,} questions, {time.perf_counter() - began:.0f} s unbroken")
+    print(f"{name}: {len(unbroken):,} cells, {total:,} questions, {time.perf_counter() - began:.0f} s unbroken")
     again = 0
     command = ("run", str(file))
     for share in (1 / 3, 2 / 3):
@@ -171,34 +150,30 @@ def tried(study: Study, folder: Path) -> None:
                 print("  IT ENDED BEFORE IT WAS KILLED")
         again += len(known & set(broken.asked()[before:]))
         print(f"  killed with {len(broken.answered()):,} answers on record")
-        command = ("resume", study.name)
+        command = ("resume", name)
     known, before = broken.answered(), len(broken.asked())
     broken.shell("experiment", *command)
     again += len(known & set(broken.asked()[before:]))
-    cells, its_table = broken.results(study.name)
-    keys = ["arm", "row", "repeat"]
-    keys = [key for key in keys if key in cells]
+    cells, its_table = broken.results(name)
+    keys = [key for key in ("arm", "row", "repeat") if key in cells]
     one, other = (frame.sort_values(keys, ignore_index=True) for frame in (unbroken, cells))
     apart = [str(column) for column in one if not one[column].equals(other[column])]
     print(
         f"  cells equal: {'yes' if not apart else f'NO, {apart}'}; table equal: {'yes' if its_table == table else 'NO'}"
     )
     print(f"  asked although on record: {again}; on record: {len(broken.answered()):,} and {len(whole.answered()):,}")
-    if study.name == "disputes":
-        found = json.loads(broken.shell("experiment", "results", study.name, "--json"))
+    if name == "disputes":
+        found = json.loads(broken.shell("experiment", "results", name, "--json"))
         print("  Cochran's Q over repeats:", {arm: one["repeats"] for arm, one in found["steady"].items()})
 
 
 def main() -> None:
     """Each experiment in turn."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--tiny", action="store_true")
-    parser.add_argument("--only", choices=["criminal", "texts", "disputes"])
-    given = parser.parse_args()
+    given = options(only="")
     with tempfile.TemporaryDirectory() as folder:
-        for study in studies(Path(folder), given.tiny):
-            if given.only in (None, study.name):
-                tried(study, Path(folder))
+        for name, (toml, dataset) in studies(Path(folder), given.tiny).items():
+            if given.only in ("", name):
+                tried(name, toml, dataset, Path(folder))
 
 
 if __name__ == "__main__":

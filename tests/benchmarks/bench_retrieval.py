@@ -9,7 +9,6 @@ Printed are wall and CPU time of both, a new process's first query, recall (how 
 ten that the index gives), and each ratio beside what it must reach. CPU time counts processes that were started, too.
 """
 
-import argparse
 import asyncio
 import hashlib
 import json
@@ -36,6 +35,7 @@ from courtroom.knowledge.word_index import line, terms
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.text.words import sentences, words
+from tests.benchmarks.tables import options
 
 QUERIES, PROCESSES = 200, 5
 OURS = """
@@ -194,9 +194,8 @@ async def built(plain: Plain, names: list[str], facts: list[str], costs: Costs) 
 
 async def imported(home: Path, facts: list[str], costs: Costs) -> Knowledge:
     """Records taken in as a user takes them in."""
-    settings = Settings(home=home)
-    database = Database(settings.database)
-    knowledge = Knowledge(database, settings)
+    database = Database(Settings(home=home).database)
+    knowledge = Knowledge(database, Settings(home=home))
     imports = Imports(database, knowledge)
     meta = {"relevant_articles": [264], "accusation": ["盗窃"], "term_of_imprisonment": {"imprisonment": 8}}
     records = "\n".join(json.dumps({"fact": fact, "meta": meta}, ensure_ascii=False) for fact in facts)
@@ -294,10 +293,7 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
 
 def main() -> None:
     """Measure in a base of its own."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--records", type=int, default=50_000)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options(records=50_000)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(bench(*((200, 3, 1) if given.tiny else (given.records, QUERIES, PROCESSES)), Path(folder)))
 

@@ -12,7 +12,6 @@ page beside it:
 - A click on each tab of the page, until its content is there: of that run, and of one with 17 jurors in three rounds.
 """
 
-import argparse
 import json
 import re
 import sqlite3
@@ -36,6 +35,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from pages.parts.live.room_view import LIVE_S
 from tests.app_server import CHROMIUM, FLAGS, STREAMLIT, AppServer, app_server
+from tests.benchmarks.tables import options
+from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
 from tests.real_model import MODEL
 
@@ -276,9 +277,7 @@ def made(home: Path, scale: Scale) -> dict[str, str]:
     house, runs = Courthouse(Settings(home=home)), {}
     for name, (jurors, rounds) in {"large": scale.large, "small": (scale.jurors, scale.rounds)}.items():
         setup = CyberJurorsSetup(jury_size=jurors, rounds=rounds, consensus=1.0)
-        runs[name] = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
-        house.runner.go(runs[name])
-        house.runner.wait(runs[name])
+        runs[name] = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0))
     slow = CyberJurorsSetup(
         model=ModelSpec(id="hosted_vllm/any"), jury_size=scale.jurors, rounds=scale.rounds, consensus=1.0
     )
@@ -332,12 +331,7 @@ def started(home: Path, environment: Mapping[str, str]) -> AbstractContextManage
 
 def main() -> None:
     """Measure in a home of its own."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--tiny", action="store_true", help="small runs, each figure once")
-    options.add_argument(
-        "--local", action="store_true", help="while a small model of this machine hears a run in the app"
-    )
-    given = options.parse_args()
+    given = options(local=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         measure(Path(folder), TINY if given.tiny else Scale(), browser, started, local=given.local)

@@ -9,7 +9,6 @@ open the page anew; a single session does the same as often. Printed are the sec
 of both and their ratio; what each session cost the app; and, where Chromium is installed, how long a real browser took beside both.
 """
 
-import argparse
 import asyncio
 import os
 import statistics
@@ -27,10 +26,9 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, AppServer, app_server, forked_app
-from tests.benchmarks.app_session import Place, opened
+from tests.benchmarks.app_session import Place, Session, cpu_s, memory_mb, opened
 from tests.benchmarks.bench_engine import CASE
-from tests.benchmarks.bench_experiment import most_held
-from tests.benchmarks.looker import Looker
+from tests.benchmarks.tables import options
 from tests.openai_server import server_process
 
 DELAY = 1.0
@@ -47,26 +45,20 @@ SETUP = CyberJurorsSetup(
 )
 
 
-def cpu_of(app: AppServer) -> float:
-    """CPU seconds that the app's process has taken."""
-    fields = Path(f"/proc/{app.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 async def looking(app: AppServer, place: Place, sessions: int, opens: int) -> tuple[list[float], str]:
     """So many sessions look on; in turn one of them leaves and another opens the page. Seconds of each, and what they cost."""
     there = []
     for _ in range(sessions):
-        there.append(Looker(app.url, place))
+        there.append(Session(app.url, place))
         await there[-1].open()
     left, took = [], []
-    began, cpu = time.perf_counter(), cpu_of(app)
+    began, cpu = time.perf_counter(), cpu_s(app.pid)
     for number in range(opens):
         await asyncio.sleep(PAUSE_S)
         left.append(await there[number % sessions].leave())
-        there[number % sessions] = Looker(app.url, place)
+        there[number % sessions] = Session(app.url, place)
         took.append(await there[number % sessions].open())
-    cpu, wall = cpu_of(app) - cpu, time.perf_counter() - began
+    cpu, wall = cpu_s(app.pid) - cpu, time.perf_counter() - began
     await asyncio.sleep(STAY_S)
     every = [*left, *[await one.leave() for one in there]]
     assert (least := min(one.elements for one in every)) > LEAST, f"a page had {least} elements alone"
@@ -110,7 +102,7 @@ async def measure(
             found += seconds
             print(f"{many:3} sessions: p50 {1000 * statistics.median(seconds):6.0f} ms; {cost}", flush=True)
             if chromium:
-                there = [Looker(app.url, place) for _ in range(many - 1)]
+                there = [Session(app.url, place) for _ in range(many - 1)]
                 for one in there:
                     await one.open()
                 browser[many].append(await seen(app, place))
@@ -153,19 +145,16 @@ def bench(
             browser = chromium and bool(CHROMIUM)
             asyncio.run(measure(app, place, sessions, rounds, opens, browser, lambda: house.record(run).asked > before))
             row = house.record(run)
-            print(f"the run is {row.run.status} after {row.asked} calls; at most {most_held(app):.2f} GB of memory")
+            print(
+                f"the run is {row.run.status} after {row.asked} calls; at most {memory_mb(app.pid, 'VmHWM') / 1024:.2f} GB of memory"
+            )
             house.runner.stop(run)
         house.close()
 
 
 def main() -> None:
     """Measure in a home of its own."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--sessions", type=int, default=50)
-    options.add_argument("--rounds", type=int, default=2)
-    options.add_argument("--opens", type=int, default=OPENED)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options(sessions=50, rounds=2, opens=OPENED)
     with tempfile.TemporaryDirectory() as folder:
         if given.tiny:
             small = SETUP.model_copy(update={"jury_size": 3, "rounds": 1})

@@ -5,7 +5,6 @@ the answers, the calls that were asked more than once, and the wall time against
 shows that it runs.
 """
 
-import argparse
 import asyncio
 import json
 import os
@@ -19,6 +18,7 @@ from courtroom.models.errors import ModelError
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
+from tests.benchmarks.tables import options
 from tests.openai_server import server_process
 from tests.say import SayAWord
 
@@ -39,9 +39,7 @@ async def ask(calls: int, delay: float, folder: Path) -> tuple[list[Reply | Mode
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("--tiny", action="store_true")
-    tiny = options.parse_args().tiny
+    tiny = options().tiny
     calls, delay = (40, 0.05) if tiny else (200, 2.0)
     with server_process(delay, slots=SLOTS) as url, tempfile.TemporaryDirectory() as folder:
         os.environ.update(OPENAI_API_BASE=url, OPENAI_API_KEY="none")

@@ -7,7 +7,6 @@ Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, wi
 The offline model computes in the very process that draws pages: with any other model there is far less to get in the way of.
 """
 
-import argparse
 import os
 import tempfile
 import time
@@ -20,6 +19,8 @@ from streamlit.testing.v1 import AppTest
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import BASE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from tests.benchmarks.tables import options
+from tests.driving import drive
 
 ROOT = Path(__file__).parents[2]
 LOOKS = 60
@@ -55,9 +56,8 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
     from pages.parts.shared.house import courthouse
 
     house: Courthouse = courthouse()
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), CyberJurorsSetup(jury_size=jurors), 0)
-    house.runner.go(run)
-    house.runner.wait(run)
+    setup = CyberJurorsSetup(jury_size=jurors)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
     looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": opener(run)}
     print(
         f"{'milliseconds':16}{'p50 alone':>12}{'what-if':>12}{'ratio':>8}{'p95 alone':>12}{'what-if':>12}{'ratio':>8}{'times':>8}"
@@ -82,11 +82,7 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
 
 def main() -> None:
     """Measure in a home of its own."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--runs", type=int, default=100)
-    options.add_argument("--jurors", type=int, default=7)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options(runs=100, jurors=7)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COURTROOM_HOME"] = folder
         os.chdir(ROOT)

@@ -16,7 +16,7 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.judging.dispute_weights import contributions
-from tests.benchmarks.tables import Row, Table, new_house, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, new_house, show
 
 TRAINING = Path(__file__).parents[1] / "training_disputes" / "disputes.json"
 PARTS = 10
@@ -26,7 +26,7 @@ JURORS = 17
 def main() -> None:
     """Print the cross-validated figures, and what is fitted to all."""
     with new_house() as house:
-        show(tables(house), tiny_asked())
+        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:

@@ -13,7 +13,7 @@ import numpy as np
 from courtroom.knowledge.bases import bundled_cases, bundled_statutes
 from courtroom.knowledge.embedding import DEFAULT, LOCAL, Embedding, embedding_of, installed
 from courtroom.settings import DATA
-from tests.benchmarks.tables import Row, Table, share, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, share, show
 
 Text = tuple[str, frozenset[str]]
 """A text, and what of it makes another one right."""
@@ -59,7 +59,7 @@ TRADES = {
 
 def main() -> None:
     """Print one line an embedding."""
-    show(tables(), tiny_asked())
+    show(tables())
 
 
 def tables() -> Iterable[Table]:

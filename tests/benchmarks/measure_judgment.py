@@ -8,26 +8,19 @@ case with both benches, and its ranking behind the first place is that of its ow
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import product
-from pathlib import Path
+from itertools import chain, product
 
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.files import read_upload
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import merged
-from courtroom.engine.record import Record
-from courtroom.judging.criminal import (
-    CaseInformation,
-    article_scores,
-    charge_scores,
-    informed,
-    precedents_of,
-)
+from courtroom.judging.criminal import article_scores, charge_scores, informed, precedents_of
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.law import Judgment
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.driving import drive
 
 Rankings = tuple[list[int], list[str]]
 HEAD = ("method", "article hit@1", "article hit@5", "charge hit@1", "charge hit@5")
@@ -41,7 +34,7 @@ PRESETS = {"": "", "Paper": ", as published"}
 def main() -> None:
     """Print one line a method."""
     with new_house() as house:
-        show(tables(house), tiny_asked())
+        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -49,13 +42,9 @@ def tables(house: Courthouse) -> Iterable[Table]:
     samples = [house.library.case(listed.id) for listed in house.library.cases()]
     yield table(house, "{} sample criminal cases", samples)
     if folder := real_data():
-        yield table(house, "{} criminal cases of CAIL2018", cail(folder))
-
-
-def cail(folder: Path) -> list[Case]:
-    """The public records."""
-    path = folder / "cail_like.jsonl"
-    return [package.case for package in read_upload(path.name, path)]
+        cail = folder / "cail_like.jsonl"
+        public = [package.case for package in read_upload(cail.name, cail)]
+        yield table(house, "{} criminal cases of CAIL2018", public)
 
 
 def table(house: Courthouse, title: str, cases: Sequence[Case]) -> Table:
@@ -105,9 +94,8 @@ def retrieved(knowledge: Knowledge, mode: Mode, case: CriminalCase, k: int = 20)
     async def look() -> Rankings:
         statutes = await knowledge.of("statutes").search(case.facts, k, mode)
         charges = await knowledge.of("charges").search(case.facts, k, mode)
-        return list(dict.fromkeys(one.record.number for one in statutes)), [
-            one.record.called(case.language) for one in charges
-        ]
+        named = [one.record.called(case.language) for one in charges]
+        return list(dict.fromkeys(one.record.number for one in statutes)), named
 
     return asyncio.run(look())
 
@@ -117,28 +105,14 @@ def heard(house: Courthouse, procedure: str, preset: str, case: CriminalCase) ->
     chosen = house.procedures[procedure]
     (changes,) = [one.changes for one in chosen.presets if one.title == preset] or [{}]
     setup = chosen.setup.model_validate(merged(chosen.setup().model_dump(mode="json"), changes))
-    run = house.new_run(procedure, case, setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run)
-    record = house.record(run)
+    record = house.record(drive(house, house.new_run(procedure, case, setup, 0)))
     judgment = Judgment.model_validate(record.run.verdict.details["judgment"])
-    found = looked_up(record, case)
-    articles = dict.fromkeys((*judgment.relevant_articles, *shortlisted(record), *article_scores(found)))
+    looked_up = {r.query.collection: r.hits for r in record.retrievals if isinstance(r.query, Search)}
+    found = informed(looked_up, precedents_of(looked_up.pop("cases", ()), case, 5))
+    listed = [call.value["articles"] for call in record.calls if call.task == "rerank" and call.value]
+    articles = dict.fromkeys((*judgment.relevant_articles, *chain(*listed), *article_scores(found)))
     charges = dict.fromkeys((*judgment.charges, *charge_scores(found, case.language)))
     return list(articles), list(charges)
-
-
-def looked_up(record: Record, case: CriminalCase) -> CaseInformation:
-    """What the run looked up."""
-    hits = {r.query.collection: r.hits for r in record.retrievals if isinstance(r.query, Search)}
-    return informed(hits, precedents_of(hits.pop("cases", ()), case, 5))
-
-
-def shortlisted(record: Record) -> Iterable[int]:
-    """The judicial assistant's shortlist, where there was one."""
-    return (
-        number for call in record.calls if call.task == "rerank" and call.value for number in call.value["articles"]
-    )
 
 
 if __name__ == "__main__":

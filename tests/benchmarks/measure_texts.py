@@ -16,7 +16,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.driving import drive
 
 VARIANTS = {
     "JURIS": "juris",
@@ -34,7 +35,7 @@ SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion":
 def main() -> None:
     """Print one line a method."""
     with new_house() as house:
-        show(tables(house), tiny_asked())
+        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -66,18 +67,13 @@ def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, fir
     Args:
         first: the first sentences in place of a summary, so many; 0 is as many as the variant's summary has.
     """
-    texts = [summary(house, case, variant) if variant else "" for case in documents]
+    knobs: dict[str, object] = {"variant": variant, "assess": "none"}
+    texts = [heard(house, "juris", case, knobs).run.verdict.summary if variant else "" for case in documents]
     if first is not None:
         counts = [first or len(sentences(text)) for text in texts]
         texts = [lead(case.text, count) for case, count in zip(documents, counts, strict=True)]
     scores = [overlap(text, case.reference) for text, case in zip(texts, documents, strict=True)]
     return [f"{sum(getattr(score, name) for score in scores) / len(scores):.3f}" for name in MEASURES.values()]
-
-
-def summary(house: Courthouse, case: Document, variant: str) -> str:
-    """One document's summary."""
-    verdict = heard(house, "juris", case, {"variant": variant, "assess": "none"}).run.verdict
-    return verdict.summary
 
 
 def public_set(folder: Path, name: str) -> LabelledTask:
@@ -112,10 +108,8 @@ def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
 
 def heard(house: Courthouse, procedure: str, case: Document | LabelledTask, knobs: dict[str, object]) -> Record:
     """A finished run."""
-    run = house.new_run(procedure, case, house.procedures[procedure].setup.model_validate(knobs), 0)
-    house.runner.go(run)
-    house.runner.wait(run, 600)
-    return house.record(run)
+    setup = house.procedures[procedure].setup.model_validate(knobs)
+    return house.record(drive(house, house.new_run(procedure, case, setup, 0)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from functools import cache, partial
 from statistics import NormalDist
 
 from courtroom.evaluation.effective_votes import effective
-from tests.benchmarks.tables import Row, Table, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, show
 
 PANELS = ("copies one", "clear to a degree", "an error of their own")
 MANY = 400
@@ -19,7 +19,7 @@ Votes = list[tuple[str, dict[str, int]]]
 
 def main() -> None:
     """Print the table."""
-    show(tables(), tiny_asked())
+    show(tables())
 
 
 def tables() -> Iterable[Table]:

@@ -14,7 +14,8 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from tests.benchmarks.tables import Row, Table, new_house, show, tiny_asked
+from tests.benchmarks.tables import Row, Table, new_house, show
+from tests.driving import drive
 
 HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
 
@@ -22,7 +23,7 @@ HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
 def main() -> None:
     """Print one line a set of disputes."""
     with new_house() as house:
-        show(tables(house), tiny_asked())
+        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -47,9 +48,7 @@ def figures(house: Courthouse, disputes: Sequence[Dispute]) -> Iterable[str]:
     off, right, further = [], 0, 0
     for case in disputes:
         assert case.jury is not None
-        run = house.new_run(CYBERJURORS.name, case, CYBERJURORS.setup(), 0)
-        house.runner.go(run)
-        house.runner.wait(run, 120)
+        run = drive(house, house.new_run(CYBERJURORS.name, case, CYBERJURORS.setup(), 0))
         tallies = list(house.record(run).tallies.values())
         buyer = tallies[-1].counts["buyer"]
         off.append(abs(buyer - case.jury.buyer))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
@@ -65,15 +66,21 @@ def new_house() -> Iterator[Courthouse]:
             house.close()
 
 
-def tiny_asked() -> bool:
-    """Whether the command was given `--tiny`: it then only shows that it runs."""
-    options = argparse.ArgumentParser()
-    options.add_argument("--tiny", action="store_true", help="one row a table")
-    return bool(options.parse_args().tiny)
+def options(*places: str, **defaults: object) -> argparse.Namespace:
+    """What the command was given, each option by its default, and `--tiny`: it then only shows that it runs."""
+    parser = argparse.ArgumentParser()
+    for name in places:
+        parser.add_argument(name)
+    for name, value in defaults.items():
+        kind: Any = {"action": "store_true"} if value is False else {"type": type(value), "default": value}
+        parser.add_argument(f"--{name.replace('_', '-')}", **kind)
+    parser.add_argument("--tiny", action="store_true")
+    return parser.parse_args()
 
 
-def show(tables: Iterable[Table], tiny: bool) -> None:
-    """Print tables, each row as soon as it is known."""
+def show(tables: Iterable[Table]) -> None:
+    """Print tables, each row as soon as it is known; one row a table with `--tiny`."""
+    tiny = options().tiny
     for table in tables:
         for line in table.lines(tiny):
             print(line, flush=True)

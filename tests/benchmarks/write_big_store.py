@@ -8,7 +8,6 @@ experiments. The others are copies of their rows, each with a run's id and answe
 of all runs are cells of experiments.
 """
 
-import argparse
 import json
 import shutil
 import time
@@ -25,6 +24,8 @@ from courtroom.experiments.what_if import evidence_left_out
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings, from_environment
 from courtroom.store.connection import StoreConnection
+from tests.benchmarks.tables import options
+from tests.driving import drive
 
 SMALL = {"jury_size": 3, "rounds": 1}
 HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
@@ -86,23 +87,15 @@ class Heard:
 
 
 def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
-    """Have the offline model hear what is copied later, and plan the experiments.
-
-    Args:
-        runs: how many there are to be in the end, cells included.
-        tiny: hear little.
-    """
+    """Have the offline model hear what is copied later, and plan the experiments. `runs`: in the end, cells included."""
     plain = [_heard(house, procedure, case, given, 0) for procedure, case, given in HEARINGS[: 2 if tiny else None]]
     plain += [_heard(house, *HEARINGS[1], seed) for seed in range(1, 3 if tiny else A_PAGE)]
     jury = SMALL if tiny else LARGE
     large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
     note = AddNote(text="Mind the seal.")
     record = house.record(plain[0])
-    fork = house.fork(
-        plain[0], record.setup, interventions=house.interventions.planned(record, [note], "Ada", None)
-    )  # fmt: skip
-    house.runner.go(fork)
-    house.runner.wait(fork)
+    told = house.interventions.planned(record, [note], "Ada", None)
+    fork = drive(house, house.fork(plain[0], record.setup, interventions=told))
     house.marks.put(plain[0], Mark(reviewer="Ada", star=True, tags=("odd",)))
     variants = evidence_left_out(house.library.case("oak-table"))[:3]
     lab = house.experiments
@@ -111,9 +104,8 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     changed = [cell.run for cell in lab.store.cells(what_if) if cell.run]
     rows = [max(SEVERAL, round(runs * share / len(ARMS))) for share in SHARES]
     _datasets(house, max(rows))
-    first = _experiment(house, "first", SEVERAL)
-    house.experiments.go(first)
-    house.experiments.wait(first)
+    first = lab.go(_experiment(house, "first", SEVERAL))
+    lab.wait(first)
     experiments = tuple(_experiment(house, f"disputes-{number}", count) for number, count in enumerate(rows))
     for name in experiments:
         _conclude(house, first, name)
@@ -125,14 +117,6 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     return Heard(large, other, first, experiments, groups)
 
 
-def copy(house: Courthouse, heard: Heard, runs: int, answers: int) -> Iterator[str]:
-    """Copy until the store has so many runs and answers, about; says how far it is."""
-    db = house.database
-    if db.name == "SQLite":
-        db.connection.execute("PRAGMA synchronous=OFF")  # a store that a power cut damages is written again
-    yield from _Copies(house, heard).all(runs, answers)
-
-
 class _Copies:
     def __init__(self, house: Courthouse, heard: Heard) -> None:
         self._house, self._heard = house, heard
@@ -141,7 +125,10 @@ class _Copies:
         self._what_ifs: list[tuple[str, str]] = []
 
     def all(self, runs: int, answers: int) -> Iterator[str]:
+        """Copy until the store has so many runs and answers, about; says how far it is."""
         db = self._house.database.connection
+        if self._house.database.name == "SQLite":
+            db.execute("PRAGMA synchronous=OFF")  # a store that a power cut damages is written again
         for script in _SCRATCH:
             db.execute(script)
         for name in self._heard.experiments:
@@ -167,9 +154,12 @@ class _Copies:
             yield group
             made, count = made + group.answers, count + len(group.runs)
 
-    def _plan(self, group: Group) -> None:
+    def _ending(self) -> str:
         self._number += 1
-        ending = f"{self._number:0{END}x}"
+        return f"{self._number:0{END}x}"
+
+    def _plan(self, group: Group) -> None:
+        ending = self._ending()
         for run in group.runs:
             row = self._house.store.run(run)
             parent = f"{row.parent}-{ending}" if row.parent in group.runs else None
@@ -181,9 +171,8 @@ class _Copies:
         store = self._house.experiments.store
         for arm, template in _templates(self._house, self._heard.first).items():
             for cell in store.cells(name, arm=arm):
-                self._number += 1
-                ending = f"{self._number:0{END}x}"
-                self._waiting.append((template.run, cell.run, ending, None, cell.row, f"Dispute {cell.row}"))
+                named = (cell.row, f"Dispute {cell.row}")
+                self._waiting.append((template.run, cell.run, self._ending(), None, *named))
 
     def _written(self, what: str) -> Iterator[str]:
         """Have the database copy what is planned."""
@@ -226,7 +215,8 @@ class _Copies:
             fields = {**dict(row)}
             for key in keys:
                 fields["body"] = fields["body"].replace(key, key[:-END] + MARK)
-            db.execute(f"INSERT INTO copied_events ({_EVENTS}) VALUES ({_named(_EVENTS)})", fields)
+            named = ", ".join(f":{name}" for name in _EVENTS.split(", "))
+            db.execute(f"INSERT INTO copied_events ({_EVENTS}) VALUES ({named})", fields)
         for key in keys:
             db.execute(
                 "INSERT INTO copied_answers SELECT ?, ?, model, request, reply, at FROM answers WHERE key = ?",
@@ -241,13 +231,9 @@ _PAYMENTS = "run, path, key, calls, attempts, prompt, completion, cost, at, besi
 _SCRATCH = (
     "CREATE TABLE copies (template TEXT, run TEXT, ending TEXT, parent TEXT, case_id TEXT, title TEXT)",
     "CREATE TABLE copied_answers (run TEXT, stem TEXT, model TEXT, request TEXT, reply TEXT, at DOUBLE PRECISION)",
-    "CREATE TABLE copied_events (run TEXT, generation INTEGER, overtaken INTEGER, stage TEXT, kind TEXT, path TEXT, key TEXT,"
-    " at DOUBLE PRECISION, body TEXT)",
-    "CREATE TABLE copied_payments (run TEXT, path TEXT, key TEXT, calls INTEGER, attempts INTEGER, prompt INTEGER,"
-    " completion INTEGER, cost DOUBLE PRECISION, at DOUBLE PRECISION, beside INTEGER)",
-    "CREATE INDEX copied_answers_by_run ON copied_answers (run)",
-    "CREATE INDEX copied_events_by_run ON copied_events (run)",
-    "CREATE INDEX copied_payments_by_run ON copied_payments (run)",
+    f"CREATE TABLE copied_events AS SELECT {_EVENTS} FROM events WHERE run = ''",
+    f"CREATE TABLE copied_payments AS SELECT {_PAYMENTS} FROM payments WHERE run = ''",
+    *(f"CREATE INDEX {name}_by_run ON {name} (run)" for name in ("copied_answers", "copied_events", "copied_payments")),
 )
 """Where rows are copied from, in the store itself for as long as it is written."""
 
@@ -287,10 +273,6 @@ def _of(table: str, names: str) -> str:
     return ", ".join(f"{table}.{name}" for name in names.split(", "))
 
 
-def _named(names: str) -> str:
-    return ", ".join(f":{name}" for name in names.split(", "))
-
-
 def _columns(db: StoreConnection, table: str) -> Sequence[str]:
     row = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
     return row.keys() if row else ()
@@ -302,10 +284,7 @@ def _count(db: StoreConnection, table: str) -> int:
 
 def _heard(house: Courthouse, procedure: str, case: str, given: dict[str, int], seed: int) -> str:
     setup = house.procedures[procedure].setup.model_validate(given)
-    run = house.new_run(procedure, house.library.case(case), setup, seed)
-    house.runner.go(run)
-    house.runner.wait(run)
-    return run
+    return drive(house, house.new_run(procedure, house.library.case(case), setup, seed))
 
 
 def _group(house: Courthouse, runs: tuple[str, ...], what_if: str = "") -> Group:
@@ -348,7 +327,7 @@ def write(folder: Path, runs: int, answers: int, *, tiny: bool = False) -> None:
     house.close()
     shutil.copytree(settings.home, folder / "few")
     house = Courthouse(settings)
-    for line in copy(house, heard, runs, answers):
+    for line in _Copies(house, heard).all(runs, answers):
         print(f"{time.monotonic() - began:6.1f} s  {line}", flush=True)
     db = house.database.connection
     print(", ".join(f"{_count(db, table):,} {table}" for table in ("runs", "answers", "events", "experiment_cells")))
@@ -357,14 +336,9 @@ def write(folder: Path, runs: int, answers: int, *, tiny: bool = False) -> None:
 
 def main() -> None:
     """Write one."""
-    options = argparse.ArgumentParser()
-    options.add_argument("folder", type=Path)
-    options.add_argument("--runs", type=int, default=10_000)
-    options.add_argument("--answers", type=int, default=1_000_000)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
+    given = options("folder", runs=10_000, answers=1_000_000)
     runs, answers = (100, 1_500) if given.tiny else (given.runs, given.answers)
-    write(given.folder, runs, answers, tiny=given.tiny)
+    write(Path(given.folder), runs, answers, tiny=given.tiny)
 
 
 if __name__ == "__main__":

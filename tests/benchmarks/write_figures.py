@@ -18,7 +18,7 @@ from tests.benchmarks import (
     measure_voices,
     measure_votes,
 )
-from tests.benchmarks.tables import Table, new_house, real_data, tiny_asked
+from tests.benchmarks.tables import Table, new_house, options, real_data
 
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
 ABOUT = """# How good the offline model is, and what tables claim
@@ -103,7 +103,7 @@ def written(tables: Iterable[Table], tiny: bool) -> str:
 
 def main() -> None:
     """Write the page."""
-    tiny = tiny_asked()
+    tiny = options().tiny
     if real_data() is None and not tiny:
         sys.exit("Set COURTROOM_REAL_DATA to the folder with the public records.")
     with new_house() as house:
