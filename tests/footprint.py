@@ -1,14 +1,12 @@
 """What each process that ran tests holds at its end: its memory and its threads, printed below the report."""
 
-import ctypes
 import gc
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.free_memory import give_back
+from tests.free_memory import give_back, glibc
 
 MEGABYTES = 800
 THREADS = 60
@@ -71,6 +69,5 @@ class Footprint:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Takes part, before there are threads."""
-    with suppress(AttributeError, OSError, TypeError):  # another C library has no such function
-        ctypes.CDLL(None).mallopt(ARENAS, FEW)
+    glibc("mallopt", ARENAS, FEW)
     config.pluginmanager.register(Footprint())

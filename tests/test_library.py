@@ -15,8 +15,7 @@ from courtroom.cases.library import Library
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.store.database import Database
-from tests.clips import clip
-from tests.pictures import png
+from tests.pictures import clip, png
 
 SAMPLE = "phone-battery"
 

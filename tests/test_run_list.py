@@ -15,7 +15,7 @@ from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, Ru
 from courtroom.experiments.spec import Experiment
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
-from tests.kept_what_if import kept_what_if
+from tests.full_store import kept_what_if
 from tests.pages import heard, house, opened_at, page, press, texts
 
 

@@ -33,7 +33,7 @@ from courtroom.sharing import (
     share,
     take,
 )
-from tests.kept_what_if import kept_what_if
+from tests.full_store import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)
 BO = Account(id="bo", name="Bo", access=Access.RUN)

@@ -18,9 +18,8 @@ from courtroom.settings import Settings
 from tests.app_server import forked_app
 from tests.attacks.test_files import PHOTO, dispute
 from tests.attacks.test_run_files import signed
-from tests.clips import clip
 from tests.full_store import full_store
-from tests.pictures import png
+from tests.pictures import clip, png
 
 ELSEWHERE = "http://canary.example"
 RUNS = f"document.documentElement.setAttribute('ran', 'yes'); new Image().src = '{ELSEWHERE}/ran'"
