@@ -239,10 +239,6 @@ def tables() -> Iterator[Table]:
     )
 
 
-def main() -> None:
-    """Print the tables."""
-    show(tables())
-
-
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

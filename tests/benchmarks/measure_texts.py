@@ -16,7 +16,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.benchmarks.tables import Row, Table, real_data, share, show
 from tests.driving import drive
 
 VARIANTS = {
@@ -30,12 +30,6 @@ VARIANTS = {
 MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")
 SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion": "emotion.txt"}
-
-
-def main() -> None:
-    """Print one line a method."""
-    with new_house() as house:
-        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -112,5 +106,6 @@ def heard(house: Courthouse, procedure: str, case: Document | LabelledTask, knob
     return house.record(drive(house, house.new_run(procedure, case, setup, 0)))
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()
