@@ -41,20 +41,17 @@ class Footprint:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """A worker has ended."""
         if found := getattr(node, "workeroutput", {}).get("held"):
             self._held[node.gateway.id] = tuple(found)
             self._largest[node.gateway.id] = tuple(node.workeroutput["largest"])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """This process ends."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["held"] = held()
         elif not self._held:
             self._held["this process"] = held()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Says what they hold."""
         for name, (megabytes, threads) in sorted(self._held.items()):
             over = megabytes > MEGABYTES or threads > THREADS
             terminalreporter.write_line(

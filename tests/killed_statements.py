@@ -22,7 +22,6 @@ STORE = "courtroom.sqlite"
 
 
 def migrate(home: Path) -> None:
-    """Open the store."""
     Database(home / STORE).close()
 
 

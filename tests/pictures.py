@@ -8,7 +8,6 @@ from PIL import Image
 
 
 def png(size: tuple[int, int] = (64, 48), colour: str = "teal") -> bytes:
-    """A PNG of one colour."""
     out = io.BytesIO()
     Image.new("RGB", size, colour).save(out, "PNG")
     return out.getvalue()

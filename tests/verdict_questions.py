@@ -82,7 +82,6 @@ def questions() -> list[Asked]:
 
 
 def rendered() -> str:
-    """All of them as one text."""
     return "\n".join(f"########## {one.task.title} ({one.task.name})\n{one.text()}" for one in questions())
 
 

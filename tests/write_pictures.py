@@ -97,7 +97,6 @@ def runs_in(house: Courthouse, spec: ModelSpec | None = None) -> dict[str, str]:
 
 
 def opened(browser: Browser, url: str, size: tuple[int, int], theme: str) -> Page:
-    """A run's page, drawn."""
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)  # type: ignore[arg-type]
     page.goto(url)
     expect(page.locator(".room .seat").first).to_be_visible(timeout=60_000)
@@ -106,7 +105,6 @@ def opened(browser: Browser, url: str, size: tuple[int, int], theme: str) -> Pag
 
 
 def picture(page: Page) -> Image.Image:
-    """The page as it stands."""
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
@@ -137,7 +135,6 @@ def write(browser: Browser, url: str, runs: dict[str, str], folder: Path, name: 
 
 
 def main() -> None:
-    """Write them all."""
     only = options(only="").only
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)

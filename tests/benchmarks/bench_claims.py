@@ -97,7 +97,6 @@ def apart(first: float, second: float, spread: float = 1e6, repeats: int = 1) ->
 
 
 def continuous(drawn: Callable[[Random, tuple[int, ...]], Values]) -> Callable[[Random, int, int], Values]:
-    """Values of a distribution."""
     return lambda random, arms, cases: drawn(random, (arms, cases, 1))
 
 
@@ -219,7 +218,6 @@ def _table(title: str, kinds: Iterable[Kind], figure: Callable[[Kind, int], floa
 
 
 def tables() -> Iterator[Table]:
-    """Every table."""
     for arms in (2, 8, 24):
         title = f"False claims among {arms} arms without a difference"
         yield _table(title, SAME, lambda kind, cases, a=arms: false_claims(kind, a, cases, many_of(a, cases)))  # type: ignore[misc]

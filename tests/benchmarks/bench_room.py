@@ -59,8 +59,6 @@ TABS = {
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured."""
-
     jurors: int = 17
     rounds: int = 3
     live_runs: int = 3
@@ -317,7 +315,6 @@ def begin(page: Page, address: str) -> None:
 
 
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(local=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)

@@ -144,7 +144,6 @@ def bench(home: Path, scale: Scale) -> None:
 
 
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(sessions=50, rounds=2, opens=OPENED)
     scale = Scale(given.sessions, given.rounds, given.opens, SETUP, app_server, bool(CHROMIUM))
     if given.tiny:

@@ -58,7 +58,6 @@ TRADES = {
 
 
 def tables() -> Iterable[Table]:
-    """One table."""
     there = [name for name in NAMES if name == DEFAULT or installed(name)]
     rows = tuple(Row(f"`{name}`", partial(figures, embedding_of(name))) for name in there)
     sizes = (f"{title} ({len(queries)})" for title, (queries, _, _) in zip(HEAD[1:], sets(), strict=True))

@@ -42,7 +42,6 @@ def tables(house: Courthouse) -> Iterable[Table]:
 
 
 def table(house: Courthouse, title: str, cases: Sequence[Case]) -> Table:
-    """A row a method."""
     criminal = [case for case in cases if isinstance(case, CriminalCase) and case.gold]
     rows = [
         Row(name, partial(hits, partial(retrieved, house.knowledge, mode), criminal)) for name, mode in MODES.items()

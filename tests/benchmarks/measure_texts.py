@@ -56,11 +56,7 @@ def summaries(house: Courthouse, documents: Sequence[Document]) -> Table:
 
 
 def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, first: int | None) -> Iterable[str]:
-    """How much of the reference summaries a variant's summaries hold.
-
-    Args:
-        first: the first sentences in place of a summary, so many; 0 is as many as the variant's summary has.
-    """
+    """How much of the reference summaries a variant's hold, or so many first sentences; 0 is as many as the variant's has."""
     knobs: dict[str, object] = {"variant": variant, "assess": "none"}
     texts = [heard(house, "juris", case, knobs).run.verdict.summary if variant else "" for case in documents]
     if first is not None:
@@ -85,7 +81,6 @@ def public_set(folder: Path, name: str) -> LabelledTask:
 
 
 def labels(house: Courthouse, title: str, tasks: dict[str, LabelledTask]) -> Table:
-    """A row a set."""
     head = ("accuracy", "texts", "majority class", *STRUCTURES)
     return Table(title, head, tuple(Row(name, partial(accuracies, house, case)) for name, case in tasks.items()))
 
@@ -101,7 +96,6 @@ def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
 
 
 def heard(house: Courthouse, procedure: str, case: Document | LabelledTask, knobs: dict[str, object]) -> Record:
-    """A finished run."""
     setup = house.procedures[procedure].setup.model_validate(knobs)
     return house.record(drive(house, house.new_run(procedure, case, setup, 0)))
 

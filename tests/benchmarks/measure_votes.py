@@ -21,7 +21,6 @@ HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
-    """One table with both sets."""
     cases = [house.library.case(listed.id) for listed in house.library.cases()]
     sets = {
         "held out": held_out(),

@@ -22,7 +22,6 @@ class Row:
     figures: Callable[[], Iterable[str]]
 
     def line(self) -> str:
-        """The row as Markdown."""
         return f"| {' | '.join((self.name, *self.figures()))} |"
 
 

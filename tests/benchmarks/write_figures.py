@@ -76,7 +76,6 @@ norm is right where it belongs to the persona's trade. The pairs and trades are 
 
 
 def text(house: Courthouse, tiny: bool = False) -> str:
-    """The page."""
     parts = [
         ABOUT,
         JUDGMENT,
@@ -102,7 +101,6 @@ def written(tables: Iterable[Table], tiny: bool) -> str:
 
 
 def main() -> None:
-    """Write the page."""
     tiny = options().tiny
     if real_data() is None and not tiny:
         sys.exit("Set COURTROOM_REAL_DATA to the folder with the public records.")
