@@ -1,5 +1,6 @@
 """A store in which every text that may come from outside is a canary: cases, answers, people, names, notes, knowledge."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import closing
@@ -22,7 +23,7 @@ from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
 from courtroom.settings import Settings
 from tests.attacks.canaries import Canaries
-from tests.driving import drive, until
+from tests.driving import drive
 
 SAMPLES = {
     "dispute": "oak-table",
@@ -181,8 +182,7 @@ def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) ->
     seat = house.people.seat(run, "juror-01")
     house.runner.go(run)
     while True:
-        until(lambda: house.people.waiting(run), "a question")
-        question: Any = house.people.waiting(run)[0]
+        question = house.runner.do(_asked(house, run)).result(WAIT_S)
         if any(not isinstance(part, str) for _, parts in question.messages for part in parts):
             return run, seat.token
         schema = {"json_schema": {"schema": question.answer_schema}}
@@ -190,3 +190,9 @@ def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) ->
         messages = [{"role": "user", "content": text} for text in texts]
         said = canaries.answer({"response_format": schema, "messages": messages})
         house.people.answer(seat, question, json.loads(said))
+
+
+async def _asked(house: Courthouse, run: str) -> Any:
+    while not (waiting := house.people.waiting(run)):
+        await asyncio.sleep(0.05)
+    return waiting[0]
