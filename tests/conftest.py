@@ -26,6 +26,8 @@ from tests import forks, real_model
 from tests.free_memory import give_back
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
+gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
+
 pytest_plugins = [
     "tests.attacks.count",
     "tests.footprint",
@@ -79,6 +81,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """In a worker, from which test processes are forked: imports what most of them need, and starts what they share."""
+    gc.enable()
     if not hasattr(session.config, "workerinput"):
         real_model.begin([] if session.config.option.collectonly else [item.nodeid for item in session.items])
         return

@@ -1,6 +1,5 @@
 """Prompts that are rendered in a process of their own are the very prompts that this process would render."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,17 +12,11 @@ from courtroom.models.apart import Apart, PromptError
 from courtroom.models.prompts import Prompts, templates
 from courtroom.models.request import Message
 from courtroom.models.task import Task
-from courtroom.settings import Settings
+from tests.driving import house
 from tests.samples import sample
 from tests.toy import CASE, CastVote, toy
 
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
-
+__all__ = ["house"]  # a fixture
 
 SMALL: dict[str, dict[str, Any]] = {
     "cyberjurors": {"jury_size": 3, "rounds": 2},

@@ -40,10 +40,6 @@ def shown(app: AppTest) -> str:
     return "\n".join((texts(app), *(str(one.value) for one in app.subheader), *html))
 
 
-def labels(app: AppTest) -> list[str]:
-    return [button.label for button in app.button]
-
-
 def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_are_closed(house: Courthouse) -> None:
     run = hear(house)
     audience = house.audiences.open(run, 0)
@@ -69,7 +65,7 @@ def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_a
     house.audiences.close(run)
     done = phone(audience.token)
     assert "The audience is closed" in shown(done)
-    assert labels(done) == ["中文"]
+    assert [button.label for button in done.button] == ["中文"]
     ben.button(key="vote-1").click().run()
     assert house.audiences.counts(run)[poll] == {"buyer": 1}
 

@@ -1,10 +1,7 @@
 """Baselines: nearest cases decide without a model; a discussion, self-consistency and a chain of thought."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
@@ -13,24 +10,16 @@ from courtroom.law import Decided, Term
 from courtroom.procedures.jurisagents.procedure import prevailing
 from courtroom.settings import Settings
 from tests.asked import asked
-from tests.driving import drive
+from tests.driving import drive, house
 from tests.scripted_jury import Jury, courthouse
 
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("baselines")))
-    yield house
-    house.close()
+__all__ = ["house"]  # a fixture
 
 
 def heard(house: Courthouse, procedure: str, case: str, **knobs: Any) -> Record:
     setup = house.procedures[procedure].setup.model_validate(knobs)
     run = drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
     return house.record(run)
-
-
-# --- nearest cases ----------------------------------------------------------------------------------------------
 
 
 def test_the_votes_on_the_nearest_precedents_decide_and_no_model_is_asked(house: Courthouse) -> None:
@@ -93,9 +82,6 @@ def test_without_any_precedent_or_for_a_question_it_says_so(house: Courthouse) -
     setup = house.procedures["jurisagents"].setup.model_validate({"variant": "nearest-precedents"})
     run = drive(house, house.new_run("jurisagents", question, setup, 0))
     assert "Precedents answer no question" in house.record(run).run.reason
-
-
-# --- discussion -------------------------------------------------------------------------------------------------
 
 
 def test_each_speaker_reads_what_the_order_lets_it_read(house: Courthouse) -> None:

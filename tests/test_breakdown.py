@@ -65,6 +65,8 @@ def test_classes_of_votes_and_rounds_stand_in_their_order(cells: list[CellRow]) 
     assert labels("rounds") == ("1", "2", "3")
     assert labels("real-votes") == ("17:0", "13:4", "9:8", "8:9")
     assert labels("votes") == ("17:0", "10:7", "3:14", "0:17")
+    assert [one.name for one in differing(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
+    assert differing(cells[:1]) == [], "what does not differ is not offered"
 
 
 def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_record() -> None:
@@ -119,11 +121,6 @@ def test_accuracy_by_share_of_votes_adds_up_to_the_calibration_error(cells: list
     )
 
 
-def test_what_does_not_differ_is_not_offered(cells: list[CellRow]) -> None:
-    assert [one.name for one in differing(cells)] == ["difficulty", "rounds", "real-votes", "share", "votes"]
-    assert differing(cells[:1]) == []
-
-
 def test_a_learning_curve_is_over_blocks_in_the_order_in_which_cases_came() -> None:
     # 20 cases in blocks of five: those after the tenth are right.
     cells = [cell(number, "a", (17, 0), (17, 0) if number >= 10 else (0, 17)) for number in range(20)]
@@ -153,8 +150,6 @@ def test_the_figure_shows_what_the_table_says(cells: list[CellRow]) -> None:
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
     assert "<i>" not in figure.to_json().replace("\\u003c", "<")
 
-
-# --- page and shell ---------------------------------------------------------------------------------------------
 
 ANSWERS = {"case-0": (17, 0), "case-1": (3, 14), "case-2": (0, 17), "case-3": (17, 0)}
 REAL = ((17, 0), (9, 8), (8, 9), (13, 4))

@@ -188,13 +188,10 @@ async def test_at_the_end_one_call_at_a_time_is_made_while_what_it_will_probably
         spent.settle(held, reply(100, 50))
     with pytest.raises(BudgetReached, match=r"900 tokens are used, and it takes about 150 tokens\."):
         spent.reserve(need, budget)
-
-
-async def test_a_person_is_not_waited_for_and_prompts_that_take_more_are_estimated_higher() -> None:
-    spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=10, model="m")
+    spent, need = Spent(), Need(prompt=100, longest=10, model="m")
     spent.settle(granted(spent, need, budget), reply(200, 10))
-    assert granted(spent, need, budget).tokens == 210
-    spent, budget = Spent(tokens=900), Budget(tokens=1_000)
+    assert granted(spent, need, budget).tokens == 210, "prompts that take more are estimated higher"
+    spent = Spent(tokens=900)
     granted(spent, Need(), budget)
-    with pytest.raises(BudgetReached, match="has no room for the next call"):
+    with pytest.raises(BudgetReached, match="has no room for the next call"):  # a person is not waited for
         spent.reserve(Need(prompt=100, longest=400, model="m"), budget)

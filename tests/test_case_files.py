@@ -153,9 +153,6 @@ def test_html_and_script_stay_as_they_are_in_every_text() -> None:
     assert write_json(package.case).count(json.dumps(SCRIPT)) == as_json(data).count(json.dumps(SCRIPT).encode()) == 9
 
 
-# What is wrong, and how it is told
-
-
 DOUBLED = {"id": "buyer-1", "side": "buyer", "text": "x"}
 
 
@@ -244,9 +241,6 @@ def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:
         read_upload("nope.json", tmp_path / "nope.json")
     with pytest.raises(CaseError, match="has no case.json"):
         read_upload("folder", tmp_path)
-
-
-# Archives
 
 
 def test_a_zip_may_hold_several_case_folders() -> None:

@@ -39,48 +39,34 @@ from tests.benchmarks.bench_claims import (
     false_claims,
 )
 
-TITLES = [kind.title for kind in SAME]
-
 
 def at_most(share: float, experiments: int) -> float:
     """A share with twice the simulation's error."""
     return share + 2 * math.sqrt(share * (1 - share) / experiments)
 
 
-@pytest.mark.parametrize("kind", SAME, ids=TITLES)
-@pytest.mark.parametrize("cases", [3, 8, 20])
-@pytest.mark.slow
-def test_two_arms_without_a_difference_are_rarely_said_to_differ(kind: Kind, cases: int) -> None:
-    assert false_claims(kind, 2, cases, 150) <= at_most(0.05, 150)
+@pytest.mark.parametrize("kind", SAME, ids=[kind.title for kind in SAME])
+@pytest.mark.parametrize(
+    ("arms", "cases", "experiments"),
+    [*(pytest.param(2, cases, 150, marks=pytest.mark.slow) for cases in (3, 8, 20)), (8, 12, 20)],
+)
+def test_arms_without_a_difference_are_rarely_said_to_differ(
+    kind: Kind, arms: int, cases: int, experiments: int
+) -> None:
+    assert false_claims(kind, arms, cases, experiments) <= at_most(0.05, experiments)
 
 
-@pytest.mark.parametrize("kind", SAME, ids=TITLES)
-def test_among_many_arms_without_a_difference_none_is_found(kind: Kind) -> None:
-    assert false_claims(kind, 8, 12, 20) <= at_most(0.05, 20)
-
-
-@pytest.mark.parametrize("kind", ONE, ids=[kind.title for kind in ONE])
+@pytest.mark.parametrize("kind", [*ONE, *GAPS], ids=[kind.title for kind in (*ONE, *GAPS)])
 @pytest.mark.parametrize("cases", [5, 20])
 @pytest.mark.slow
-def test_the_interval_of_an_arm_holds_the_truth(kind: Kind, cases: int) -> None:
-    found = coverage(kind, cases, 200)
+def test_the_interval_of_an_arm_and_that_of_a_difference_hold_the_truth(kind: Kind, cases: int) -> None:
+    covered, experiments = (coverage, 200) if kind in ONE else (coverage_of_gap, 100)
+    found = covered(kind, cases, experiments)
     if cases < kind.fewest:
         assert found is None
-    elif cases >= 20 or "skewed" not in kind.title:
+    elif cases >= 20 or kind not in ONE or "skewed" not in kind.title:
         assert found is not None
-        assert found >= 1 - at_most(0.07, 200)
-
-
-@pytest.mark.parametrize("kind", GAPS, ids=[kind.title for kind in GAPS])
-@pytest.mark.parametrize("cases", [5, 20])
-@pytest.mark.slow
-def test_the_interval_of_a_difference_holds_the_truth(kind: Kind, cases: int) -> None:
-    found = coverage_of_gap(kind, cases, 100)
-    if cases < kind.fewest:
-        assert found is None
-    else:
-        assert found is not None
-        assert found >= 1 - at_most(0.07, 100)
+        assert found >= 1 - at_most(0.07, experiments)
 
 
 @pytest.mark.parametrize(("cases", "counted"), [(1, "1 cases"), (2, "2 cases")])
@@ -136,9 +122,6 @@ def test_labels_that_another_arm_alone_gives_are_swapped_with_its_answers() -> N
     (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [LABELS])
     assert (pair.of_a, pair.of_b) == (1.0, 0.0)
     assert pair.tested.p == 2 / 2**10
-
-
-# --- chance ---
 
 
 def row(number: int, case: LabelledTask | Dispute, outcome: Outcome) -> CellRow:

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from courtroom.knowledge.collection import Collection, fuse
-from courtroom.knowledge.embedding import CachedEmbedding, HashedNgrams, Vectors
+from courtroom.knowledge.embedding import HashedNgrams, Vectors
 from courtroom.knowledge.indexed_records import FEW
 from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
 from courtroom.knowledge.memory import Directive
@@ -99,14 +98,6 @@ async def test_each_embedding_has_an_index_of_its_own_and_none_gives_way_to_anot
     counting.texts.clear()
     await other.search("wallet", 1)
     assert counting.texts == ["wallet"]
-
-
-async def test_what_was_embedded_once_is_not_embedded_again(tmp_path: Path) -> None:
-    database, counting = Database(tmp_path / "db.sqlite"), Counting()
-    first = await CachedEmbedding(counting, database).embed(["one text", "another", "one text"])
-    again = await CachedEmbedding(counting, Database(tmp_path / "db.sqlite")).embed(["another", "one text"])
-    assert counting.texts == ["one text", "another"]
-    assert np.array_equal(first[:2], again[::-1])
 
 
 def lesson(*ops: Put | Remove | Adjust) -> Lesson:

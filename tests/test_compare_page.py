@@ -1,13 +1,11 @@
 """The page Compare, and the ways that lead to it, drawn by Streamlit's own test harness."""
 
 import re
-from collections.abc import Iterable
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.run import Control
 from courtroom.procedures import PROCEDURES
 from tests.driving import drive
 from tests.pages import heard, house, opened_at, page
@@ -17,11 +15,11 @@ __all__ = ["house"]  # a fixture
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
 
 
-def forked(house: Courthouse, run: str, control: Control | None = None) -> str:
+def forked(house: Courthouse, run: str) -> str:
     setup = house.record(run).setup
     jury = list(setup.jury)
     jury[2] = jury[2].model_copy(update={"traits": ("blunt",), "background": "Sells tables."})
-    return drive(house, house.fork(run, setup.model_copy(update={"jury": tuple(jury)})), control)
+    return drive(house, house.fork(run, setup.model_copy(update={"jury": tuple(jury)})))
 
 
 def compared(runs: str, tab: str | None = None) -> AppTest:
@@ -33,28 +31,15 @@ def texts(app: AppTest) -> str:
     return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
-def cells(app: AppTest) -> list[list[str]]:
-    return [list(map(str, row)) for table in app.dataframe for row in table.value.to_numpy().tolist()]
-
-
-def tabs(app: AppTest, names: Iterable[str] = TABS) -> dict[str, str]:
+def tabs(app: AppTest) -> dict[str, str]:
     """What each tab shows."""
     shown = {}
-    for tab in names:
+    for tab in TABS:
         app.session_state["tab-compare"] = tab
         app.run()
         assert not app.exception, (tab, app.exception)
         shown[tab] = texts(app)
     return shown
-
-
-def test_every_tab_is_drawn_for_three_runs_while_one_is_under_way(house: Courthouse) -> None:
-    run = heard(house)
-    fork = forked(house, run, Control(stage="round 1"))
-    app = compared(f"{run},{fork},{house.fork(run, house.record(run).setup)}")
-    assert "Of 51 answers" in texts(app)
-    assert "They part at round-1/juror-03/judge" in texts(app)
-    assert "no such ballot" in tabs(app)["Votes"]
 
 
 KINDS = {procedure.case_kind: name for name, procedure in PROCEDURES.items()}
@@ -66,12 +51,12 @@ def test_every_tab_is_drawn_for_a_procedure_of_any_kind(house: Courthouse, proce
     found = house.procedures[procedure]
     run = drive(house, house.new_run(procedure, sample(house, found.case_kind), found.setup(), 0))
     fork = drive(house, house.fork(run, house.record(run).setup, seed=3))
-    shown = tabs(compared(f"{run},{fork}"), ("What differs", "Votes", "Answers", "Views"))
+    shown = tabs(compared(f"{run},{fork}"))
     assert "Seed" in shown["What differs"]
     assert ("Nobody has voted" in shown["Votes"]) == (not house.record(run).ballots)
 
 
-def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthouse) -> None:
+def test_what_differs_is_told_with_its_values_and_whose_they_are_also_in_the_family_of_a_run(house: Courthouse) -> None:
     run = heard(house)
     fork = forked(house, run)
     app = compared(f"{run},{fork}", "What differs")
@@ -82,7 +67,11 @@ def test_what_differs_is_told_with_its_values_and_whose_they_are(house: Courthou
     assert re.findall("<td>(.*?)</td>", row[1]) == [was, "Sells tables."]
     assert "a fork of A" in texts(app)
     app = compared(f"{run},{fork}", "Members")
-    assert [row[:2] for row in cells(app)][0] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
+    assert list(app.dataframe[0].value.iloc[0])[:2] == [house.record(run).setup.jury[2].name, "≠"]  # type: ignore[attr-defined]
+    for one in (run, fork):
+        app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
+        assert "Personas · 3 · Background" in texts(app)
+        assert "→ Sells tables." in texts(app)
 
 
 def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courthouse) -> None:
@@ -93,16 +82,8 @@ def test_a_run_that_is_not_there_is_told_and_the_rest_is_compared(house: Courtho
     fork = forked(house, run)
     app = compared(f"{run},nope,{fork}")
     assert "Of 51 answers" in texts(app)
+    assert "They part at round-1/juror-03/judge" in texts(app)
     app.multiselect[0].set_value([fork, run]).run()  # what is chosen stands in the address
     assert not app.exception
     assert app.query_params["runs"] in ([f"{fork},{run}"], f"{fork},{run}")
     assert "A ·" in texts(app)
-
-
-def test_a_runs_page_shows_its_family_with_what_each_fork_changed(house: Courthouse) -> None:
-    run = heard(house)
-    fork = forked(house, run)
-    for one in (run, fork):
-        app = page("deliberation", {"run": one, f"tab-{one}": "Family"})
-        assert "Personas · 3 · Background" in texts(app).replace("\\", "")
-        assert "→ Sells tables." in texts(app)

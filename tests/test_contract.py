@@ -6,14 +6,13 @@ Nothing here knows any one procedure. A procedure that is added is tried with th
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import SecretStr
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
@@ -25,18 +24,14 @@ from courtroom.engine.run import Control
 from courtroom.engine.setup import Setup
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
-from courtroom.store.database import Database
-from courtroom.upkeep.backup import move
 from tests import forks
 from tests.asked import leaves
 from tests.kills import kill_again_and_again
-from tests.postgres_server import PostgresServer
 from tests.replayed import replayed
 from tests.samples import sample
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-Stores = Callable[[], str]
 HOW = {"latency_s", "source", "asked", "attempts", "prompt_tokens", "completion_tokens", "cost"}
 """What of a call tells how its answer came, not what it is: found on record, it costs nothing and takes no time."""
 
@@ -51,65 +46,16 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-@pytest.fixture(scope="module")
-def ready_at_server(ready: Path, postgres: PostgresServer) -> Stores:
-    """The same in PostgreSQL."""
-    address = postgres.fresh()
-    source, target = Database(Settings(home=ready).sqlite), Database(SecretStr(address))
-    move(source, target)
-    source.close()
-    target.close()
-    return lambda: postgres.another(address)
-
-
-@dataclass
-class Homes:
-    """Stores of their own for runs that are to be compared: what one learns the other must not know."""
-
-    ready: Path
-    folder: Path
-    stores: Stores | None = None
-    """Gives the address of a new store; None: it is a SQLite file."""
-    addresses: dict[Path, str] = field(default_factory=dict)
-    houses: list[Courthouse] = field(default_factory=list)
-
-    def new(self) -> Courthouse:
-        """A new store."""
-        home = self.folder / f"home-{len(self.houses)}"
-        shutil.copytree(self.ready, home)
-        self.addresses[home] = self.stores() if self.stores else ""
-        return self.open(home)
-
-    def open(self, home: Path) -> Courthouse:
-        """A store that is there."""
-        self.houses.append(Courthouse(Settings(home=home, server=SecretStr(self.addresses[home]))))
-        return self.houses[-1]
-
-    def environment(self, home: Path) -> dict[str, str]:
-        """For another process on a store that is there."""
-        return {**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": self.addresses[home]}
-
-    def close(self) -> None:
-        """Close all of them."""
-        for house in self.houses:
-            house.close()
-
-
 @pytest.fixture
-def homes(request: pytest.FixtureRequest, ready: Path, tmp_path: Path) -> Iterator[Homes]:
-    on = getattr(request, "param", "sqlite")
-    homes = Homes(ready, tmp_path, request.getfixturevalue("ready_at_server") if on == "postgres" else None)
-    yield homes
-    homes.close()
+def home(ready: Path, tmp_path: Path) -> Path:
+    """A home of the test's own: what one run learns another that it is compared with must not know."""
+    return Path(shutil.copytree(ready, tmp_path / "home"))
 
 
 @pytest.fixture(scope="module", params=list(PROCEDURES.values()), ids=list(PROCEDURES))
 def procedure(request: pytest.FixtureRequest) -> Procedure:
     chosen: Procedure = request.param
     return chosen
-
-
-LEARNING = [one for one in PROCEDURES.values() if one.learns]
 
 
 @dataclass(frozen=True)
@@ -123,12 +69,11 @@ class Heard:
 @pytest.fixture(scope="module")
 def heard(ready: Path, tmp_path_factory: pytest.TempPathFactory, procedure: Procedure) -> Iterator[Heard]:
     """An unbroken run, to be read by many tests and changed by none."""
-    homes = Homes(ready, tmp_path_factory.mktemp("heard"))
-    house = homes.new()
+    house = Courthouse(Settings(home=shutil.copytree(ready, tmp_path_factory.mktemp("heard") / "home")))
     record = drive(house, start(house, procedure))
     assert record.run.status == "done", record.run.reason
     yield Heard(house, record)
-    homes.close()
+    house.close()
 
 
 def start(house: Courthouse, procedure: Procedure, **changes: object) -> str:
@@ -166,9 +111,6 @@ def memory(house: Courthouse, run: str) -> object:
     return json.loads(json.dumps(learned).replace(run, "RUN"))
 
 
-# --- what is declared is what is recorded -------------------------------------------------------------------
-
-
 def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: Heard, procedure: Procedure) -> None:
     record = heard.record
     kinds = {kind.name for kind in procedure.stages}
@@ -202,9 +144,9 @@ def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: H
 
 
 def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
-    homes: Homes, heard: Heard, procedure: Procedure
+    home: Path, heard: Heard, procedure: Procedure
 ) -> None:
-    house, record = homes.new(), heard.record
+    house, record = Courthouse(Settings(home=home)), heard.record
     estimate = house.estimate(procedure.name, sample(house, procedure.case_kind), procedure.setup(), 0)
     assert (estimate.calls, estimate.on_record) == (record.asked, 0)
     assert 0 < record.asked <= estimate.at_most
@@ -235,11 +177,8 @@ def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Proc
         assert any(blocks for blocks in view.draw(record).values()), view.title
 
 
-# --- a run is a pure function -------------------------------------------------------------------------------
-
-
-def test_step_by_step_gives_what_a_run_to_the_end_gives(homes: Homes, heard: Heard, procedure: Procedure) -> None:
-    house, whole = homes.new(), heard.record
+def test_step_by_step_gives_what_a_run_to_the_end_gives(home: Path, heard: Heard, procedure: Procedure) -> None:
+    house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)
     for done in range(len(whole.stages)):
         house.runner.step(run)
@@ -253,17 +192,15 @@ def test_step_by_step_gives_what_a_run_to_the_end_gives(homes: Homes, heard: Hea
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
-def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
-    homes: Homes, heard: Heard, procedure: Procedure
-) -> None:
-    house, whole = homes.new(), heard.record
+def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, heard: Heard, procedure: Procedure) -> None:
+    house, whole = Courthouse(Settings(home=home)), heard.record
     run = start(house, procedure)
-    home = house.settings.home
     house.close()
-    with forks.Fork(kill_again_and_again, run, environment=homes.environment(home)) as process:
+    environment = {**os.environ, "COURTROOM_HOME": str(home)}
+    with forks.Fork(kill_again_and_again, run, environment=environment) as process:
         done = process.finish()
     assert done.returncode == 0, done.stderr
-    house = homes.open(home)
+    house = Courthouse(Settings(home=home))
     record = house.record(run)
     assert int(done.stdout) >= 2
     assert record.run.status == "done"
@@ -272,14 +209,9 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(
     assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
-@pytest.mark.parametrize("homes", ["postgres"], indirect=True)
-@pytest.mark.parametrize("procedure", LEARNING, indirect=True, scope="module", ids=lambda one: one.name)
-def test_killed_on_postgresql_it_ends_as_an_unbroken_run_does(homes: Homes, heard: Heard, procedure: Procedure) -> None:
-    """With one that has a memory; each of them is killed over a SQLite file."""
-    test_killed_again_and_again_it_ends_as_an_unbroken_run_does(homes, heard, procedure)
-
-
-def test_a_fork_with_nothing_changed_asks_nothing(heard: Heard, procedure: Procedure) -> None:
+def test_a_fork_with_nothing_changed_asks_nothing_and_one_of_another_seed_everything(
+    heard: Heard, procedure: Procedure
+) -> None:
     house, whole = heard.house, heard.record
     before = memory(house, whole.run.id)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
@@ -293,15 +225,8 @@ def test_a_fork_with_nothing_changed_asks_nothing(heard: Heard, procedure: Proce
     }
     assert outcome(fork) == outcome(whole)
     assert memory(house, whole.run.id) == before
-
-
-def test_another_seed_is_another_run(heard: Heard) -> None:
-    house, whole = heard.house, heard.record
     other = drive(house, house.fork(whole.run.id, whole.setup, seed=1))
     assert other.asked == len(other.calls)
-
-
-# --- what can be taken away ---------------------------------------------------------------------------------
 
 
 def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Procedure) -> None:

@@ -268,11 +268,6 @@ def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> Non
     assert len(shown[0]) == (1 if of == "any label" else 2)
 
 
-def said_of(request: Request, words: str) -> bool:
-    """Whether a request is about the text with these words."""
-    return any(words in passage.text for passage in request.task.passages)
-
-
 @pytest.mark.parametrize(
     ("asked", "why"),
     [
@@ -291,7 +286,11 @@ def test_a_text_whose_members_fail_is_that_texts_failure_and_counts_as_wrong(
 
     def reply(request: Request) -> str | Exception:
         seat = request.tag.split("/")[1]
-        failing = request.task.name == asked and said_of(request, "cellar.") and seat in fails.get(asked, (seat,))
+        failing = (
+            request.task.name == asked
+            and any("cellar." in one.text for one in request.task.passages)
+            and seat in fails.get(asked, (seat,))
+        )
         return ModelError("The provider refuses.") if failing else answer(request)
 
     model.reply = reply

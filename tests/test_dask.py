@@ -384,6 +384,14 @@ def test_a_worker_that_does_not_answer_is_told(
         os.kill(one, signal.SIGCONT)
 
 
+def hurried(*words: str) -> None:
+    """The command of the shell, which gives a scheduler up after a second; to be forked."""
+    from courtroom.experiments import cluster
+
+    cluster.REACH_S = 1
+    forks.shell(*words)
+
+
 def test_the_shell_takes_a_cluster_by_its_address(
     house: Courthouse, cluster: LocalCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,7 +400,10 @@ def test_the_shell_takes_a_cluster_by_its_address(
     monkeypatch.delenv("COURTROOM_DASK")
     done = forks.run("experiment", "run", str(file), "--dask", cluster.scheduler_address, "--json")
     assert done.returncode == 0, done.stderr
-    failed = forks.run("experiment", "run", str(file), "--repeats", "2", "--dask", "tcp://127.0.0.1:1")
+    with forks.Fork(
+        hurried, "experiment", "run", str(file), "--repeats", "2", "--dask", "tcp://127.0.0.1:1"
+    ) as process:
+        failed = process.finish()
     assert (failed.returncode, failed.stdout) == (2, "")
     assert "can't be reached. Start its scheduler" in failed.stderr
 

@@ -35,8 +35,6 @@ def task(desk: Desk) -> LabelledTask:  # noqa: F811
     return case
 
 
-# --- criminal cases ---------------------------------------------------------------------------------------------
-
 MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
 KNOWN = {"relevant_articles": (264,), "charges": ("盗窃",), "term_of_imprisonment": MONTHS}
 
@@ -207,9 +205,6 @@ def test_real_records_are_read_whole_and_named_by_task_and_item(desk: Desk) -> N
     assert (cail.taken, cail.refused) == (199, 0)
 
 
-# --- documents, labelled texts, disputes ------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("record", "text", "summary", "domain"),
     [
@@ -236,9 +231,6 @@ def test_a_folder_of_texts_is_documents(desk: Desk) -> None:  # noqa: F811
     assert [(row.id, row.case.title) for row in desk.rows()] == [("one", "one"), ("two", "two")]
 
 
-NLI = {"0": "entailment", "1": "neutral", "2": "contradiction"}
-
-
 @pytest.mark.parametrize(
     ("name", "content", "names", "expected", "columns"),
     [
@@ -251,7 +243,7 @@ NLI = {"0": "entailment", "1": "neutral", "2": "contradiction"}
         ("BoolQ.jsonl", [{"question": "q", "passage": "p", "label": True, "idx": 0}, {"question": "r", "passage": "p", "label": False, "idx": 1}], {}, ["yes", "no"], ("passage", "question")),
         ("snli.jsonl", [{"annotator_labels": ["neutral"], "captionID": "c", "gold_label": "neutral", "pairID": "3#2", "sentence1": "A.", "sentence2": "B."}, {"annotator_labels": [], "captionID": "c", "gold_label": "-", "pairID": "3#3", "sentence1": "A.", "sentence2": "C."}, {"annotator_labels": [], "captionID": "c", "gold_label": "contradiction", "pairID": "3#4", "sentence1": "A.", "sentence2": "D."}], {}, ["neutral", None, "contradiction"], ("sentence1", "sentence2")),
         ("anli.jsonl", [{"uid": "u1", "context": "A.", "hypothesis": "B.", "label": "e", "reason": "r"}, {"uid": "u2", "context": "A.", "hypothesis": "C.", "label": "c", "reason": ""}], {}, ["entailment", "contradiction"], ("context", "hypothesis")),
-        ("anli_hf.jsonl", [{"uid": "u1", "premise": "A.", "hypothesis": "B.", "label": 2, "reason": ""}, {"uid": "u2", "premise": "A.", "hypothesis": "C.", "label": -1, "reason": ""}], NLI, ["contradiction", None], ("premise", "hypothesis")),
+        ("anli_hf.jsonl", [{"uid": "u1", "premise": "A.", "hypothesis": "B.", "label": 2, "reason": ""}, {"uid": "u2", "premise": "A.", "hypothesis": "C.", "label": -1, "reason": ""}], {"0": "entailment", "1": "neutral", "2": "contradiction"}, ["contradiction", None], ("premise", "hypothesis")),
         ("emotion.txt", "i feel low;sadness\ni feel fine;joy\n" * 3, {}, ["sadness", "joy"] * 3, ("text", "second text")),
         ("scotus.jsonl", [{"text": "An opinion.", "label": 0}, {"text": "Another.", "label": 7}], {"0": "1", "7": "8"}, ["1", "8"], ("text", "second text")),
     ],

@@ -171,9 +171,6 @@ def test_a_damaged_row_is_named_and_the_others_are_read(datasets: Datasets) -> N
     assert [one.id for one in datasets.rows("cases", ids=["c-0", "c-2"])] == ["c-0", "c-2"]
 
 
-# --- labelled texts ---------------------------------------------------------------------------------------------
-
-
 def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datasets: Datasets) -> None:
     given = [row(task(n, "joy" if n % 2 else "fear"), split="train" if n < 40 else "test") for n in range(50)]
     info = datasets.add("feelings", given)
@@ -187,13 +184,10 @@ def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datas
     assert len(pool) == 40
     assert pool[1].id == f"{case.under('joy')}item/t-1"
     assert list(datasets.examples("0123456789abcdef")) == []
-
-
-def test_without_a_train_split_the_other_texts_are_the_examples(datasets: Datasets) -> None:
-    datasets.add("feelings", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
-    case = datasets.row("feelings", "t-3").case
-    pool = [example.id for example in datasets.examples(case.pool)]
-    assert pool == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)]
+    datasets.add("unsplit", [row(task(n, "joy" if n % 2 else None)) for n in range(6)])
+    case = datasets.row("unsplit", "t-3").case
+    examples = [example.id for example in datasets.examples(case.pool)]
+    assert examples == [f"{case.under('joy')}item/t-{n}" for n in (1, 3, 5)], "without a train split, the other texts"
     assert f"{case.under('joy')}item/t-3" in case.itself(case.items[0])  # so it is no precedent of itself
 
 
@@ -214,9 +208,6 @@ def test_a_run_on_a_text_of_a_dataset_finds_examples_of_its_train_split_and_no_t
         found |= {int(hit.id.rpartition("-")[2]) for look in record.retrievals for hit in look.hits}
     assert found
     assert found <= set(range(8))
-
-
-# --- splits -----------------------------------------------------------------------------------------------------
 
 
 def test_disputes_are_split_three_to_one_to_two_alike_in_category_and_margin(datasets: Datasets) -> None:
@@ -260,10 +251,7 @@ def test_rows_of_one_record_and_rows_with_one_text_stay_together(datasets: Datas
     assert (found.leaked, found.parted) == (0, ())
 
 
-# --- statistics and checks --------------------------------------------------------------------------------------
-
-
-def test_statistics_count_each_split(datasets: Datasets) -> None:
+def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
     datasets.add("disputes", [row(dispute(n, *((17, 0) if n % 2 else (9, 8)))) for n in range(12)])
     datasets.split("disputes", parts={"train": 1, "test": 1})
     found = measure(datasets, "disputes")
@@ -284,9 +272,6 @@ def test_statistics_count_each_split(datasets: Datasets) -> None:
         axis = "x" if figure.data[0].orientation == "h" else "y"
         assert {bar.name for bar in figure.data} == {"train", "test"}
         assert sum(sum(getattr(bar, axis)) for bar in figure.data) == 12
-
-
-def test_figures_show_names_from_outside_as_plain_text(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(n, "<b>bold</b>"), split="<i>s</i>") for n in range(2)])
     assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 

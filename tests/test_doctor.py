@@ -14,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from courtroom.cases.dispute import Precedent
 from courtroom.courthouse import Courthouse
@@ -24,11 +23,11 @@ from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
-from courtroom.shell.commands import app
 from courtroom.store.database import Database
 from courtroom.upkeep import backup, doctor, stored_rows
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult, app_health, store_health
+from tests.driving import shell
 from tests.full_store import STORE, as_before, full_store
 
 
@@ -103,15 +102,14 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     assert wrong(home) == {}
 
 
-def test_a_damaged_picture_is_set_aside_and_a_samples_comes_back(home: Path) -> None:
+def test_a_damaged_picture_is_set_aside_a_samples_comes_back_and_a_missing_one_is_told_with_its_case(
+    home: Path,
+) -> None:
     next((home / "media").iterdir()).write_bytes(b"GIF89a")
     assert "is damaged" in wrong(home)["media"].sentence
     wrong(home, mend=True)
     assert len(list((home / "media").glob("*.damaged"))) == 1
     assert wrong(home) == {}, "it was a sample's"
-
-
-def test_a_missing_picture_is_told_with_its_case(home: Path) -> None:
     house = Courthouse(Settings(home=home))
     case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
     change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
@@ -301,26 +299,16 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     house.close()
 
 
-# --- health ---
-
-
-def asked(*words: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["health", *words])
-    return done.exit_code, done.output
-
-
 def test_a_store_that_answers_is_healthy_and_one_that_is_damaged_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    assert asked() == (0, "ok\tstore\tThere is no store yet; the first visit makes it.\n")
+    assert shell("health") == "ok\tstore\tThere is no store yet; the first visit makes it.\n"
     assert not (tmp_path / "home").exists(), "asking makes none"
     Courthouse(Settings(home=tmp_path / "home")).close()
-    assert asked() == (0, "ok\tstore\tThe store answers.\n")
+    assert shell("health") == "ok\tstore\tThe store answers.\n"
     (tmp_path / "home" / "courtroom.sqlite").write_bytes(b"no database" * 1000)
-    code, text = asked()
-    assert code == 1
-    assert text.startswith("WRONG\tstore\t")
+    assert shell("health", code=1).startswith("WRONG\tstore\t")
 
 
 def test_a_store_that_another_program_holds_is_not_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

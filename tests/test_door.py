@@ -126,18 +126,10 @@ class Pages:
                 return all(one is None or self.plain(one, mode, at) for one in texts)
             case ast.BinOp():
                 return self.plain(part.left, mode, at) and self.plain(part.right, mode, at)
-            case ast.Starred() | ast.NamedExpr():
-                return self.plain(part.value, mode, at)
             case ast.GeneratorExp() | ast.ListComp():
                 return self.plain(part.elt, mode, at)
             case ast.Lambda():
                 return self.plain(part.body, mode, at)
-            case ast.Attribute(value=ast.Constant(), attr="format"):
-                return True
-            case ast.Attribute(attr="description", value=declared):
-                return ast.unparse(declared).partition("[")[0] in ("field", "fields")
-            case ast.Attribute():
-                return _constant(part)
             case ast.Subscript(value=value):
                 return self.plain(value, mode, at)
             case ast.Name():
@@ -172,8 +164,6 @@ class Pages:
                 return True
             case ast.Name(id="_" | "ngettext"):  # a sentence of the catalogue, with its values
                 return all(self.plain(word.value, mode, at) for word in call.keywords)
-            case ast.Name(id="list" | "sorted" | "str"):
-                return all(self.plain(value, mode, at) for value in call.args)
             case ast.Name(id=name):
                 homes = [module for module in self.modules if name in module.functions]
                 return bool(homes) and all(self._function(home.functions[name], mode, home) for home in homes)
@@ -214,12 +204,6 @@ def _numeric(value: ast.FormattedValue) -> bool:
     return spec.endswith(("d", "f", "g", "%", ",")) or spec.startswith("%")
 
 
-def _constant(part: ast.AST) -> bool:
-    while isinstance(part, (ast.Subscript, ast.Attribute)):
-        part = part.value
-    return isinstance(part, ast.Name) and part.id.isupper()
-
-
 def _given(scope: ast.AST, name: str) -> Iterator[ast.expr | None]:
     """What is put into a name within a scope; None for what can't be followed."""
     arguments = getattr(scope, "args", None)
@@ -255,12 +239,10 @@ def _bound(target: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr | 
 
 
 def _unpacked(value: ast.expr, parts: int) -> list[ast.expr]:
-    """What each name of a tuple is given: by `zip`, by `enumerate`, by a tuple, or else the whole."""
+    """What each name of a tuple is given: by `zip`, by a tuple, or else the whole."""
     match value:
         case ast.Call(func=ast.Name(id="zip"), args=given) if len(given) == parts:
             return given
-        case ast.Call(func=ast.Name(id="enumerate"), args=[given]) if parts == 2:
-            return [ast.Constant(0), given]
         case ast.Tuple(elts=given) if len(given) == parts:
             return given
     return [value] * parts

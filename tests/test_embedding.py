@@ -182,15 +182,12 @@ async def test_a_transformer_reads_a_text_as_far_as_it_can(tiny: Path) -> None:
     assert not np.allclose(found[0], found[2], atol=1e-3)
 
 
-async def test_a_folder_that_is_gone_is_named() -> None:
-    with pytest.raises(ModelError, match="There is no encoder local/gone here"):
-        await LocalEncoder("local/gone").embed(["a"])
-
-
 @pytest.mark.parametrize("name", sorted(LOCAL))
 async def test_an_encoder_whose_model_or_library_is_not_there_says_so(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with pytest.raises(ModelError, match="There is no encoder local/gone here"):
+        await LocalEncoder("local/gone").embed(["a"])
     monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
     with pytest.raises(ModelError, match=r"pip install 'courtroom\[(embeddings|wordllama)\]'"):
         await LocalEncoder(name).embed(["a"])

@@ -244,27 +244,28 @@ def test_a_measure_that_is_not_there_is_refused_with_those_that_are() -> None:
 
 # --- LawBench ---------------------------------------------------------------------------------------------------
 
-LAWBENCH = [
-    ("3-1", {"relevant_articles": [264, 266]}, "刑法第二百六十四条、第266条", 1.0),
-    (
-        "3-1",
-        {"relevant_articles": [264, 266]},
-        "刑法第264条、第266条第2款",
-        2 / 3,
-    ),  # its scorer takes the article off too
-    ("3-1", {"relevant_articles": [264]}, "刑法第264条、第266条", 2 / 3),
-    ("3-1", {"relevant_articles": [264]}, "无法判断", 0.0),
-    ("3-3", {"charges": ["盗窃"]}, "盗窃罪;诈骗", 2 / 3),
-    ("3-4", {"term_of_imprisonment": {"imprisonment": 12}}, "有期徒刑一年", 1.0),
-    ("3-4", {"term_of_imprisonment": {"imprisonment": 12}}, "没有答案", 0.0),
-    ("3-4", {"term_of_imprisonment": {"life_imprisonment": True}}, "12个月", None),
-    ("3-6", {"choice": "A"}, "A", 1.0),
-    ("3-6", {"choice": "A"}, "A或B", 0.0),
-    ("3-7", {"amount": 8500.0}, "共计8500元，其中3500元", 1.0),
-]
 
-
-@pytest.mark.parametrize(("name", "gold", "answer", "score"), LAWBENCH)
+@pytest.mark.parametrize(
+    ("name", "gold", "answer", "score"),
+    [
+        ("3-1", {"relevant_articles": [264, 266]}, "刑法第二百六十四条、第266条", 1.0),
+        (
+            "3-1",
+            {"relevant_articles": [264, 266]},
+            "刑法第264条、第266条第2款",  # its scorer takes the article off too
+            2 / 3,
+        ),
+        ("3-1", {"relevant_articles": [264]}, "刑法第264条、第266条", 2 / 3),
+        ("3-1", {"relevant_articles": [264]}, "无法判断", 0.0),
+        ("3-3", {"charges": ["盗窃"]}, "盗窃罪;诈骗", 2 / 3),
+        ("3-4", {"term_of_imprisonment": {"imprisonment": 12}}, "有期徒刑一年", 1.0),
+        ("3-4", {"term_of_imprisonment": {"imprisonment": 12}}, "没有答案", 0.0),
+        ("3-4", {"term_of_imprisonment": {"life_imprisonment": True}}, "12个月", None),
+        ("3-6", {"choice": "A"}, "A", 1.0),
+        ("3-6", {"choice": "A"}, "A或B", 0.0),
+        ("3-7", {"amount": 8500.0}, "共计8500元，其中3500元", 1.0),
+    ],
+)
 def test_lawbenchs_scores_by_hand(name: str, gold: dict[str, Any], answer: str, score: float | None) -> None:
     case = CriminalCase(id="c", title="c", facts="f", gold=Gold.model_validate(gold))
     assert lawbench.score(name, answer, case) == (None if score is None else pytest.approx(score))
@@ -328,10 +329,7 @@ def test_a_ranking_is_scored_by_hand() -> None:
     assert [of("criminal", f"hit_{k}", rows) for k in (1, 5)] == [0.0, 1.0]
     got, best = 3 / math.log2(3) + 1 / 2, 3 + 2 / math.log2(3) + 1 / 2
     assert of("criminal", "ndcg_5", rows) == pytest.approx(got / best, abs=1e-12)
-
-
-def test_candidates_may_have_their_own_numbers_and_grades_below_0_are_not_relevant() -> None:
-    rows = ranking([7, 7, 8], {"candidate-7": -1, "candidate-8": 2})
+    rows = ranking([7, 7, 8], {"candidate-7": -1, "candidate-8": 2})  # their own numbers, and one grade below 0
     assert of("criminal", "hit_1", rows) == 0
     assert of("criminal", "ndcg_5", rows) == pytest.approx(1 / math.log2(3))
 

@@ -22,11 +22,13 @@ from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.run_list import RunFilter, RunList
 from courtroom.experiments import frame
+from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import cells
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.table import sentence
 from courtroom.experiments.written import markdown
+from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, frontier, matrix_cases, run_of
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
@@ -44,6 +46,7 @@ TEXTS = (
     "Good soup",
 )
 SINGLE = {"structure": "single", "judges": 1, "shots": 0, "explain": False}
+BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
 TRIAL = {"structure": "parallel", "judges": 3, "shots": 0, "explain": False, "hearings": 1}
 
 
@@ -92,8 +95,9 @@ def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
 
 def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "feelings.toml"
-    given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}}
+    given = {"repeats": 2, "budget": {"money": 1.5}, "gain_over": {"three judges": "one judge"}, "hypotheses": [BETTER]}
     file.write_text(as_toml(spec(measures=("accuracy",), **given)))
+    assert "[[hypothesis]]" in file.read_text()
     assert read_toml(file) == spec(measures=("accuracy",), **given)
     file.write_text('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
     read = read_toml(file)
@@ -123,7 +127,9 @@ def test_a_file_that_does_not_fit_is_refused_with_a_sentence(text: str, why: str
 
 def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
     mine = [cell.run for cell in cells(spec(repeats=2), ["a", "b"])]
-    assert mine == [cell.run for cell in cells(spec(repeats=2, budget={"calls": 5}, title="T"), ["a", "b"])]
+    assert mine == [
+        cell.run for cell in cells(spec(repeats=2, budget={"calls": 5}, title="T", hypotheses=[BETTER]), ["a", "b"])
+    ]
     assert len(set(mine)) == 2 * 2 * 2
     assert not set(mine) & {
         cell.run for cell in cells(spec(repeats=2, dataset={"name": "feelings", "version": "2"}), ["a", "b"])
@@ -352,7 +358,7 @@ def answers(path: Path, models: dict[str, list[str]]) -> Path:
 RIGHT = ["sad", "glad"] * 3
 
 
-def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Path) -> None:
+def test_predictions_are_arms_beside_procedures_in_the_table_and_in_figures(house: Courthouse, tmp_path: Path) -> None:
     file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
     arms = [
         {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
@@ -362,6 +368,21 @@ def test_predictions_are_arms_beside_procedures(house: Courthouse, tmp_path: Pat
     values = {line.arm: line.values["accuracy"].value for line in found.table.lines}
     assert (values["good"], values["bad"]) == (1.0, 0.5)
     assert found.notes == (), "answers that fit need no remark"
+    accuracy = MEASURES["labelled"]["accuracy"]
+    bars = draw_values(found.table, "all cases", accuracy, "dark").data[0]
+    assert list(bars.y) == ["one judge", "good", "bad"]
+    assert list(bars.x)[1:] == [1.0, 0.5]
+    groups = [found.groups[arm, "all cases"] for arm in found.arms]
+    matrix = draw_matrix(groups, accuracy, "dark")
+    good = next(trace for trace in matrix.data if trace.name == "good")
+    assert set(good.marker.color) == {1.0}
+    assert [case for _, case in good.customdata] == matrix_cases(groups, accuracy)
+    assert run_of(found.rows, "one judge", "text-0").startswith("cell-")
+    assert run_of(found.rows, "good", "text-0") == ""
+    costs = draw_frontier(found.table, "all cases", accuracy, "dark")
+    assert [trace.name for trace in costs.data[1:]] == ["one judge"], "what predictions took is not known"
+    assert frontier([(1.0, 0.5), (2.0, 0.4), (2.0, 0.7), (3.0, 0.7), (0.5, 0.1)]) == [4, 0, 2]
+    assert frontier([]) == []
     assert {row.run for row in found.rows if row.arm == "good"} == {""}
     (pair,) = [one for one in found.pairs if {one.a, one.b} == {"good", "bad"} and one.measure.name == "accuracy"]
     assert (pair.tested.test, pair.cases, pair.difference.value) == ("McNemar", 6, 0.5)

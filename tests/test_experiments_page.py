@@ -1,18 +1,15 @@
 """The page Experiments, drawn by Streamlit's own test harness; and its figures."""
 
 from functools import partial
-from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
-from courtroom.experiments.measures import MEASURES
-from courtroom.figures.experiment import draw_frontier, draw_matrix, draw_values, frontier, matrix_cases, run_of
 from tests.docs import ROOT
 from tests.driving import done
 from tests.pages import house, opened_at, texts
-from tests.test_experiments import RIGHT, SINGLE, answers, spec
+from tests.test_experiments import SINGLE, spec
 from tests.test_experiments import texts as rows
 
 __all__ = ["house"]  # a fixture
@@ -126,23 +123,6 @@ def test_one_setting_is_varied_over_arms_and_models_and_a_table_comes_of_it(hous
     assert str(cells["run"][0]).startswith("deliberation?run=cell-")
 
 
-def test_a_paused_experiment_goes_on_from_the_page_and_is_deleted_there(house: Courthouse) -> None:  # noqa: F811
-    house.datasets.add("feelings", rows())
-    arms = [{"name": "<b>one</b> judge", "procedure": "courtroom-llm", "set": SINGLE}]
-    name = house.experiments.begin(spec(arms=arms, title="<i>Feelings</i>"))
-    app = opened(experiment=name)
-    assert "No cell is done yet" in texts(app)
-    press(app, "experiment-go")
-    house.experiments.wait(name, 60)
-    app.run()
-    assert "<b>" not in texts(app)
-    assert "<i>" not in texts(app)
-    assert house.experiments.store.status(name) == "done"
-    press(app, "experiment-delete")
-    assert house.experiments.store.experiments() == []
-    assert "There is no experiment" in texts(opened(experiment=name))
-
-
 def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
@@ -158,7 +138,7 @@ def test_failed_cells_are_tried_again_from_the_page(house: Courthouse) -> None: 
     assert {row.state for row in house.experiments.results(found.kept.id).rows} == {"failed"}
 
 
-def test_a_budget_that_is_reached_is_raised_on_the_page(house: Courthouse) -> None:  # noqa: F811
+def test_a_budget_that_is_reached_is_raised_on_the_page_and_the_experiment_deleted_there(house: Courthouse) -> None:  # noqa: F811
     house.datasets.add("feelings", rows())
     arms = [{"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}]
     found = done(house, spec(arms=arms, budget={"calls": 4}, at_once=1))
@@ -172,32 +152,7 @@ def test_a_budget_that_is_reached_is_raised_on_the_page(house: Courthouse) -> No
     house.experiments.wait(found.kept.id, 60)
     assert house.experiments.store.status(found.kept.id) == "done"
     assert [row.state for row in house.experiments.rows(found.kept.id)] == ["done"] * 6
-
-
-def test_figures_show_what_the_table_says(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
-    theme = "dark"  # the page itself is drawn in the light one
-    house.datasets.add("feelings", rows())
-    file = answers(tmp_path / "given.jsonl", {"good": RIGHT, "bad": ["glad"] * 6})
-    arms = [
-        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-        *({"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")),
-    ]
-    found = done(house, spec(arms=arms))
-    accuracy = MEASURES["labelled"]["accuracy"]
-    values = draw_values(found.table, "all cases", accuracy, theme).data[0]
-    assert list(values.y) == ["one judge", "good", "bad"]
-    assert list(values.x)[1:] == [1.0, 0.5]
-    groups = [found.groups[arm, "all cases"] for arm in found.arms]
-    matrix = draw_matrix(groups, accuracy, theme)
-    good = next(trace for trace in matrix.data if trace.name == "good")
-    assert set(good.marker.color) == {1.0}
-    assert [case for _, case in good.customdata] == matrix_cases(groups, accuracy)
-    assert run_of(found.rows, "one judge", "text-0").startswith("cell-")
-    assert run_of(found.rows, "good", "text-0") == ""
-    costs = draw_frontier(found.table, "all cases", accuracy, theme)
-    assert [trace.name for trace in costs.data[1:]] == ["one judge"], "what predictions took is not known"
-
-
-def test_the_frontier_leaves_out_what_another_arm_beats_for_less() -> None:
-    assert frontier([(1.0, 0.5), (2.0, 0.4), (2.0, 0.7), (3.0, 0.7), (0.5, 0.1)]) == [4, 0, 2]
-    assert frontier([]) == []
+    app.run()
+    press(app, "experiment-delete")
+    assert house.experiments.store.experiments() == []
+    assert "There is no experiment" in texts(opened(experiment=found.kept.id))

@@ -129,7 +129,7 @@ def test_a_picture_shows_the_votes_as_they_stood(scenes: dict[str, RoomScene]) -
 
 def test_an_mp4_is_h264_with_the_seconds_of_its_storyboard(scenes: dict[str, RoomScene], tmp_path: Path) -> None:
     scene, told = scenes["three rounds"], []
-    shots = storyboard(scene)
+    shots = storyboard(scene, 20)
     file = tmp_path / "film.mp4"
     film(scene, shots, file, progress=told.append)
     with av.open(str(file)) as container:

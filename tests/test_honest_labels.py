@@ -8,7 +8,6 @@ import pytest
 from pydantic import ValidationError
 
 from courtroom import report
-from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.library import Library
 from courtroom.courthouse import Courthouse
@@ -38,7 +37,7 @@ def test_every_sample_says_that_its_votes_and_judgments_are_invented(library: Li
     assert {text.partition(" · ")[0] for text in decided} == {"Invented votes", "Invented judgment"}
 
 
-def test_only_people_with_a_source_make_a_jury_real(library: Library) -> None:
+def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(library: Library) -> None:
     sample = library.case("phone-battery")
     assert isinstance(sample, Dispute)
     data = sample.model_dump() | {"fictional": False, "source": ""}
@@ -49,14 +48,8 @@ def test_only_people_with_a_source_make_a_jury_real(library: Library) -> None:
     for without in ({"source": " "}, {"fictional": True}):
         with pytest.raises(ValidationError, match="has a source, and is not fictional"):
             Dispute.model_validate(people | without)
-
-
-def test_a_judgment_is_real_where_a_court_gave_it(library: Library) -> None:
-    sample = next(
-        case for case in map(library.case, (listed.id for listed in library.cases())) if case.kind == "criminal"
-    )
-    assert isinstance(sample, CriminalCase)
-    public = sample.model_copy(update={"fictional": False})
+    judged = next(case for case in map(library.case, (one.id for one in library.cases())) if case.kind == "criminal")
+    public = judged.model_copy(update={"fictional": False})
     assert public.real_outcome().startswith("Judgment on record · ")
     assert public.model_copy(update={"decided_by": "people"}).real_outcome().startswith("Real judgment · ")
 
@@ -75,19 +68,12 @@ def test_no_page_export_or_document_calls_votes_real_but_those_of_people() -> No
     assert len(said) == 3, "the title, and its translation"
 
 
-def test_held_out_disputes_are_in_both_languages_with_invented_votes() -> None:
+def test_held_out_disputes_are_in_both_languages_with_invented_votes_and_tuning_reads_none(library: Library) -> None:
     cases = held_out()
     assert [case.language for case in cases] == ["en"] * 6 + ["zh"] * 6
     assert all(case.fictional and case.votes_title == "Invented votes" for case in (*cases, *training()))
-
-
-def test_no_held_out_dispute_is_among_those_that_tuning_reads(library: Library) -> None:
-    known = {library.case(listed.id).title for listed in library.cases()}
-    read = known | {case.title for case in training()}
-    assert not read & {case.title for case in held_out()}
-
-
-# --- what ends a run ---
+    read = {library.case(listed.id).title for listed in library.cases()} | {case.title for case in training()}
+    assert not read & {case.title for case in cases}
 
 
 __all__ = ["house"]  # a fixture

@@ -14,9 +14,7 @@ from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
 from courtroom.experiments.table import ALL, Pair
 from tests.driving import done, shell
-from tests.test_experiments import spec, texts
-
-BETTER = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
+from tests.test_experiments import BETTER, spec, texts
 
 
 @pytest.fixture
@@ -66,14 +64,6 @@ def test_results_cannot_be_locked_afterwards(house: Courthouse) -> None:
         house.experiments.lock(spec())
     with pytest.raises(CourtroomError, match="no arm: nobody"):
         spec(hypotheses=[{**BETTER, "than": "nobody"}])
-
-
-def test_hypotheses_stand_in_the_file_and_change_no_cell(tmp_path: Path) -> None:
-    file = tmp_path / "feelings.toml"
-    file.write_text(as_toml(spec(hypotheses=[BETTER])))
-    assert "[[hypothesis]]" in file.read_text()
-    assert read_toml(file) == spec(hypotheses=[BETTER])
-    assert read_toml(file).id == spec().id
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
-"""Left open, the app does nothing: no folder is watched, and no page asks again what can't change any more."""
+"""Left open, the app does nothing: no page asks again what can't change any more."""
 
-import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from streamlit.runtime.scriptrunner import script_runner
@@ -14,8 +12,6 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.house import courthouse
 from tests import pages
 from tests.driving import done, drive
-
-ROOT = Path(__file__).parents[1]
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +44,6 @@ def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
         "seat": {"seat": seat},
         "audience": {"audience": audience},
     }
-
-
-def test_no_folder_is_watched() -> None:
-    settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
-    assert settings["server"]["fileWatcherType"] == "none"
 
 
 @pytest.mark.parametrize(

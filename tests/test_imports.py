@@ -1,8 +1,7 @@
-"""Imports: whole or not at all, nothing twice and nothing lost; and shown on the page Knowledge."""
+"""Imports: whole or not at all, nothing twice and nothing lost."""
 
 import asyncio
 import json
-from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ from courtroom.knowledge.search import Fetch, Knowledge, Search
 from courtroom.law import Both
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from pages.parts.knowledge.collection_view import SHOWN
-from tests.pages import house, page, texts
 from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -172,25 +169,3 @@ async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
     ids = {statute.id for statute in knowledge.of("statutes", "imported").all()}
     assert len(ids) == 505
     assert {"264", "133-1", "287-2"} <= ids
-
-
-# --- the page ---
-
-
-__all__ = ["house"]  # a fixture
-
-
-@pytest.mark.slow
-def test_the_base_into_which_a_file_went_is_shown(house: Courthouse) -> None:  # noqa: F811
-    line = json.dumps({"number": 264, "text": "Who takes zithers pays for them."})
-    file = house.imports.check("statutes", "law.jsonl", line.encode(), "mine", "add")
-    app = page("knowledge", part="statutes")
-    app.session_state[SHOWN] = ("statutes", "mine")
-    app.run()
-    assert "An unofficial digest" in texts(app), "nothing is in it yet"
-    wait([house.runner.do(house.imports.run(file))])
-    app.run()
-    assert not app.exception, app.exception
-    assert "Imported from law" in texts(app)
-    app.selectbox(key="base-statutes").set_value("bundled").run()
-    assert "An unofficial digest" in texts(app), "another base can be chosen afterwards"

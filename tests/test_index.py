@@ -317,22 +317,18 @@ async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_p
             assert done.stdout.strip() == f"{bundled + 30} 0", done.stderr
 
 
-async def test_a_chroma_server_that_is_down_is_named_in_a_sentence(tmp_path: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
-        settings = Settings(home=tmp_path, chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
-        index, records = VectorIndex(settings, "things", HashedNgrams()), Fixed({"a": "a kettle"})
-        with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
-            await index.search("kettle", 1, records)
-
-
-async def test_a_folder_that_cannot_be_made_is_named_in_a_sentence(tmp_path: Path) -> None:
-    (tmp_path / "chroma").write_text("a file where the folder should be")
-    (tmp_path / "words").write_text("a file where the folder should be")
+async def test_a_folder_that_cannot_be_made_and_a_server_that_is_down_are_named_in_a_sentence(tmp_path: Path) -> None:
+    for name in ("chroma", "words"):
+        (tmp_path / name).write_text("a file where the folder should be")
     with pytest.raises(CourtroomError, match="The search index can't be written"):
         await graph(tmp_path).search("item7", 1, Fixed(MANY))
     with pytest.raises(CourtroomError, match="The word index can't be written"):
         WordIndex(tmp_path / "words" / "things", 5).closest(Fixed(MANY), "item7", 1)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        settings = Settings(home=tmp_path / "at-server", chroma_host="127.0.0.1", chroma_port=taken.getsockname()[1])
+        with pytest.raises(CourtroomError, match=r"The Chroma server at 127\.0\.0\.1:\d+ does not answer\. Start it"):
+            await VectorIndex(settings, "things", HashedNgrams()).search("kettle", 1, Fixed({"a": "a kettle"}))
 
 
 async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path) -> None:

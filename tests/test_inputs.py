@@ -1,22 +1,16 @@
 """What a role is given reaches it: every input of every task, one by one, down to its parts."""
 
 import asyncio
-from collections.abc import Iterator
 
 import pytest
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.check_templates import unseen
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
 from tests.asked import asked
+from tests.driving import house
 
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    made = Courthouse(Settings(home=tmp_path_factory.mktemp("inputs")))
-    yield made
-    made.close()
+__all__ = ["house"]  # a fixture
 
 
 @pytest.mark.parametrize("name", list(PROCEDURES))

@@ -4,15 +4,15 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from itertools import count
-from pathlib import Path
 from typing import Any
 
 import pytest
 from markupsafe import escape
 from pydantic import ValidationError
+from typer.testing import CliRunner
 
 from courtroom import report
-from courtroom.__main__ import main
+from courtroom.__main__ import app
 from courtroom.cases.labelled import Document
 from courtroom.courthouse import Courthouse
 from courtroom.engine.blocks import Diff, Marked, Table, runs
@@ -27,7 +27,6 @@ from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.procedures.juris.procedure import JURIS, most_proposed
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import SEVEN
-from courtroom.settings import Settings
 from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
 from tests.pages import page
@@ -377,7 +376,7 @@ def test_the_measures_on_hand_computed_values() -> None:
 
 
 def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(house: Courthouse) -> None:
-    details, record, _ = assessed(house)
+    details, record, model = assessed(house)
     fine = details["fine_grained"]
     assert [fine[name] for name in ("faithfulness", "completeness", "conciseness")] == [50.0, 50.0, 50.0]
     assert [one["category"] for one in fine["sentences"]] == ["no error", "out-of-context error"]
@@ -391,12 +390,6 @@ def test_a_text_is_scored_sentence_by_sentence_and_by_key_facts_and_as_a_whole(h
     ]
     assert by_sentence.rows[1] == (2, INVENTED, "out-of-context error", "Nobody speaks of penguins.")
     assert by_fact.rows == (("Families left.", "1"), ("Nobody was hurt.", "not stated"))
-
-
-def test_the_assessor_reads_numbered_sentences_and_the_reference_where_asked_for(
-    house: Courthouse,
-) -> None:
-    _, _, model = assessed(house)
     asked = {request.task.name: text_of(request) for request in model.history if request.spec.id == "judge"}
     assert asked.keys() == {"keyfacts", "factcheck", "align", "assess"}
     for task in ("factcheck", "align"):
@@ -446,9 +439,6 @@ def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
 # --- the baselines of section 4.1: one model alone, SummIt, QA-prompting --------------------------------------
 
 
-BASELINES = ("generator-a", "generator-b", "summit", "qa-prompt")
-
-
 ADVICE: dict[str, Any] = {"rationale": "It lacks the river.", "advice": ["Add the river."], "stop": False}
 REFINED = {"refine": {"changes": ["the river"], "sentences": [GOOD, OTHER]}}
 
@@ -491,7 +481,7 @@ def test_each_question_is_answered_before_the_summary_in_one_call(house: Courtho
     assert "answers: Tuple should have at least 5 items" in text_of(model.history[1])
 
 
-@pytest.mark.parametrize("variant", BASELINES)
+@pytest.mark.parametrize("variant", ["generator-a", "generator-b", "summit", "qa-prompt"])
 def test_a_model_that_writes_alone_is_told_of_no_panel(house: Courthouse, variant: str) -> None:
     model = panel(told={"advise": ADVICE, **REFINED})
     write(house, model, variant=variant, refinements=1)
@@ -603,26 +593,19 @@ def test_a_setup_of_an_earlier_version_still_opens(before: bool, now: str) -> No
 
 
 def test_the_shell_warns_before_the_run_and_in_its_result_and_so_does_the_report(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with OpenAIServer() as server:
-        monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        server.known(monkeypatch)
         small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]
         words = ["run", "news-night-bus", "--model", "openai/one", *small, "--json"]
-        monkeypatch.setattr("sys.argv", ["courtroom", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-    told = capsys.readouterr()
-    assert not ended.value.code, told.err
-    assert told.err.startswith("Warning: Both jurors are one model (openai/one) with one prompt")
-    result = json.loads(told.out)
+        told = CliRunner().invoke(app, words)
+    assert told.exit_code == 0, told.stderr
+    assert told.stderr.startswith("Warning: Both jurors are one model (openai/one) with one prompt")
+    result = json.loads(told.stdout)
     assert len(result["warnings"]) == 3
-    house = Courthouse(Settings(home=tmp_path))
     record = house.record(result["run"])
     page = report.as_html(record, JURIS, house.answers, house.media)
-    house.close()
     assert all(f'<p class="notice">{escape(warning)}</p>' in page for warning in record.setup.warnings())
 
 

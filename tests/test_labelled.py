@@ -51,15 +51,11 @@ def test_what_cannot_be_read_is_said_in_a_sentence_that_names_the_file(name: str
 
 @pytest.mark.parametrize("other", ["class", "category", "quality"])
 def test_a_blank_label_takes_nothing_from_another_column(other: str) -> None:
-    read_as = {"a": None, "b": "yes", "c": "no"}
-    rows = [
-        {"text": "a", other: "no"},
-        {"text": "b", "label": "yes", other: "x"},
-        {"text": "c", "label": "no", other: "y"},
-    ]
+    labels = [{"text": "b", "label": "yes", other: "x"}, {"text": "c", "label": "no", other: "y"}]
+    rows = [{"text": "a", other: "no"}, *labels]
     table = f"text,label,{other}\na,,no\nb,yes,x\nc,no,y\n"
-    for found in (task_from_text(table), task_from_rows(rows), task_from_rows([rows[1], rows[0], rows[2]])):
-        assert {item["text"]: item["label"] for item in found["items"]} == read_as
+    for found in (task_from_text(table), task_from_rows(rows), task_from_rows(rows[::-1])):
+        assert {item["text"]: item["label"] for item in found["items"]} == {"a": None, "b": "yes", "c": "no"}
         assert found["labels"] == ["no", "yes"]
 
 

@@ -231,6 +231,7 @@ def test_a_schema_keeps_the_order_of_the_fields_what_is_thought_first_and_fits_t
     for form in forms:
         for part in parts(json.loads(schema_of(form))):
             assert part.keys() <= STRICT | BOUNDS, form
+            assert "?" in part.get("description", "?"), "what is no question can be copied as an answer"
             assert not {"enum", "pattern"} <= part.keys(), form
             if part.get("type") == "object":
                 assert part["additionalProperties"] is False

@@ -49,14 +49,6 @@ def error(status: int, message: str) -> web.Response:
     return web.json_response({"error": {"code": status, "message": message, "type": "server_error"}}, status=status)
 
 
-def shows_a_picture(body: dict[str, Any]) -> bool:
-    return "image_url" in json.dumps(body["messages"])
-
-
-def blind(message: str) -> Answer:
-    return lambda body: error(500, message) if shows_a_picture(body) else None
-
-
 @contextmanager
 def model_at(server: OpenAIServer, folder: Path) -> Iterator[LiteLLMModel]:
     """A process's model, which remembers in the folder what it finds out."""
@@ -71,7 +63,8 @@ async def test_of_many_pictures_for_a_model_that_sees_none_one_is_sent_and_none_
 ) -> None:
     store = MediaStore(tmp_path)
     photo = picture(store)
-    with OpenAIServer(answer=blind(message), delay=0.05) as server:
+    blind: Answer = lambda body: error(500, message) if "image_url" in json.dumps(body["messages"]) else None  # noqa: E731
+    with OpenAIServer(answer=blind, delay=0.05) as server:
         for _ in ("one process", "the next"):
             with model_at(server, tmp_path) as model:
                 asked = (model.answer(question(photo, connection="test", tag=str(n))) for n in range(17))

@@ -5,6 +5,7 @@ import json
 import random
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -35,9 +36,14 @@ def runs_of(model: Model, number: int = 200, seed: int = 0) -> list[Deliberation
     return [Deliberation(12, votes / 12, model(votes, draw)) for votes in (at % 13 for at in range(number))]
 
 
+@cache
+def wins_of_people(size: int, votes: int) -> float:
+    verdicts = [one.verdict for one in people() if one.place == (size, votes)]
+    return sum(map(bool, verdicts)) / len(verdicts)
+
+
 def as_people(votes: int, draw: random.Random) -> bool:
-    verdicts = [one.verdict for one in people() if one.place == (12, votes)]
-    return draw.random() < sum(map(bool, verdicts)) / len(verdicts)
+    return draw.random() < wins_of_people(12, votes)
 
 
 MODELS: dict[str, Model] = {
@@ -179,8 +185,7 @@ def test_scripted_jurors_of_200_runs_are_told_apart_or_not(
         votes = task.counts["guilty"]
         draw = random.Random(f"{request.tag.partition('/')[0]} {votes}")
         if name == "as people":
-            verdicts = [one.verdict for one in people() if one.place == (6, votes)]
-            wins: bool | None = draw.random() < sum(map(bool, verdicts)) / len(verdicts)
+            wins: bool | None = draw.random() < wins_of_people(6, votes)
         else:
             wins = MODELS[name](2 * votes, draw)
         stays = task.own.vote if task.own and task.own.vote else ""

@@ -10,7 +10,7 @@ from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.lease import FencedWriter
 from courtroom.engine.store import RunStore
 
-GATHER_S = 0.02
+GATHER_S = 0.05
 """For so long events are gathered that are written in one transaction."""
 
 

@@ -71,8 +71,8 @@ Charges = Annotated[
     Longest(MOST_ASKED),
 ]
 TERM = (
-    "`imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a suspended one "
-    "counts as death."
+    "Which penalty? `imprisonment` in months (3.5 years are 42); 0 with a life sentence or a death sentence, of which a "
+    "suspended one counts as death."
 )
 
 

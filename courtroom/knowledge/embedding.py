@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 else:
     Vectors = Any  # numpy is slow to import: only where vectors are worked with
 DIMENSIONS = 2048
+AT_ONCE = 8_000
+"""Characters that are hashed within some milliseconds."""
 SPREAD = 4  # places of one word: two words that share one then differ in the others
 DEFAULT = "hashed-ngrams"
 UNKNOWN = 6.0
@@ -76,9 +78,12 @@ class HashedNgrams:
         """Vectors of length 1, shape (texts, 2048); a text without a word is the zero vector."""
         import numpy as np
 
-        if not texts:
-            return np.zeros((0, DIMENSIONS), np.float32)
-        return await asyncio.to_thread(lambda: np.stack([_hashed(text) for text in texts]))
+        def vectors() -> Vectors:
+            return np.array([_hashed(text) for text in texts], np.float32).reshape(-1, DIMENSIONS)
+
+        whole = "".join(texts)
+        # To change threads takes longer than so few words do. Chinese ones are cut apart by a dictionary that is large to load.
+        return vectors() if len(whole) < AT_ONCE and whole.isascii() else await asyncio.to_thread(vectors)
 
 
 @cache
@@ -165,7 +170,10 @@ def _unit(vector: Any) -> Vectors:
 
 
 class CachedEmbedding:
-    """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice."""
+    """An embedding whose vectors are stored in the database, in half precision: no text is embedded, or billed, twice.
+
+    Those of `HashedNgrams` are worked out sooner than read: they are not stored, only rounded like the others.
+    """
 
     def __init__(self, embedding: Embedding, database: Database) -> None:
         self._embedding, self._database = embedding, database
@@ -178,8 +186,8 @@ class CachedEmbedding:
         """Vectors of length 1, shape (texts, dimensions)."""
         import numpy as np
 
-        if not texts:
-            return await self._embedding.embed(texts)
+        if not texts or type(self._embedding) is HashedNgrams:
+            return (await self._embedding.embed(texts)).astype(np.float16).astype(np.float32)
         digests = [hashlib.sha256(text.encode()).digest() for text in texts]
         vectors = await asyncio.to_thread(self._read, digests)
         new = {digest: text for digest, text in zip(digests, texts, strict=True) if digest not in vectors}

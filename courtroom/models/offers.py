@@ -24,6 +24,8 @@ class Offer(Strict):
     prompt_price: float | None = None
     """US dollars for a million tokens; None where it is not known."""
     completion_price: float | None = None
+    size: int | None = None
+    """Bytes of its file on this machine."""
     context: int | None = None
     """Tokens that it reads at most."""
     sees: bool | None = None
@@ -34,6 +36,8 @@ class Offer(Strict):
         known = []
         if self.prompt_price is not None and self.completion_price is not None:
             known.append(f"US$ {self.prompt_price:g} / {self.completion_price:g} a million tokens")
+        if self.size:
+            known.append(f"{self.size / 1e6:,.0f} MB")
         if self.context:
             known.append(f"{self.context:,} tokens of context")
         for has, what in ((self.sees, "pictures"), (self.schema_support, "JSON schema")):
@@ -72,7 +76,7 @@ def offers(
     places += [_Place(one.provider, one.address, one.secret, name) for name, one in connections.items()]
     with ThreadPoolExecutor(8, thread_name_prefix="offers") as pool:
         listed = [offer for found in pool.map(_listed, places) for offer in found]
-    own = [Offer(id=name, context=file.slot, sees=False) for name, file in model_files().items()]
+    own = [Offer(id=name, size=file.size, context=file.slot, sees=False) for name, file in model_files().items()]
     return tuple(dict.fromkeys((*own, *listed, *(_hosted(hosted) if hosted else ()))))
 
 

@@ -57,7 +57,7 @@ class Request:
     @cached_property
     def has_media(self) -> bool:
         """Whether pictures or videos go with it."""
-        return any(isinstance(part, Medium) for message in self.messages for part in message.parts)
+        return any(not isinstance(part, str) for message in self.messages for part in message.parts)
 
     @cached_property
     def form(self) -> type[BaseModel]:

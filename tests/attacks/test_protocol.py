@@ -129,7 +129,7 @@ async def flood(url: str, times: int, uploads: int) -> list[int]:
                 if number % 100 == 99:
                     await one.heard()
         answers = [await one.upload(b"0" * 2**21, file=str(number)) for number in range(uploads)]
-        await one.open()
+        await one.heard()
         assert "exception" not in one.elements
         return answers
 
@@ -141,7 +141,7 @@ def test_a_flood_by_somebody_who_has_not_signed_in_leaves_the_server_and_its_ses
         async with tab(site.url, claims("ada")) as other:
             await other.open("setup")
             drawn = sorted(other.elements)
-            await flood(site.url, 20, 2)
+            await flood(site.url, 3, 2)
             before = held(site.pid)
             answers = await flood(site.url, 1_000, 40)
             await other.open("setup")

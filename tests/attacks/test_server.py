@@ -45,11 +45,14 @@ NAMES = list(ATTACKS)
 
 
 def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
-    """The hostile model, with an id of its own: what is found out about one must not help another."""
+    """The hostile model, with an id of its own: what is found out about one must not help another.
+
+    A mode that is slow in streams alone has the time of all others where answers come whole.
+    """
     return ModelSpec(
         id=f"openai/{slug(name)}+{whose}",
         max_tokens=attack.max_tokens,
-        timeout_s=attack.timeout_s,
+        timeout_s=attack.timeout_s if attack.error or whose is True else GOOD.timeout_s,
         attempts=3,
         concurrency=512,
     )

@@ -3,6 +3,7 @@
 `axe.min.js` is the npm package axe-core 4.14.1 as it is, under the Mozilla Public License 2.0 (`axe.LICENSE`).
 """
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from playwright.sync_api import Page
 
 FILE = Path(__file__).parent / "axe.min.js"
 TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
+OF_COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules by which a page can fail in one theme and hold in the other."""
 SEVERE = ("serious", "critical")
 
 OF_STREAMLIT: dict[str, tuple[str, str]] = {}
@@ -22,10 +25,14 @@ def _program() -> str:
     return FILE.read_text(encoding="utf-8")
 
 
-def violations(page: Page) -> list[str]:
-    """Serious and critical violations on a page as it stands: rule, what is wrong, and the element."""
+def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
+    """Serious and critical violations on a page as it stands: rule, what is wrong, and the element.
+
+    Args:
+        rules: those that are tried, by their tags or by their names.
+    """
     page.evaluate(_program())
-    options = {"runOnly": list(TAGS), "resultTypes": ["violations"]}
+    options = {"runOnly": list(rules), "resultTypes": ["violations"]}
     found: list[dict[str, Any]] = page.evaluate(
         "options => axe.run(document, options).then(result => result.violations)", options
     )
