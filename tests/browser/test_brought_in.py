@@ -16,7 +16,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from tests.app_server import forked_app
-from tests.attacks.test_files import PHOTO, dispute
+from tests.attacks.test_files import dispute, photo
 from tests.attacks.test_run_files import signed
 from tests.full_store import full_store
 from tests.pictures import clip, png
@@ -41,7 +41,7 @@ REFUSED = {
 
 def piece(name: str, number: int) -> dict[str, Any]:
     return {
-        **PHOTO,
+        **photo("photo.png"),
         "id": f"buyer-{number}",
         "text": SVG,
         "media": [
