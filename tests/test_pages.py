@@ -155,9 +155,7 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
     assert [row.id for row in house.store.runs()] == [run]
 
 
-def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(
-    house: Courthouse,
-) -> None:
+def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(house: Courthouse) -> None:
     app = page("knowledge")
     assert not app.exception
     next(t for t in app.text_input if t.label == "Search by matter").set_value("washing machine leaks").run()

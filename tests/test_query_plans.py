@@ -25,16 +25,7 @@ from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-SMALL = {
-    "cases",
-    "collections",
-    "datasets",
-    "experiments",
-    "marks",
-    "setups",
-    "panels",
-    "sqlite_master",
-}
+SMALL = {*["cases", "collections", "datasets", "experiments", "marks", "setups", "panels", "sqlite_master"]}
 """Tables that may be read as a whole: persons make their rows one by one."""
 COUNTED = {"runs", "experiment_cells"}
 """The list of runs counts its lines in indexes of these, and reads no row for that."""
