@@ -126,7 +126,7 @@ def test_an_experiment_that_is_started_in_two_servers_at_once_is_one_and_asks_no
     ]
     with OpenAIServer(delay=0.02, keep_bodies=True) as server:
         both = [
-            forks.Fork(experimenting, spec(arms=arms, repeats=3), environment=environment(tmp_path, server.url))
+            forks.Fork(experimenting, spec(arms=arms, repeats=2), environment=environment(tmp_path, server.url))
             for _ in range(2)
         ]
         for process in both:

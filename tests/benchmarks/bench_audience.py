@@ -102,7 +102,7 @@ async def measure(server: AppServer, house: Courthouse, run: str, token: str, co
 
 def main() -> None:
     given = options(phones=200)
-    count = 5 if given.tiny else given.phones
+    count = 3 if given.tiny else given.phones
     os.environ["COURTROOM_AUDIENCE_PHONES"] = str(count)  # all of them are on this machine
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
