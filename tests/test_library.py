@@ -17,9 +17,8 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
 from courtroom.store.database import Database
-from tests.clips import clip
 from tests.pages import page, press
-from tests.pictures import png
+from tests.pictures import clip, png
 
 SAMPLE = "phone-battery"
 

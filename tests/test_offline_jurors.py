@@ -18,7 +18,6 @@ from courtroom.text.words import is_chinese
 
 
 def offline(task: Task[Any], draw: random.Random) -> BaseModel:
-    """The offline answer to a task."""
     return CYBERJURORS.offline[type(task)](task, draw)
 
 

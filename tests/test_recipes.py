@@ -316,24 +316,15 @@ def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_pat
 
 
 def test_another_dataset_and_model_take_the_place_of_the_files() -> None:
-    values = {
-        "name": "a",
-        "dataset": {"name": "b", "version": "1", "split": "test", "ids": ["x"], "sample": 9},
-        "repeats": 3,
-        "arms": [
-            {
-                "name": "x",
-                "procedure": "juris",
-                "model": "openai/gpt-4o",
-                "set": {"members.editor.id": "openai/o3", "embedding": "local/longformer", "model.top_p": 1, "pool": 4},
-            },
-            {"name": "y", "predictions": "answers.csv", "model": "gpt"},
-        ],
-    }
-    written = parsed(values, "here")
-    found = adapted(
-        written, dataset="c", split="dev", sample=2, repeats=1, model="offline", values={"longest": 3, "pool": 9}
-    )
+    knobs = {"members.editor.id": "openai/o3", "embedding": "local/longformer", "model.top_p": 1, "pool": 4}
+    arms = [
+        {"name": "x", "procedure": "juris", "model": "openai/gpt-4o", "set": knobs},
+        {"name": "y", "predictions": "answers.csv", "model": "gpt"},
+    ]
+    dataset = {"name": "b", "version": "1", "split": "test", "ids": ["x"], "sample": 9}
+    written = parsed({"name": "a", "dataset": dataset, "repeats": 3, "arms": arms}, "here")
+    changes = {"longest": 3, "pool": 9}
+    found = adapted(written, dataset="c", split="dev", sample=2, repeats=1, model="offline", values=changes)
     assert found.dataset.model_dump(exclude_defaults=True) == {"name": "c", "split": "dev", "sample": 2}
     assert found.repeats == 1
     assert (found.arms[0].model, found.arms[0].set) == ("offline", {"model.top_p": 1, "pool": 9, "longest": 3})

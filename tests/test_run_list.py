@@ -14,7 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList, run_table
 from courtroom.experiments.spec import Experiment
 from courtroom.store.database import Database
-from tests.kept_what_if import kept_what_if
+from tests.full_store import kept_what_if
 from tests.pages import heard, house, opened_at, page, press, texts
 
 

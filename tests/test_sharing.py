@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from courtroom import sharing
 from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts
 from courtroom.cases.files import Package, read_folder
 from courtroom.courthouse import Courthouse
@@ -19,21 +20,8 @@ from courtroom.experiments.store import NoSuchExperiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
 from courtroom.settings import DATA
-from courtroom.sharing import (
-    DAY,
-    HOUR,
-    ActionFilter,
-    ActionLog,
-    Links,
-    NoSuchLink,
-    listed,
-    may_change,
-    may_see,
-    note,
-    share,
-    take,
-)
-from tests.kept_what_if import kept_what_if
+from courtroom.sharing import DAY, HOUR, ActionFilter, ActionLog, Links, NoSuchLink
+from tests.full_store import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)
 BO = Account(id="bo", name="Bo", access=Access.RUN)
@@ -73,7 +61,7 @@ def what_if_of(house: Courthouse, base: str, person: Account | None) -> str:
 def shown(house: Courthouse, person: Account, kind: str, name: str, visibility: Visibility) -> None:
     """Have somebody say who sees a thing."""
     with acts(person):
-        share(house.database, Resource(kind=kind, id=name), visibility)
+        sharing.share(house.database, Resource(kind=kind, id=name), visibility)
 
 
 @pytest.fixture
@@ -109,15 +97,15 @@ def test_the_rules_as_a_table(either: Courthouse, kind: str) -> None:
         thing = Resource(kind=kind, id=run_of(either, None) if kind == "run" and not maker else f"thing-{number}")
         if maker:
             with acts(EVERYBODY[maker]):
-                take(database, thing)
+                sharing.take(database, thing)
                 assert visibility is not None
-                share(database, thing, visibility)
+                sharing.share(database, thing, visibility)
         sees, changes, lists = [], [], []
         for name, person in EVERYBODY.items():
             with acts(person):
-                sees += [name] * may_see(database, thing)
-                changes += [name] * may_change(database, thing)
-                fits, values = listed(kind, "here.id")
+                sees += [name] * sharing.may_see(database, thing)
+                changes += [name] * sharing.may_change(database, thing)
+                fits, values = sharing.listed(kind, "here.id")
                 found = database.connection.execute(
                     f"SELECT id FROM (SELECT :name AS id) AS here WHERE {fits}", {**values, "name": thing.id}
                 )
@@ -127,9 +115,9 @@ def test_the_rules_as_a_table(either: Courthouse, kind: str) -> None:
         in_lists = [name for name in sees if name not in ("new", "-")]  # what is public has to be addressed
         assert lists == in_lists, (maker, visibility)
         with acts(OWNER):
-            share(database, thing, "private")
+            sharing.share(database, thing, "private")
         with acts(BO):
-            assert not may_see(database, thing), "also what nobody owned before"
+            assert not sharing.may_see(database, thing), "also what nobody owned before"
 
 
 def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(house: Courthouse) -> None:
@@ -148,16 +136,16 @@ def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(
 def test_nobody_sees_a_deleted_run_nor_own_things_without_access(house: Courthouse) -> None:
     run = Resource(kind="run", id=run_of(house, None))
     with acts(LOOKS):
-        assert may_see(house.database, run)
+        assert sharing.may_see(house.database, run)
     house.store.delete(run.id)
     with acts(LOOKS):
-        assert not may_see(house.database, run)
+        assert not sharing.may_see(house.database, run)
     run = run_of(house, ADA)
     with acts(ADA.model_copy(update={"access": Access.NONE})):
-        assert not may_see(house.database, Resource(kind="run", id=run))
+        assert not sharing.may_see(house.database, Resource(kind="run", id=run))
     with acts(ADA.model_copy(update={"access": Access.LOOK})):
-        assert may_see(house.database, Resource(kind="run", id=run))
-        assert not may_change(house.database, Resource(kind="run", id=run))
+        assert sharing.may_see(house.database, Resource(kind="run", id=run))
+        assert not sharing.may_change(house.database, Resource(kind="run", id=run))
 
 
 # --- runs ---------------------------------------------------------------------------------------------------
@@ -220,13 +208,13 @@ def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
         assert house.record(run).run.id == run
         assert RunList(house.database).count(RunFilter(whose="others")) == 1
         with pytest.raises(Forbidden):
-            share(house.database, Resource(kind="run", id=run), "public")
+            sharing.share(house.database, Resource(kind="run", id=run), "public")
         with pytest.raises(Forbidden):
             Links(house.database).make(Resource(kind="run", id=run), HOUR)
         house.marks.put(run, Mark(reviewer="Ada", star=True))
         assert [mark.reviewer for mark in house.marks.of(run)] == [BO.signature], "each marks under the own name"
         fork = house.fork(run, SMALL)
-        assert may_change(house.database, Resource(kind="run", id=fork))
+        assert sharing.may_change(house.database, Resource(kind="run", id=fork))
     with acts(ADA), pytest.raises(NoSuchRun):
         house.store.run(fork)
 
@@ -252,7 +240,7 @@ def test_a_deleted_run_comes_back_with_its_owner_and_its_links(house: Courthouse
         with pytest.raises(NoSuchLink):
             links.opened(token)
         house.store.restore(deleted)
-        assert may_change(house.database, Resource(kind="run", id=run))
+        assert sharing.may_change(house.database, Resource(kind="run", id=run))
     assert links.opened(token) == Resource(kind="run", id=run)
     with acts(BO), pytest.raises(NoSuchRun):
         house.store.run(run)
@@ -292,8 +280,8 @@ def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:
         with pytest.raises(CourtroomError, match="There is no dataset"):
             either.datasets.info("ours")
     with acts(ADA):
-        assert may_change(either.database, Resource(kind="run", id=cell.run))
-        share(either.database, Resource(kind="experiment", id=name), "shared")
+        assert sharing.may_change(either.database, Resource(kind="run", id=cell.run))
+        sharing.share(either.database, Resource(kind="experiment", id=name), "shared")
     with acts(BO):
         assert either.record(cell.run).run.id == cell.run
         assert [row.case.id for row in either.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
@@ -330,7 +318,7 @@ def test_a_what_if_on_a_run_follows_it_and_is_its_makers(either: Courthouse) -> 
     with acts(ADA):
         with pytest.raises(Forbidden):
             either.experiments.pause(what_if)
-        share(either.database, Resource(kind="run", id=base), "private")
+        sharing.share(either.database, Resource(kind="run", id=base), "private")
     with acts(LOOKS):
         assert not either.experiments.store.experiments()
         with pytest.raises(NoSuchExperiment):
@@ -338,7 +326,7 @@ def test_a_what_if_on_a_run_follows_it_and_is_its_makers(either: Courthouse) -> 
         with pytest.raises(NoSuchRun):
             either.store.run(variant)
     with acts(BO):
-        assert may_change(either.database, Resource(kind="run", id=variant))
+        assert sharing.may_change(either.database, Resource(kind="run", id=variant))
 
 
 # --- cases and datasets ---------------------------------------------------------------------------------
@@ -438,7 +426,7 @@ def test_a_link_is_ended_by_its_owner_alone_and_one_to_an_experiment_opens_its_r
     run = run_of(house)
     links, opens = Links(house.database), Resource(kind="run", id=run)
     with acts(ADA):
-        share(house.database, opens, "shared")
+        sharing.share(house.database, opens, "shared")
         token = links.make(opens, DAY)
         (link,) = links.of(opens)
     with acts(BO), pytest.raises(Forbidden):
@@ -464,14 +452,14 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(either: Courthous
         either.library.add(package("=1+1"))
     run = run_of(either, ADA, "mine")
     with acts(ADA):
-        share(either.database, Resource(kind="run", id=run), "shared")
+        sharing.share(either.database, Resource(kind="run", id=run), "shared")
         token = Links(either.database).make(Resource(kind="run", id=run), HOUR)
         either.marks.put(run, Mark(reviewer="Ada", star=True))
     with acts(BO):
         fork = either.fork(run, SMALL)
         either.store.delete(fork)
     with acts(Account(id="new", name="=HYPERLINK()")):
-        note(either.database, "sign-in")
+        sharing.note(either.database, "sign-in")
     log = ActionLog(either.database)
     with acts(OWNER):
         assert [(one.name, one.action, one.kind, one.id) for one in reversed(log.page(ActionFilter()))] == [

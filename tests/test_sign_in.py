@@ -24,9 +24,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
         yield house
 
 
-def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(
-    house: Courthouse,
-) -> None:
+def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(house: Courthouse) -> None:
     owner = visit("ada", "people")
     assert "Ada" in texts(owner)
     again = visit("eve")  # to have an account

@@ -292,9 +292,7 @@ def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> N
     assert (valid(293, draft), valid(234, draft)) == (True, False)
 
 
-def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(
-    house: Courthouse,
-) -> None:
+def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(house: Courthouse) -> None:
     model = Panel(rejections=0)
     heard = hear(house, model, reasons_first=True)
     right = heard.case.model_copy(update={"gold": Gold(relevant_articles=(234,), charges=("intentional injury",))})

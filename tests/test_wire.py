@@ -17,7 +17,7 @@ from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
 from courtroom.procedures.cyberjurors.procedure import key_media, seconds
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
-from tests.pictures import video
+from tests.pictures import clip
 from tests.say import picture
 from tests.toy import CASE
 
@@ -57,7 +57,7 @@ def test_each_picture_stands_behind_its_name_and_frames_are_those_nearest_to_the
 
 def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     store = MediaStore(tmp_path / "store")
-    made = video(tmp_path / "a.webm", seconds=8.0)
+    made = clip(tmp_path / "a.webm", 80, codec="VP80")
     medium = Medium(id="clip", kind="video", file="a.webm", sha256=store.take(made.read_bytes(), "a.webm"))
     content = to_wire((Message("user", (medium,)),), store)[0]["content"]
     label, rest = content[0], content[1:]

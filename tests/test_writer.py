@@ -5,7 +5,6 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -87,11 +86,8 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
         raise ValueError("no")
 
     goes_on = held_up(writer)
-    done: list[Future[str]] = [
-        writer.put(save(database, "before")),
-        writer.put(save(database, "bad", wrong)),
-        writer.put(save(database, "after")),
-    ]
+    writes = (save(database, "before"), save(database, "bad", wrong), save(database, "after"))
+    done = [writer.put(one) for one in writes]
     goes_on.set()
     assert done[0].result() == "before"
     with pytest.raises(ValueError, match="no"):
