@@ -1,14 +1,12 @@
 """What each process that ran tests holds at its end: its memory and its threads, printed below the report."""
 
-import ctypes
 import gc
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.free_memory import give_back
+from tests.free_memory import give_back, glibc
 
 MEGABYTES = 800
 THREADS = 60
@@ -43,20 +41,17 @@ class Footprint:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """A worker has ended."""
         if found := getattr(node, "workeroutput", {}).get("held"):
             self._held[node.gateway.id] = tuple(found)
             self._largest[node.gateway.id] = tuple(node.workeroutput["largest"])
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """This process ends."""
         if hasattr(session.config, "workeroutput"):
             session.config.workeroutput["held"] = held()
         elif not self._held:
             self._held["this process"] = held()
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Says what they hold."""
         for name, (megabytes, threads) in sorted(self._held.items()):
             over = megabytes > MEGABYTES or threads > THREADS
             terminalreporter.write_line(
@@ -71,6 +66,5 @@ class Footprint:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Takes part, before there are threads."""
-    with suppress(AttributeError, OSError, TypeError):  # another C library has no such function
-        ctypes.CDLL(None).mallopt(ARENAS, FEW)
+    glibc("mallopt", ARENAS, FEW)
     config.pluginmanager.register(Footprint())

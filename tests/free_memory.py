@@ -1,8 +1,7 @@
 """Memory that is no longer used goes back to the system."""
 
 import ctypes
-from collections.abc import Callable
-from functools import cache
+from contextlib import suppress
 
 
 def give_back() -> None:
@@ -11,13 +10,10 @@ def give_back() -> None:
     Nothing where the C library has no such function (it is glibc's own). It takes some hundredths of a second, and other
     threads go on meanwhile.
     """
-    if trim := _trim():
-        trim(0)
+    glibc("malloc_trim", 0)
 
 
-@cache
-def _trim() -> Callable[[int], int] | None:
-    try:
-        return ctypes.CDLL(None).malloc_trim
-    except (AttributeError, OSError, TypeError):
-        return None
+def glibc(name: str, *given: int) -> None:
+    """Call a function of glibc's own."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library has no such function
+        getattr(ctypes.CDLL(None), name)(*given)

@@ -13,7 +13,9 @@ from courtroom.accounts import Identity
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.row import Row
 from courtroom.engine.interventions import AddNote
-from courtroom.experiments.spec import Experiment
+from courtroom.experiments.plan import cells, rows_of
+from courtroom.experiments.spec import Arm, Cases, Experiment
+from courtroom.experiments.what_if import BASE
 from courtroom.panel.personas import sample_panel
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.asides import Interview
@@ -21,7 +23,6 @@ from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
 from courtroom.sharing import DAY, Links, share
 from tests.driving import drive
-from tests.kept_what_if import kept_what_if
 
 STORE = "courtroom.sqlite"
 SMALL = CyberJurorsSetup(jury_size=3, rounds=1)
@@ -45,11 +46,8 @@ def fill(home: Path) -> tuple[str, str]:
     taught = house.new_run("verdict", house.library.case("criminal-bus-wallet"), training, 0)
     for one in (run, taught):
         drive(house, one)
-    fork = house.fork(
-        run,
-        SMALL,
-        interventions=house.interventions.planned(house.record(run), [AddNote(text="Mind the leg.")], "Ada", None),
-    )
+    note = house.interventions.planned(house.record(run), [AddNote(text="Mind the leg.")], "Ada", None)
+    fork = house.fork(run, SMALL, interventions=note)
     kept_what_if(house, run, (2,))
     house.setups.save("three jurors", {"procedure": "cyberjurors", "seed": 0, "setup": {"jury_size": 3}})
     house.people.seat(run, "juror-01")
@@ -76,14 +74,24 @@ def fill(home: Path) -> tuple[str, str]:
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
     asked_of_ada = (run, "p", "k", "juror-01", "Vote", '{"messages": [], "answer_schema": {}}', 1.0)
-    db.execute(
-        "INSERT INTO questions (run, path, key, member, title, request, asked) VALUES (?, ?, ?, ?, ?, ?, ?)",
-        asked_of_ada,
-    )
+    columns = "run, path, key, member, title, request, asked"
+    db.execute(f"INSERT INTO questions ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", asked_of_ada)
     house.close()
     with closing(sqlite3.connect(home / STORE)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return run, fork
+
+
+def kept_what_if(house: Courthouse, run: str, rounds: tuple[int, ...], name: str = "what-if") -> str:
+    """A what-if of which nothing has run, also on a run without a verdict: one arm as it was and one for each number of rounds, under seed 0; the experiment's id."""
+    changes = (Arm(name=f"rounds {n}", kind="knob", set={"rounds": n}, procedure="cyberjurors") for n in rounds)
+    base = Arm(**BASE.model_dump(), procedure="cyberjurors")
+    experiment = Experiment(
+        name=name, title="Table", dataset=Cases(run=run), arms=(base, *changes), seeds=(0,), at_once=2
+    )
+    rows = [row.id for row in rows_of(house, Cases(run=run))]
+    planned = ((cell if cell.arm else cell.model_copy(update={"run": ""}), None) for cell in cells(experiment, rows))
+    return house.experiments.store.create(experiment, "dispute", planned)
 
 
 BEFORE = (

@@ -43,7 +43,6 @@ class Desk:
         return self.importer.run(Order(source=str(source or self.folder), name=given.pop("name", "set"), **given))
 
     def rows(self, name: str = "set") -> list[Row]:
-        """All rows of a dataset."""
         return list(self.datasets.rows(name))
 
 

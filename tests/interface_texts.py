@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args, get_origin
 from jinja2 import Environment
 from pydantic import BaseModel
 
+import courtroom.courthouse  # noqa: F401
 from courtroom.engine.knobs import choice_in_words, leaves, plain
 from courtroom.errors import CourtroomError
 from courtroom.procedures import PROCEDURES
@@ -92,24 +93,7 @@ OF_A_CASE = re.compile(r"cases/readers/|datasets/forms/")
 def found() -> Found:
     """All messages, with the files in which they stand."""
     messages: Found = {}
-    pages = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
-    engine = sorted((ROOT / "courtroom").rglob("*.py"))
-    for path in (*pages, *engine):
-        name = path.relative_to(ROOT).as_posix()
-        if path in pages or not name.removeprefix("courtroom/").startswith(UNSEEN):
-            for message in Source(path, name).messages():
-                if "(?" in str(message):
-                    continue  # a pattern
-                messages.setdefault(message, set()).add(name)
-    for path in sorted((ROOT / "courtroom/room/static").glob("*.js")):
-        for found_text in TEXT.finditer(path.read_text(encoding="utf-8")):
-            messages.setdefault(found_text[2], set()).add(path.relative_to(ROOT).as_posix())
-    reports = Environment(extensions=["jinja2.ext.i18n"])
-    for path in sorted((ROOT / "courtroom/report").glob("*.j2")):
-        for _lineno, _function, told in reports.extract_translations(path.read_text(encoding="utf-8"), ("_",)):
-            message = str(told[0] if isinstance(told, tuple) else told)
-            messages.setdefault(message, set()).add(path.relative_to(ROOT).as_posix())
-    for message, name in (*_fields_of_answers(), *_bundled()):
+    for message, name in (*_in_source(), *_in_templates(), *_fields_of_answers(), *_bundled()):
         if message:
             messages.setdefault(message, set()).add(name)
     for one in [message for message in messages if "\0" in message]:
@@ -117,6 +101,26 @@ def found() -> Found:
             if form in messages:
                 messages[one] |= messages.pop(form)
     return messages
+
+
+def _in_source() -> Iterator[tuple[str, str]]:
+    pages = [ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py"))]
+    for path in (*pages, *sorted((ROOT / "courtroom").rglob("*.py"))):
+        name = path.relative_to(ROOT).as_posix()
+        if path in pages or not name.removeprefix("courtroom/").startswith(UNSEEN):
+            # What holds "(?" is a pattern.
+            yield from ((message, name) for message in Source(path, name).messages() if "(?" not in message)
+
+
+def _in_templates() -> Iterator[tuple[str, str]]:
+    """Of the room's player, and of reports."""
+    for path in sorted((ROOT / "courtroom/room/static").glob("*.js")):
+        told = TEXT.finditer(path.read_text(encoding="utf-8"))
+        yield from ((one[2], path.relative_to(ROOT).as_posix()) for one in told)
+    reports = Environment(extensions=["jinja2.ext.i18n"])
+    for path in sorted((ROOT / "courtroom/report").glob("*.j2")):
+        for _lineno, _function, said in reports.extract_translations(path.read_text(encoding="utf-8"), ("_",)):
+            yield str(said[0] if isinstance(said, tuple) else said), path.relative_to(ROOT).as_posix()
 
 
 def _fields_of_answers() -> Iterator[tuple[str, str]]:
@@ -230,11 +234,9 @@ class Source:
                         return False
                     if called in DISPLAYED or called in ERRORS:
                         drawn = True
-                case ast.Assign(targets=[ast.Name(id="__all__")]):
+                case ast.Assign(targets=[ast.Name(id="__all__")]) | ast.arg():
                     return False
                 case ast.AnnAssign(annotation=annotation) if child is annotation:
-                    return False
-                case ast.arg():
                     return False
                 case ast.Dict(keys=keys) if child in keys and not self.page and isinstance(node, ast.Constant):
                     return False
@@ -257,12 +259,12 @@ def templates(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Constant):
         return [FORMATTED.sub(r"{\1}", str(node.value)).replace("{{ }}", "{ }")]
     names: dict[str, str] = {}
-    parts: list[list[str]] = []
-    for part in node.values:
-        if isinstance(part, ast.Constant):
-            parts.append([str(part.value)])
-            continue
-        parts.append(_forms(part.value) or [f"{{{_place(part.value, names)}}}"])
+    parts = [
+        [str(part.value)]
+        if isinstance(part, ast.Constant)
+        else _forms(part.value) or [f"{{{_place(part.value, names)}}}"]
+        for part in node.values
+    ]
     return ["".join(form) for form in product(*parts)]
 
 
@@ -299,10 +301,5 @@ def _errors(kind: type[CourtroomError]) -> Iterator[str]:
         yield from _errors(one)
 
 
-def _all_errors() -> set[str]:
-    import courtroom.courthouse  # noqa: F401  brings all kinds of errors along
-
-    return {*_errors(CourtroomError), "ValueError", "TypeError"}
-
-
-ERRORS = _all_errors()
+ERRORS = {*_errors(CourtroomError), "ValueError", "TypeError"}
+"""All kinds, which the courthouse has brought along."""

@@ -9,7 +9,6 @@ import importlib
 import os
 import signal
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -23,7 +22,6 @@ STORE = "courtroom.sqlite"
 
 
 def migrate(home: Path) -> None:
-    """Open the store."""
     Database(home / STORE).close()
 
 
@@ -89,10 +87,7 @@ def main(work: str, home: Path, *given: str) -> None:
         child = os.fork()
         if not child:
             dying_before(number)
-            works: dict[str, Callable[..., None]] = {
-                one.__name__: one for one in (migrate, delete_experiment, import_statutes)
-            }
-            works[work](home, *given)
+            globals()[work](home, *given)
             os._exit(0)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if code == 0:

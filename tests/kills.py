@@ -13,6 +13,7 @@ from typing import Any
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.store import RunStore
+from courtroom.experiments.store import ExperimentStore
 from courtroom.knowledge.lessons import Lessons
 from courtroom.store.writer import Writer
 
@@ -55,6 +56,15 @@ def go_on(run: str, last: int) -> None:
     house = Courthouse()
     house.runner.go(run)
     house.runner.wait(run)
+    house.close()
+
+
+def go_on_with_experiment(name: str, last: int) -> None:
+    """Go on with an experiment until the last write allowed; 0 is to the end."""
+    die_after(last, ((AnswerStore, "keep"), (ExperimentStore, "conclude")))
+    house = Courthouse()
+    house.experiments.go(name)
+    house.experiments.wait(name)
     house.close()
 
 

@@ -217,7 +217,6 @@ class OpenAIServer(WebServer):
         half = self.half if self.stops(body) else None
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        base = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": body["model"]}
         pieces = [text[i : i + 40] for i in range(0, len(text), 40)]
         events: list[dict[str, Any]] = [_piece({"content": piece}, None) for piece in pieces]
         if cut:
@@ -226,12 +225,12 @@ class OpenAIServer(WebServer):
             events.append(_piece({}, finish))
             if usage and body.get("stream_options", {}).get("include_usage"):
                 events.append({"choices": [], "usage": usage})
-        for number, event in enumerate(events):
+        for number, part in enumerate(events):
             while half and number == len(pieces) // 2 and not half.is_set():
                 await asyncio.sleep(0.02)
             if self.pace:
                 await asyncio.sleep(self.pace)
-            await response.write(f"data: {json.dumps({**base, **event})}\n\n".encode())
+            await response.write(event(part, body["model"]))
         if not cut:
             await response.write(b"data: [DONE]\n\n")
         await response.write_eof()
@@ -314,13 +313,21 @@ def _common(one: str, other: str) -> int:
     return low
 
 
+def envelope(choices: object, usage: object = None, model: str = "m") -> dict[str, Any]:
+    """A reply that came whole."""
+    told = {"id": "c", "object": "chat.completion", "created": 0, "model": model, "choices": choices}
+    return {**told, "usage": usage} if usage else told
+
+
+def event(part: dict[str, Any], model: str = "m") -> bytes:
+    """A piece of a reply that streams in."""
+    base = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": model}
+    return f"data: {json.dumps({**base, **part})}\n\n".encode()
+
+
 def _completion(body: dict[str, Any], text: str, finish: str, usage: dict[str, Any] | None) -> dict[str, Any]:
     message = {"role": "assistant", "content": text}
-    return {
-        "id": "c", "object": "chat.completion", "created": 0, "model": body["model"],
-        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
-        **({"usage": usage} if usage else {}),
-    }  # fmt: skip
+    return envelope([{"index": 0, "message": message, "finish_reason": finish}], usage, body["model"])
 
 
 def _piece(delta: dict[str, str], finish: str | None) -> dict[str, Any]:

@@ -20,12 +20,7 @@ CLIENT, SECRET = "courtroom", "a secret of the client"
 
 
 class OpenIDServer(WebServer):
-    """The provider.
-
-    Args:
-        people: what is said of each, by what the page of choice calls them; `sub` is needed.
-        returns_to: the one address to which it sends people back.
-    """
+    """`people`: what is said of each, by what the page of choice calls them; it sends them back to one address alone."""
 
     host = "localhost"
 
@@ -38,7 +33,6 @@ class OpenIDServer(WebServer):
 
     @property
     def issuer(self) -> str:
-        """Its own address."""
         return f"http://localhost:{self.port}"
 
     def secrets(self, cookie_secret: str = "0123456789abcdef0123456789abcdef") -> str:

@@ -58,7 +58,6 @@ def press(app: AppTest, label: str) -> None:
 
 
 def texts(app: AppTest) -> str:
-    """What a page says."""
     kinds = (app.title, app.markdown, app.caption, app.info, app.success, app.warning, app.error)
     return "\n".join(str(element.value) for kind in kinds for element in kind)
 

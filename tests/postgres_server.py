@@ -30,9 +30,7 @@ def programs() -> Path | None:
 @cache
 def shared() -> PostgresServer | None:
     """One server for all tests of a process, and of those forked from it; none where there is no PostgreSQL."""
-    if programs() is None:
-        return None
-    return PostgresServer()
+    return PostgresServer() if programs() else None
 
 
 def end_shared() -> None:
@@ -45,15 +43,13 @@ def end_shared() -> None:
 class PostgresServer:
     """One server. It writes nothing to the disk on purpose: it has to be fast, and to live no longer than the tests.
 
-    Args:
-        sure: whether a commit that it has confirmed is there also after it was stopped at once.
+    `sure`: whether a commit that it has confirmed is there also after it was stopped at once.
     """
 
     def __init__(self, sure: bool = False) -> None:
         self.started_by = os.getpid()
-        self.folder = Path(
-            tempfile.mkdtemp(prefix="pg-", dir="/tmp")
-        )  # short: a socket's path has 107 characters at most
+        # Short: a socket's path has 107 characters at most.
+        self.folder = Path(tempfile.mkdtemp(prefix="pg-", dir="/tmp"))
         self._names = count(1)
         self._user = "postgres" if os.getuid() == 0 else None  # it does not run as root
         if self._user:

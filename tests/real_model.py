@@ -118,7 +118,8 @@ def main(folder: Path, names: Sequence[str]) -> None:
             house.runner.go(runs[name])
             with suppress(TimeoutError):  # its figures are told in any case, and there is no verdict
                 house.runner.wait(runs[name], MOST_S)
-            keep(folder, name, heard(house, house.record(runs[name]), time.monotonic() - began, unfit))
+            mine, unfit[:] = tuple(unfit), ()  # perhaps of the run beside it
+            keep(folder, name, heard(house, house.record(runs[name]), time.monotonic() - began, mine))
 
         list(pool.map(hear, names))
     LOCAL_SERVERS.close()

@@ -27,15 +27,8 @@ server_metadata_url = "https://id.example/.well-known/openid-configuration"
 
 def claims(name: str, *, verified: bool = True) -> dict[str, Any]:
     """What a provider says of somebody."""
-    email = f"{name}@example.org"
-    return {
-        "is_logged_in": True,
-        "iss": ISSUER,
-        "sub": name,
-        "name": name.capitalize(),
-        "email": email,
-        "email_verified": verified,
-    }
+    told = {"iss": ISSUER, "sub": name, "name": name.capitalize(), "email": f"{name}@example.org"}
+    return {"is_logged_in": True, **told, "email_verified": verified}
 
 
 @contextmanager
@@ -79,7 +72,7 @@ def person(house: Courthouse, name: str, access: Access) -> Account:
 
 
 def visit(name: str = "", page: str = "", **query: str) -> AppTest:
-    """The app as somebody sees it who has signed in under this name; without one, as who has not."""
+    """The app, without an error, as somebody sees it who has signed in under this name; without one, as who has not."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.user = claims(name) if name else {}
     for key, value in query.items():
@@ -87,4 +80,5 @@ def visit(name: str = "", page: str = "", **query: str) -> AppTest:
     app.run()
     if page:
         app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception, app.exception
     return app

@@ -12,8 +12,7 @@ from courtroom.cases.files import read_folder
 from courtroom.cases.library import take_media
 from courtroom.media.store import MediaStore
 from courtroom.settings import DATA
-from tests.clips import clip
-from tests.pictures import png
+from tests.pictures import clip, png
 
 DEAL = {"product": "Kettle", "price": 20, "description": "Like new."}
 ORDERED = "2026-03-05T10:00:00"

@@ -23,10 +23,10 @@ from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.distillation.procedure import DistillationSetup
 from courtroom.settings import Settings
+from tests import pictures
 from tests.asked import leaves
 from tests.benchmarks.bench_engine import calls_of, plan, shared_prefix
 from tests.driving import drive
-from tests.pictures import video
 from tests.scripted_jury import CASE, Jury, courthouse, hear, text_of
 
 
@@ -316,7 +316,7 @@ def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(house: Courthouse
 def test_the_analysis_is_shown_key_frames_with_their_times_and_no_video_whole_again(
     house: Courthouse, jury: Jury, tmp_path: Path
 ) -> None:
-    kept = house.media.take(video(tmp_path / "a.webm", seconds=8.0).read_bytes(), "a.webm")
+    kept = house.media.take(pictures.clip(tmp_path / "a.webm", 80, codec="VP80").read_bytes(), "a.webm")
     case = dispute(house)
     clip = Medium(id="clip", kind="video", file="a.webm", sha256=kept)
     pieces = tuple(p.model_copy(update={"media": (clip,) if p.id == "buyer-1" else ()}) for p in case.evidence)

@@ -31,7 +31,7 @@ from courtroom.settings import Settings
 from tests import forks, test_experiment_training
 from tests.driving import done as driven
 from tests.driving import until
-from tests.killed_experiment import go_on
+from tests.kills import go_on_with_experiment
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
 from tests.test_experiment_training import TESTED, TRAINED
@@ -254,7 +254,7 @@ def test_whoever_drives_an_experiment_is_killed_and_another_goes_on_without_a_ch
 ) -> None:
     server.hold_after(20)
     name = house.experiments.begin(online("driver", at_once=3))
-    with forks.Fork(go_on, name, 0) as driver:
+    with forks.Fork(go_on_with_experiment, name, 0) as driver:
         until(lambda: bool(server.held) and answered(house, "driver").total() == 20, "calls that are held")
         driver.kill()
     server.hold_after(math.inf)

@@ -18,7 +18,7 @@ from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import done, drive
 from tests.forks import Fork
-from tests.killed_experiment import go_on
+from tests.kills import go_on_with_experiment
 from tests.test_experiments import house
 
 __all__ = ["house"]  # a fixture
@@ -171,7 +171,7 @@ def test_killed_while_it_trains_an_experiment_learns_the_same(
         before, name = memory(house).digest, house.experiments.begin(spec(arms=list(ARMS[:1])))
         house.close()
         for last in (*kills, 0):
-            code = Fork(go_on, name, last).finish().returncode
+            code = Fork(go_on_with_experiment, name, last).finish().returncode
             assert code == (-signal.SIGKILL if last else 0)
         house = Courthouse()
         (record,) = runs_of(house, name).values()

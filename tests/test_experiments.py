@@ -34,7 +34,7 @@ from courtroom.settings import Settings
 from courtroom.upkeep.doctor import examine
 from tests.driving import done, drive, shell
 from tests.forks import Fork
-from tests.killed_experiment import go_on
+from tests.kills import go_on_with_experiment
 from tests.openai_server import OpenAIServer
 
 TEXTS = (
@@ -310,7 +310,7 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
             kept = house.experiments.begin(experiment)
             house.close()
             for last in (*kills, 0):
-                code = Fork(go_on, kept, last).finish().returncode
+                code = Fork(go_on_with_experiment, kept, last).finish().returncode
                 assert code == (-signal.SIGKILL if last else 0)
             house = Courthouse()
             found = house.experiments.results(kept)
@@ -331,7 +331,7 @@ def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
     name = house.experiments.begin(spec(at_once=12))
     house.close()
     for last in (1, 1, 0):  # many are under way at each kill, most of them without anything new on record
-        assert Fork(go_on, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
+        assert Fork(go_on_with_experiment, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
     house = Courthouse()
     found = house.experiments.results(name)
     assert [row.reason for row in found.rows if row.state != "done"] == []

@@ -13,7 +13,6 @@ from courtroom.models import failures
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import price
 from courtroom.models.errors import ModelError, ModelRefused
-from courtroom.models.keys import NO_KEY
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.repair import InvalidAnswer, read_answer
 from courtroom.models.schema import schema_of
@@ -29,11 +28,6 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     for name in ("OPENAI_API_KEY", "OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-
-
-def refusing(status: int, message: str) -> OpenAIServer:
-    error = {"error": {"message": message}}
-    return OpenAIServer(answer=lambda body: web.json_response(error, status=status))
 
 
 async def test_half_a_character_is_replaced_and_where_there_is_no_answer_it_is_asked_again(tmp_path: Path) -> None:
@@ -163,7 +157,8 @@ async def test_ollama_is_told_to_hold_the_whole_prompt_and_its_answer(
 
 
 async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with refusing(401, "Incorrect API key provided") as server:
+    error = {"error": {"message": "Incorrect API key provided"}}
+    with OpenAIServer(answer=lambda body: web.json_response(error, status=401)) as server:
         monkeypatch.setenv("OPENAI_API_BASE", server.url)
         with pytest.raises(ModelRefused, match="Set OPENAI_API_KEY, or type it on the Setup page"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question())
@@ -176,12 +171,3 @@ async def test_what_is_refused_is_told_and_not_tried_again(tmp_path: Path, monke
         with pytest.raises(ModelError, match="missing from the store"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question(lost))
         assert server.calls == 0
-
-
-async def test_address_and_key_may_come_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with OpenAIServer() as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question())
-        monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question())
-    assert [each["Authorization"] for each in server.headers] == [f"Bearer {NO_KEY}", f"Bearer {SECRET}"]

@@ -96,9 +96,7 @@ def test_who_looks_again_soon_takes_what_another_has_just_read(bench: Bench) -> 
     assert latest.of(run, 0.2).notes == (*first.notes, "Mind the leg.", "And the arm.")
 
 
-def test_what_one_has_read_is_not_given_to_another_and_a_raised_budget_is_seen_by_all(
-    bench: Bench,
-) -> None:
+def test_what_one_has_read_is_not_given_to_another_and_a_raised_budget_is_seen_by_all(bench: Bench) -> None:
     ada, ben = (Account(id=name, name=name, access=Access.RUN) for name in ("ada", "ben"))
     with acts(ada):
         run = bench.start()

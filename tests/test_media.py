@@ -17,8 +17,7 @@ from courtroom.media import pictures, videos
 from courtroom.media.pictures import inspect_image
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import Frame, inspect_video, sample_frames
-from tests.clips import clip, vary
-from tests.pictures import png
+from tests.pictures import clip, png, vary
 
 
 @pytest.fixture

@@ -195,9 +195,3 @@ def test_each_is_asked_alone_after_its_vote_and_nobody_else_sees_it(
     outcome = record.run.verdict.outcome if record.run.verdict else ""
     shares = [fmean(vote != outcome for vote in private[free[-1]].values())] if outcome != "Hung jury" else []
     assert [one.value for one in lines if one.name == "private"] == shares
-
-
-def test_evidence_can_be_left_out_of_a_trial(house: Courthouse) -> None:
-    case = house.library.case("trial-boatyard-fire")
-    assert [name for name, _ in case.parts()][:2] == ["proof-1", "proof-2"]
-    assert case.without("proof-1", "defence-4").brief() == ("criminal", "6 pieces of evidence")

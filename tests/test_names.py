@@ -23,17 +23,7 @@ KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.m
 
 TITLES = [procedure.title for procedure in PROCEDURES.values()]
 PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
-ALSO = {
-    *get_args(Name),
-    *Dispute.model_fields,
-    "base",
-    "seeds",
-    "learning",
-    "norms",
-    "rounds",
-    "variant",
-    "verdict",
-}
+ALSO = {*get_args(Name), *Dispute.model_fields, *["base", "seeds", "learning", "norms", "rounds", "variant", "verdict"]}
 """Words that have another meaning too: collections, a dispute's jury, a what-if's base, a run's verdict, what a result counts."""
 
 

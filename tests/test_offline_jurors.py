@@ -12,25 +12,12 @@ from courtroom.media.medium import Medium
 from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
 from courtroom.procedures.cyberjurors import offline as stance
+from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.procedures.cyberjurors.tasks import (
-    RULES,
-    AnalyseDispute,
-    Clue,
-    Examination,
-    ExtractFocus,
-    Heard,
-    Judge,
-    Opinion,
-    PerceiveEvidence,
-    SelectEvidence,
-    Summarise,
-)
 from courtroom.text.words import is_chinese
 
 
 def offline(task: Task[Any], draw: random.Random) -> BaseModel:
-    """The offline answer to a task."""
     return CYBERJURORS.offline[type(task)](task, draw)
 
 
@@ -45,21 +32,23 @@ def case_of(*pieces: tuple[str, str], language: str = "en") -> Dispute:
     return Dispute.model_validate({**about, "evidence": given})
 
 
-def examined(case: Dispute) -> Examination:
+def examined(case: Dispute) -> tasks.Examination:
     draw = random.Random(0)
-    focus = offline(ExtractFocus(case=case), draw)
-    clues: dict[str, tuple[Clue, ...]] = {"buyer": (), "seller": ()}
+    focus = offline(tasks.ExtractFocus(case=case), draw)
+    clues: dict[str, tuple[tasks.Clue, ...]] = {"buyer": (), "seller": ()}
     for piece in case.evidence:
-        seen = offline(PerceiveEvidence(language=case.language, focus=focus, side=piece.side, evidence=piece), draw)  # type: ignore[arg-type]
-        clues[piece.side] = (*clues[piece.side], Clue(evidence_id=piece.id, perception=seen))  # type: ignore[arg-type]
-    analysis = offline(AnalyseDispute(case=case, focus=focus, **clues), draw)  # type: ignore[arg-type]
-    return Examination(focus=focus, analysis=analysis, **clues)  # type: ignore[arg-type]
+        seen = offline(
+            tasks.PerceiveEvidence(language=case.language, focus=focus, side=piece.side, evidence=piece), draw
+        )  # type: ignore[arg-type]
+        clues[piece.side] = (*clues[piece.side], tasks.Clue(evidence_id=piece.id, perception=seen))  # type: ignore[arg-type]
+    analysis = offline(tasks.AnalyseDispute(case=case, focus=focus, **clues), draw)  # type: ignore[arg-type]
+    return tasks.Examination(focus=focus, analysis=analysis, **clues)  # type: ignore[arg-type]
 
 
-def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> Opinion:
-    given = {"rules": RULES, "examination": examined(case), "seat": 1, "persona": persona, **inputs}
-    opinion = offline(Judge(case=case, **given), random.Random(0))  # type: ignore[arg-type]
-    assert isinstance(opinion, Opinion)
+def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> tasks.Opinion:
+    given = {"rules": tasks.RULES, "examination": examined(case), "seat": 1, "persona": persona, **inputs}
+    opinion = offline(tasks.Judge(case=case, **given), random.Random(0))  # type: ignore[arg-type]
+    assert isinstance(opinion, tasks.Opinion)
     return opinion
 
 
@@ -113,12 +102,15 @@ def test_another_persona_a_rule_and_a_piece_of_evidence_change_a_verdict() -> No
 
 
 def test_jurors_are_moved_as_friedkin_and_johnsen_say_and_agreeable_ones_further() -> None:
-    others = (Heard(name="a", verdict="buyer", reasoning=("x",)), Heard(name="b", verdict="seller", reasoning=("y",)))
+    others = (
+        tasks.Heard(name="a", verdict="buyer", reasoning=("x",)),
+        tasks.Heard(name="b", verdict="seller", reasoning=("y",)),
+    )
     s = stance.susceptibility(None)
     assert stance.discuss(-0.5, None, (others[0],), None) == pytest.approx(s * 1.0 + (1 - s) * -0.5)
     assert stance.discuss(-0.5, None, others, None) == pytest.approx((1 - s) * -0.5)
     stubborn, agreeable = (pool()[0].model_copy(update={"traits": (trait,)}) for trait in ("stubborn", "agreeable"))
-    others = tuple(Heard(name=f"n{n}", verdict="seller", reasoning=("no",)) for n in range(3))
+    others = tuple(tasks.Heard(name=f"n{n}", verdict="seller", reasoning=("no",)) for n in range(3))
     assert stance.discuss(0.3, agreeable, others, None) < stance.discuss(0.3, stubborn, others, None) < 0.3
 
 
@@ -142,10 +134,12 @@ def test_a_picture_is_not_claimed_to_have_been_seen() -> None:
 def test_selection_prefers_what_can_be_checked_and_a_summary_counts_the_votes() -> None:
     checked = "The kettle leaks, see serial number 12 and the inspection report."
     case = case_of(("buyer", "It is bad."), ("buyer", checked))
-    focus = offline(ExtractFocus(case=case), random.Random(0))
-    task = SelectEvidence(language=case.language, focus=focus, side="buyer", candidates=case.evidence)  # type: ignore[arg-type]
+    focus = offline(tasks.ExtractFocus(case=case), random.Random(0))
+    task = tasks.SelectEvidence(language=case.language, focus=focus, side="buyer", candidates=case.evidence)  # type: ignore[arg-type]
     assert offline(task, random.Random(0)).selected_evidence_id == "buyer-2"  # type: ignore[attr-defined]
-    said = [Heard(name=str(n), verdict="buyer" if n < 4 else "seller", reasoning=("It leaks.",)) for n in range(5)]
-    summary = offline(Summarise(language="en", round=1, opinions=tuple(said)), random.Random(0))
+    said = [
+        tasks.Heard(name=str(n), verdict="buyer" if n < 4 else "seller", reasoning=("It leaks.",)) for n in range(5)
+    ]
+    summary = offline(tasks.Summarise(language="en", round=1, opinions=tuple(said)), random.Random(0))
     assert "4" in summary.prevailing_orientation  # type: ignore[attr-defined]
     assert stance.orientation(summary) == pytest.approx(0.6)  # type: ignore[arg-type]

@@ -15,7 +15,6 @@ from courtroom.engine.budget import in_sum
 from courtroom.engine.court import Court
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
-from courtroom.engine.run import Control
 from courtroom.engine.setup import Budget
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Reply, Request, Usage
@@ -36,9 +35,11 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench.close()
 
 
-def on(bench: Bench, run: str, control: Control | None = None) -> Record:
-    """Go on with a run until it settles."""
-    bench.runner.go(run, control)
+def on(bench: Bench, run: str, budget: Budget | None = None) -> Record:
+    """Go on with a run until it settles; with another budget, if one is given."""
+    if budget is not None:
+        bench.store.replace_setup(run, bench.runner.record(run).setup.model_copy(update={"budget": budget}))
+    bench.runner.go(run)
     bench.runner.wait(run, 30)
     return bench.runner.record(run)
 
@@ -97,12 +98,10 @@ def test_an_unreadable_answer_is_counted_although_the_budget_ends_before_it_is_a
     assert record.run.status == "paused"
     assert (record.asked, record.tokens) == (3, (30, 3))
     assert record.cost == pytest.approx(0.03)
-    bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": Budget(calls=5)}))
-    record = on(bench, record.run.id)
+    record = on(bench, record.run.id, Budget(calls=5))
     assert "5 calls is used up" in record.run.reason
     assert record.asked == len(bench.model.history) == 5
-    bench.store.replace_setup(record.run.id, record.setup.model_copy(update={"budget": Budget()}))
-    record = on(bench, record.run.id)
+    record = on(bench, record.run.id, Budget())
     assert record.run.status == "done"
     assert record.asked == len(bench.model.history) == 6
     assert (record.recorded, sum(call.asked for call in record.calls)) == (0, 6)
@@ -171,12 +170,10 @@ def test_who_gave_answers_that_can_not_be_read_is_asked_again_when_the_run_goes_
 def test_a_process_that_ends_while_it_asks_again_goes_on_where_it_was(bench: Bench) -> None:
     bench.model.reply = lambda request: NONSENSE
     run = bench.hear(ToySetup(rounds=1, size=1)).run.id
-    bench.store.replace_setup(run, bench.runner.record(run).setup.model_copy(update={"budget": Budget(calls=4)}))
-    assert on(bench, run).asked == 4
+    assert on(bench, run, Budget(calls=4)).asked == 4
     bench.runner.close()
     bench.runner = bench.new_runner()
-    bench.store.replace_setup(run, bench.runner.record(run).setup.model_copy(update={"budget": Budget(calls=20)}))
-    record = on(bench, run)
+    record = on(bench, run, Budget(calls=20))
     assert (record.run.status, record.asked) == ("failed", 6), "the second series is the one that was begun"
 
 
@@ -193,9 +190,8 @@ def test_who_failed_where_there_is_no_vote_is_asked_again(tmp_path: Path) -> Non
     def failing(request: Request) -> str | Exception:
         return ModelError("It is down.") if down and request.tag.endswith("juror-02") else '{"side": "seller"}'
 
-    bench = Bench(
-        tmp_path, Scripted(failing), procedures={"toy": replace(toy(tmp_path), deliberate=one_after_the_other)}
-    )
+    procedures = {"toy": replace(toy(tmp_path), deliberate=one_after_the_other)}
+    bench = Bench(tmp_path, Scripted(failing), procedures=procedures)
     record = bench.hear()
     assert record.run.reason == "The run can't go on without this answer. It is down."
     down = False

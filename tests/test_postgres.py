@@ -3,12 +3,11 @@
 import asyncio
 import json
 import logging
-import os
 import shutil
 import sqlite3
-import threading
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -30,7 +29,7 @@ from courtroom.store.tables import TABLES
 from courtroom.upkeep.backup import copy_as_file, move, restore, write
 from courtroom.upkeep.doctor import examine
 from tests import forks
-from tests.driving import drive, until
+from tests.driving import drive, shell, until
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
@@ -96,25 +95,20 @@ def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(o
 
 
 def test_nobody_else_writes_while_a_transaction_goes_on_and_everybody_reads(database: Database) -> None:
-    done: list[str] = []
+    def parts() -> int:
+        return int(database.connection.execute("SELECT count(*) FROM parts").fetchone()[0])
 
-    def write_alone() -> None:
+    def write_alone() -> int:
         database.connection.execute("INSERT INTO parts VALUES ('other', 'x')")
-        done.append("other")
+        return parts()
 
-    with database.transaction() as db:
-        db.execute("INSERT INTO parts VALUES ('mine', 'x')")
-        other = threading.Thread(target=write_alone)
-        other.start()
-        reader = threading.Thread(
-            target=lambda: done.append(str(database.connection.execute("SELECT count(*) FROM parts").fetchone()[0]))
-        )
-        reader.start()
-        reader.join(60)
-        assert done == ["0"]
-        done.append("mine")
-    other.join(60)
-    assert done == ["0", "mine", "other"]
+    with ThreadPoolExecutor() as threads:
+        with database.transaction() as db:
+            db.execute("INSERT INTO parts VALUES ('mine', 'x')")
+            other = threads.submit(write_alone)
+            assert threads.submit(parts).result(60) == 0
+            assert not other.done()
+        assert other.result(60) == 2, "after the transaction's"
 
 
 def test_a_transaction_is_undone_as_a_whole_also_where_a_failed_statement_was_passed_over(database: Database) -> None:
@@ -144,19 +138,9 @@ def test_a_lock_that_is_held_for_too_long_is_reported_and_passes(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("courtroom.store.postgres.LOCK_S", 0.01)
-    seen: list[str] = []
-
-    def other() -> None:
-        try:
-            database.connection.execute("INSERT INTO parts VALUES ('b', 'x')")
-        except ServerError as error:
-            seen.append(passing(error))
-
-    with database.transaction():
-        thread = threading.Thread(target=other)
-        thread.start()
-        thread.join(60)
-    assert seen == [LOCKED]
+    with database.transaction(), ThreadPoolExecutor() as threads:
+        other = threads.submit(lambda: database.connection.execute("INSERT INTO parts VALUES ('b', 'x')"))
+        assert passing(other.exception(60)) == LOCKED
 
 
 def end_connections(database: Database, postgres: PostgresServer) -> None:
@@ -248,27 +232,24 @@ def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_ask
     (tmp_path / "second" / "media").symlink_to(tmp_path / "first" / "media")
     store, jury = RunStore(database), ("--set", "jury_size=5", "--set", "rounds=2", "--set", "grounding_rounds=1")
 
-    def on_record() -> Counter[str]:
-        return recorded(tmp_path / "first")
-
     with OpenAIServer(delay=0.05, keep_bodies=True) as server:
         words = ("run", "phone-battery", "--model", "openai/any", *jury, "--json")
         with forks.Fork(forks.shell, *words, environment=environment(tmp_path / "first", server.url)) as first:
-            until(lambda: bool(on_record()), "the first answer")
+            until(lambda: bool(recorded(tmp_path / "first")), "the first answer")
             (run,) = (row.id for row in store.runs())
             second = forks.Fork(
                 forks.shell, "resume", run, "--json", environment=environment(tmp_path / "second", server.url)
             )
-            until(lambda: sum(on_record().values()) > 5, "more answers")
+            until(lambda: sum(recorded(tmp_path / "first").values()) > 5, "more answers")
             assert f":{first.pid}:" in (store.lease.holder(run)[0] or "")
             first.kill()
-            known, before = on_record(), len(server.bodies)
+            known, before = recorded(tmp_path / "first"), len(server.bodies)
             with second:
                 done = second.finish()
         asked = Counter(map(asked_by, server.bodies[before:]))
     assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "done"), done.stderr
     assert asked
-    assert asked == on_record() - known
+    assert asked == recorded(tmp_path / "first") - known
 
 
 def test_a_question_that_two_servers_have_at_once_is_asked_by_one_and_the_other_waits_for_the_answer(
@@ -334,9 +315,10 @@ def test_a_full_store_goes_over_and_back_and_is_the_same(
     address = postgres.fresh()
     home = tmp_path / "home"
     shutil.copytree(full_store()[0], home)
-    shell(home, on_postgres="", to=address)
-    refused = shell(home, on_postgres="", to=address, code=1)
-    assert "is not empty" in refused
+    monkeypatch.setenv("COURTROOM_HOME", str(home))
+    shell("migrate", "--to", address)
+    with pytest.raises(StoreError, match="is not empty"):
+        shell("migrate", "--to", address)
     (home / "courtroom.sqlite").rename(home / "before.sqlite")
     monkeypatch.setenv("COURTROOM_DATABASE", address)
     house = Courthouse(Settings(home=home))
@@ -345,7 +327,7 @@ def test_a_full_store_goes_over_and_back_and_is_the_same(
     house.database.connection.execute("INSERT INTO dataset_problems (dataset, place, message) VALUES (1, 'a', 'b')")
     house.database.connection.execute("DELETE FROM dataset_problems WHERE place = 'a' AND message = 'b'")
     house.close()
-    shell(home, on_postgres=address, to="sqlite")
+    shell("migrate", "--to", "sqlite")
     assert rows(home / "courtroom.sqlite") == rows(home / "before.sqlite")
 
 
@@ -361,13 +343,6 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
         }
     assert sum(map(len, found.values())) > 100
     return found
-
-
-def shell(home: Path, *, on_postgres: str, to: str, code: int = 0) -> str:
-    given = {**os.environ, "COURTROOM_HOME": str(home), "COURTROOM_DATABASE": on_postgres}
-    done = forks.run("migrate", "--to", to, environment=given)
-    assert done.returncode == code, done.stderr
-    return done.stderr
 
 
 def test_bytes_that_are_no_text_go_over_and_back(tmp_path: Path, on_postgres: str) -> None:

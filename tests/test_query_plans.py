@@ -25,16 +25,7 @@ from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
-SMALL = {
-    "cases",
-    "collections",
-    "datasets",
-    "experiments",
-    "marks",
-    "setups",
-    "panels",
-    "sqlite_master",
-}
+SMALL = {*["cases", "collections", "datasets", "experiments", "marks", "setups", "panels", "sqlite_master"]}
 """Tables that may be read as a whole: persons make their rows one by one."""
 COUNTED = {"runs", "experiment_cells"}
 """The list of runs counts its lines in indexes of these, and reads no row for that."""
@@ -70,12 +61,8 @@ def pages_opened(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator
     for name, query, chosen in shown:
         page(name, chosen, **query)
     listed = RunList(house.database)
-    for wanted in (
-        RunFilter(status="done"),
-        RunFilter(procedure="verdict"),
-        RunFilter(starred=True),
-        RunFilter(case="mine"),
-    ):
+    some = RunFilter(status="done"), RunFilter(procedure="verdict"), RunFilter(starred=True), RunFilter(case="mine")
+    for wanted in some:
         for order in ("newest", "case"):
             listed.count(wanted, order)
             listed.page(wanted, 0, 25, order)

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 from scipy.stats import binomtest
-from typer.testing import CliRunner
 
-from courtroom.__main__ import app
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
@@ -23,6 +21,7 @@ from courtroom.experiments.spec import TITLES, Experiment, adapted, as_toml, par
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT
+from tests.driving import shell
 
 RECIPES = sorted((ROOT / "data" / "experiments").glob("*-*.toml"))
 BUNDLED = {
@@ -205,25 +204,23 @@ def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_row
     small.write_text(as_toml(as_written.model_copy(update={"arms": arms, "repeats": 1})), encoding="utf-8")
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     options = ["--dataset", kind, "--split", "test", "--sample", "2", "--repeats", "1", "--model", "offline"]
-    done = CliRunner().invoke(app, ["experiment", "run", str(small), *options])
-    assert done.exit_code == 0, done.output
+    printed = shell("experiment", "run", str(small), *options)
     found = house.experiments.results(file.stem)
     assert [row.reason for row in found.rows if row.state != "done"] == []
     assert len(found.rows) == 2 * len(rows)
     shown = [MEASURES[kind][name].title for name in columns if name != "bertscore" or not found.notes]
-    tables = re.findall(r"(?:^\|.*\n)+", done.stdout, re.MULTILINE)
+    tables = re.findall(r"(?:^\|.*\n)+", printed, re.MULTILINE)
     assert tables
     for table in tables:
         head, _, *lines = [[part.strip() for part in line.split(" | ")] for line in table.splitlines()]
         assert [title.rstrip(" ↑↓") for title in head[1:-3]] == shown
         assert [line[0].removeprefix("| ") for line in lines][: len(rows)] == rows
     for command in [one for one, of in FIGURES if of == file.stem]:
-        drawn = CliRunner().invoke(app, command.split())
         if "ambiguous_" in command:  # both hearings of each text agree
-            assert str(drawn.exception) == "Gain, ambiguous texts has no value here."
+            with pytest.raises(CourtroomError, match=r"^Gain, ambiguous texts has no value here\.$"):
+                shell(*command.split())
             continue
-        assert drawn.exit_code == 0, f"{command}: {drawn.exception}"
-        head, *numbers = [line.split("\t") for line in drawn.stdout.splitlines()]
+        head, *numbers = [line.split("\t") for line in shell(*command.split()).splitlines()]
         assert {line[head.index("arm")] for line in numbers} & {*rows}, command
     if kind == "dispute":  # figures of rounds and votes are drawn from these
         cells = frame_of(found.rows, found.measures)
@@ -319,24 +316,15 @@ def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_pat
 
 
 def test_another_dataset_and_model_take_the_place_of_the_files() -> None:
-    values = {
-        "name": "a",
-        "dataset": {"name": "b", "version": "1", "split": "test", "ids": ["x"], "sample": 9},
-        "repeats": 3,
-        "arms": [
-            {
-                "name": "x",
-                "procedure": "juris",
-                "model": "openai/gpt-4o",
-                "set": {"members.editor.id": "openai/o3", "embedding": "local/longformer", "model.top_p": 1, "pool": 4},
-            },
-            {"name": "y", "predictions": "answers.csv", "model": "gpt"},
-        ],
-    }
-    written = parsed(values, "here")
-    found = adapted(
-        written, dataset="c", split="dev", sample=2, repeats=1, model="offline", values={"longest": 3, "pool": 9}
-    )
+    knobs = {"members.editor.id": "openai/o3", "embedding": "local/longformer", "model.top_p": 1, "pool": 4}
+    arms = [
+        {"name": "x", "procedure": "juris", "model": "openai/gpt-4o", "set": knobs},
+        {"name": "y", "predictions": "answers.csv", "model": "gpt"},
+    ]
+    dataset = {"name": "b", "version": "1", "split": "test", "ids": ["x"], "sample": 9}
+    written = parsed({"name": "a", "dataset": dataset, "repeats": 3, "arms": arms}, "here")
+    changes = {"longest": 3, "pool": 9}
+    found = adapted(written, dataset="c", split="dev", sample=2, repeats=1, model="offline", values=changes)
     assert found.dataset.model_dump(exclude_defaults=True) == {"name": "c", "split": "dev", "sample": 2}
     assert found.repeats == 1
     assert (found.arms[0].model, found.arms[0].set) == ("offline", {"model.top_p": 1, "pool": 9, "longest": 3})
@@ -346,13 +334,8 @@ def test_another_dataset_and_model_take_the_place_of_the_files() -> None:
 
 def test_what_does_not_fit_an_arm_is_said_with_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
-    do = CliRunner().invoke
-    made = do(app, ["datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test"])
-    assert made.exit_code == 0
-    file = str(ROOT / "data" / "experiments" / "juris-figure-3.toml")
-    done = do(app, ["experiment", "run", file, "--model", "offline", "--set", "seats=3"])
-    assert isinstance(done.exception, CourtroomError)
-    assert "With the chief editor" in str(done.exception)
-    done = do(app, ["experiment", "run", file, "--model", "offline", "--estimate", "--sample", "1"])
-    assert done.exit_code == 0, done.output
-    assert "2 cells take about" in done.stdout
+    shell("datasets", "import", str(ROOT / "data" / "documents"), "--name", "cnndm1", "--split", "test")
+    words = ("experiment", "run", str(ROOT / "data" / "experiments" / "juris-figure-3.toml"), "--model", "offline")
+    with pytest.raises(CourtroomError, match="With the chief editor"):
+        shell(*words, "--set", "seats=3")
+    assert "2 cells take about" in shell(*words, "--estimate", "--sample", "1")

@@ -58,6 +58,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 CODE, DECIDE = "procedure.py", "prompts/decide.md.j2"
 STUMBLES = {
     "a task's template is missing": (CODE, 'name = "decide"', 'name = "decied"', "decied.md.j2: the template of Decide is missing. Write it, or mend `name`"),
+    "a frame of cases that none has": (CODE, 'case_kind="dispute"', 'case_kind="labelled"', "_case.md.j2: this template is missing. Write it: it says what"),
     "a template without blocks": (DECIDE, "", "Decide{% if careful %} with care{% endif %}.", "decide.md.j2, line 1: it has neither the block `shared` nor the block `own`"),
     "a missing folder of prompts": (CODE, '/ "prompts"', '/ "promptz"', "promptz: there is no such folder. Make it"),
     "a question outside the blocks": (DECIDE, "{% block own %}", "Who is right?{% block own %}", "decide.md.j2, line 1: what stands outside its blocks `shared` and `own` is never sent. Put all of it between"),
@@ -99,15 +100,10 @@ def test_an_authors_mistake_is_told_with_the_file_and_the_mend(make: Make, tmp_p
     assert told.endswith((".", "?"))
 
 
-@pytest.mark.parametrize("name", ["_system", "_case"])
-def test_a_missing_frame_is_told(make: Make, tmp_path: Path, name: str) -> None:
-    if name == "_system":
-        (tmp_path / "two_judges/prompts/_system.md.j2").unlink()
-        procedure = make()
-    else:  # disputes have a shared one; labelled texts have none
-        procedure = make(CODE, 'case_kind="dispute"', 'case_kind="labelled"')
-    with pytest.raises(RegistrationError, match=rf"{name}\.md\.j2: this template is missing\. Write it: it says what"):
-        register((procedure,))
+def test_a_missing_frame_is_told(make: Make, tmp_path: Path) -> None:
+    (tmp_path / "two_judges/prompts/_system.md.j2").unlink()
+    with pytest.raises(RegistrationError, match=r"_system\.md\.j2: this template is missing\. Write it: it says what"):
+        register((make(),))
 
 
 def test_all_that_is_shipped_passes_the_same_checks_and_one_task_with_two_offline_answers_is_told() -> None:

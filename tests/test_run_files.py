@@ -77,16 +77,6 @@ def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthous
     assert compare([house.record(run), record]).differences.setup == ()
 
 
-def test_answers_of_an_imported_run_are_shown_and_serve_no_other(there: Courthouse, house: Courthouse) -> None:
-    run = full_store()[1]
-    house.files.take_in(written(there, run))
-    record = house.record(run)
-    (key, *_) = record.calls[-1].keys
-    assert house.answers.of(record.run).reply(key) == there.answers.reply(key)
-    assert house.answers.of(record.run).request(key) == there.answers.request(key)
-    assert house.answers.reply(key) is None
-
-
 def test_what_is_asked_and_marked_here_is_exported_with_it(there: Courthouse, house: Courthouse) -> None:
     run = full_store()[1]
     house.files.take_in(written(there, run))

@@ -13,32 +13,24 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.evaluation.run_list import ExperimentLine, RunFilter, RunLine, RunList, run_table
 from courtroom.experiments.spec import Experiment
-from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database
-from tests.kept_what_if import kept_what_if
+from tests.full_store import kept_what_if
 from tests.pages import heard, house, opened_at, page, press, texts
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
     """Put copies of a run on record with all of its events, numbered from `start`, each by a clock that is a minute further behind."""
     with house.database.transaction() as db:
-        names = ", ".join(name for name in _columns(db, "runs") if name not in ("number", "id", "created"))
-        kept = ", ".join(name for name in _columns(db, "events") if name not in ("seq", "run"))
+        columns = [db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys() for table in ("runs", "events")]
+        own = ("number", "id", "created", "seq", "run")
+        names, kept = (", ".join(name for name in table if name not in own) for table in columns)
         for number in range(start, start + count):
             copy = f"{run}-{number:05d}"
             db.execute(
                 f"INSERT INTO runs (id, created, {names}) SELECT ?, created - ?, {names} FROM runs WHERE id = ?",
                 (copy, 60 * (number + 1), run),
             )
-            db.execute(
-                f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?",
-                (copy, run),
-            )
-
-
-def _columns(db: StoreConnection, table: str) -> list[str]:
-    found: list[str] = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone().keys()
-    return found
+            db.execute(f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?", (copy, run))
 
 
 __all__ = ["house"]  # a fixture
@@ -142,7 +134,6 @@ def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: 
     app.button(key="select-all").click().run()
     assert "100 runs selected" in texts(app)
     assert "delete-selected" in [one.key for one in app.button]
-    app.checkbox(key=f"pick-{run}-00100")
     app.number_input(key="runs-page").set_value(5).run()
     app.button(key="select-page").click().run()
     assert "At most 100 runs" in texts(app)

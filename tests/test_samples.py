@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from courtroom.cases.checks import check
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.settings import DATA
 from tests.driving import drive, house
@@ -20,12 +19,6 @@ __all__ = ["house"]  # a fixture
 
 FOLDERS = sorted(path.parent.name for path in (DATA / "cases").glob("*/case.json"))
 CRIMINAL = [name for name in FOLDERS if name.startswith("criminal-")]
-
-
-def dispute(house: Courthouse, name: str) -> Dispute:
-    case = house.library.case(name)
-    assert isinstance(case, Dispute)
-    return case
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -1,10 +1,11 @@
 """Whose things are and who sees them: every rule as a table, lists and single reads, links that expire, the log of actions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from courtroom import sharing
 from courtroom.access import NOBODY, Access, Account, Forbidden, Resource, Visibility, acts
 from courtroom.cases.files import Package, read_folder
 from courtroom.courthouse import Courthouse
@@ -18,22 +19,9 @@ from courtroom.experiments.spec import Experiment
 from courtroom.experiments.store import NoSuchExperiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.marks import Mark
-from courtroom.settings import DATA, Settings
-from courtroom.sharing import (
-    DAY,
-    HOUR,
-    ActionFilter,
-    ActionLog,
-    Links,
-    NoSuchLink,
-    listed,
-    may_change,
-    may_see,
-    note,
-    share,
-    take,
-)
-from tests.kept_what_if import kept_what_if
+from courtroom.settings import DATA
+from courtroom.sharing import DAY, HOUR, ActionFilter, ActionLog, Links, NoSuchLink
+from tests.full_store import kept_what_if
 
 ADA = Account(id="ada", name="Ada", access=Access.RUN)
 BO = Account(id="bo", name="Bo", access=Access.RUN)
@@ -73,21 +61,13 @@ def what_if_of(house: Courthouse, base: str, person: Account | None) -> str:
 def shown(house: Courthouse, person: Account, kind: str, name: str, visibility: Visibility) -> None:
     """Have somebody say who sees a thing."""
     with acts(person):
-        share(house.database, Resource(kind=kind, id=name), visibility)
+        sharing.share(house.database, Resource(kind=kind, id=name), visibility)
 
 
 @pytest.fixture
-def house(tmp_path: Path, either_database: str) -> Iterator[Courthouse]:
-    made = Courthouse(Settings(home=tmp_path / "home"))
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def at_home(tmp_path: Path) -> Iterator[Courthouse]:
-    made = Courthouse(Settings(home=tmp_path / "home"))
-    yield made
-    made.close()
+def either(either_database: str, house: Courthouse) -> Courthouse:
+    """One on SQLite, and one on PostgreSQL."""
+    return house
 
 
 # --- the rules ----------------------------------------------------------------------------------------------
@@ -111,21 +91,21 @@ EVERYBODY = {"ada": ADA, "bo": BO, "lo": LOOKS, "own": OWNER, "new": STRANGER, "
 
 
 @pytest.mark.parametrize("kind", ["run", "case", "experiment", "dataset"])
-def test_the_rules_as_a_table(house: Courthouse, kind: str) -> None:
-    database = house.database
+def test_the_rules_as_a_table(either: Courthouse, kind: str) -> None:
+    database = either.database
     for number, (maker, visibility) in enumerate(SEES):
-        thing = Resource(kind=kind, id=run_of(house, None) if kind == "run" and not maker else f"thing-{number}")
+        thing = Resource(kind=kind, id=run_of(either, None) if kind == "run" and not maker else f"thing-{number}")
         if maker:
             with acts(EVERYBODY[maker]):
-                take(database, thing)
+                sharing.take(database, thing)
                 assert visibility is not None
-                share(database, thing, visibility)
+                sharing.share(database, thing, visibility)
         sees, changes, lists = [], [], []
         for name, person in EVERYBODY.items():
             with acts(person):
-                sees += [name] * may_see(database, thing)
-                changes += [name] * may_change(database, thing)
-                fits, values = listed(kind, "here.id")
+                sees += [name] * sharing.may_see(database, thing)
+                changes += [name] * sharing.may_change(database, thing)
+                fits, values = sharing.listed(kind, "here.id")
                 found = database.connection.execute(
                     f"SELECT id FROM (SELECT :name AS id) AS here WHERE {fits}", {**values, "name": thing.id}
                 )
@@ -135,61 +115,61 @@ def test_the_rules_as_a_table(house: Courthouse, kind: str) -> None:
         in_lists = [name for name in sees if name not in ("new", "-")]  # what is public has to be addressed
         assert lists == in_lists, (maker, visibility)
         with acts(OWNER):
-            share(database, thing, "private")
+            sharing.share(database, thing, "private")
         with acts(BO):
-            assert not may_see(database, thing), "also what nobody owned before"
+            assert not sharing.may_see(database, thing), "also what nobody owned before"
 
 
-def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(at_home: Courthouse) -> None:
-    run = run_of(at_home, None)
-    assert at_home.store.run(run).id == run
-    at_home.store.delete(run)
+def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(house: Courthouse) -> None:
+    run = run_of(house, None)
+    assert house.store.run(run).id == run
+    house.store.delete(run)
     for table in ("ownership", "actions", "links"):
-        assert not at_home.database.connection.execute(f"SELECT 1 FROM {table}").fetchall()
-    private, shared = run_of(at_home, ADA), run_of(at_home, ADA.model_copy(update={"makes": "shared"}))
+        assert not house.database.connection.execute(f"SELECT 1 FROM {table}").fetchall()
+    private, shared = run_of(house, ADA), run_of(house, ADA.model_copy(update={"makes": "shared"}))
     with acts(BO):
-        assert [row.id for row in at_home.store.runs()] == [shared]
+        assert [row.id for row in house.store.runs()] == [shared]
         with pytest.raises(NoSuchRun):
-            at_home.store.run(private)
+            house.store.run(private)
 
 
-def test_nobody_sees_a_deleted_run_nor_own_things_without_access(at_home: Courthouse) -> None:
-    run = Resource(kind="run", id=run_of(at_home, None))
+def test_nobody_sees_a_deleted_run_nor_own_things_without_access(house: Courthouse) -> None:
+    run = Resource(kind="run", id=run_of(house, None))
     with acts(LOOKS):
-        assert may_see(at_home.database, run)
-    at_home.store.delete(run.id)
+        assert sharing.may_see(house.database, run)
+    house.store.delete(run.id)
     with acts(LOOKS):
-        assert not may_see(at_home.database, run)
-    run = run_of(at_home, ADA)
+        assert not sharing.may_see(house.database, run)
+    run = run_of(house, ADA)
     with acts(ADA.model_copy(update={"access": Access.NONE})):
-        assert not may_see(at_home.database, Resource(kind="run", id=run))
+        assert not sharing.may_see(house.database, Resource(kind="run", id=run))
     with acts(ADA.model_copy(update={"access": Access.LOOK})):
-        assert may_see(at_home.database, Resource(kind="run", id=run))
-        assert not may_change(at_home.database, Resource(kind="run", id=run))
+        assert sharing.may_see(house.database, Resource(kind="run", id=run))
+        assert not sharing.may_change(house.database, Resource(kind="run", id=run))
 
 
 # --- runs ---------------------------------------------------------------------------------------------------
 
 
-def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
-    run, listed_runs = run_of(house), RunList(house.database)
+def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
+    run, listed_runs = run_of(either), RunList(either.database)
     marked = Mark(reviewer="Ada", star=True, tags=("odd",))
     with acts(ADA):
-        house.marks.put(run, marked)
+        either.marks.put(run, marked)
         assert listed_runs.count(RunFilter()) == 1
         assert listed_runs.count(RunFilter(whose="mine")) == 1
         assert listed_runs.count(RunFilter(whose="others")) == 0
     reads: dict[str, Callable[[str], object]] = {
-        "run": house.store.run,
-        "record": house.record,
-        "setup": lambda name: house.store.setup(name, CyberJurorsSetup),
-        "export": house.files.export,
-        "fork": lambda name: house.fork(name, SMALL),
-        "go": house.runner.go,
-        "stop": house.runner.stop,
-        "delete": house.store.delete,
-        "what if": lambda name: finished(name, house),
-        "family": lambda name: house.record(name) and house.family(name),
+        "run": either.store.run,
+        "record": either.record,
+        "setup": lambda name: either.store.setup(name, CyberJurorsSetup),
+        "export": either.files.export,
+        "fork": lambda name: either.fork(name, SMALL),
+        "go": either.runner.go,
+        "stop": either.runner.stop,
+        "delete": either.store.delete,
+        "what if": lambda name: finished(name, either),
+        "family": lambda name: either.record(name) and either.family(name),
     }
     with acts(BO):
         for what, read in reads.items():
@@ -198,236 +178,236 @@ def test_a_private_run_is_as_if_it_were_not_there(house: Courthouse) -> None:
             with pytest.raises(NoSuchRun) as missing:
                 read("nope")
             assert str(unseen.value).replace(run, "nope") == str(missing.value), what
-        for part in (house.store.events, house.store.stages, house.store.control):
+        for part in (either.store.events, either.store.stages, either.store.control):
             with pytest.raises(NoSuchRun):
                 part(run)
-        assert not house.store.runs()
-        assert not house.store.has_runs()
-        assert not house.store.kin(run)
-        assert house.store.status(run) == house.store.status("nope")
-        assert house.store.pulse(run) == house.store.pulse("nope")
+        assert not either.store.runs()
+        assert not either.store.has_runs()
+        assert not either.store.kin(run)
+        assert either.store.status(run) == either.store.status("nope")
+        assert either.store.pulse(run) == either.store.pulse("nope")
         with pytest.raises(NoSuchRun):
-            house.marks.put(run, marked)
-        assert house.marks.of(run) == house.asides.of(run) == house.store.interventions.of(run) == ()
-        assert not house.marks.tags()
-        assert not house.marks.reviewers()
+            either.marks.put(run, marked)
+        assert either.marks.of(run) == either.asides.of(run) == either.store.interventions.of(run) == ()
+        assert not either.marks.tags()
+        assert not either.marks.reviewers()
         assert listed_runs.count(RunFilter()) == 0
         assert not listed_runs.page(RunFilter(), 0, 9)
         assert not listed_runs.runs(RunFilter(), 9)
         assert not listed_runs.there([run])
         assert not listed_runs.what_is_wanted(RunFilter(case="oak-table"))
     with acts(OWNER):
-        assert house.record(run).run.id == run
+        assert either.record(run).run.id == run
         assert listed_runs.there([run]) == [run]
 
 
-def test_others_read_a_shared_run_and_fork_it(at_home: Courthouse) -> None:
-    run = run_of(at_home)
-    shown(at_home, ADA, "run", run, "shared")
+def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
+    run = run_of(house)
+    shown(house, ADA, "run", run, "shared")
     with acts(BO):
-        assert at_home.record(run).run.id == run
-        assert RunList(at_home.database).count(RunFilter(whose="others")) == 1
+        assert house.record(run).run.id == run
+        assert RunList(house.database).count(RunFilter(whose="others")) == 1
         with pytest.raises(Forbidden):
-            share(at_home.database, Resource(kind="run", id=run), "public")
+            sharing.share(house.database, Resource(kind="run", id=run), "public")
         with pytest.raises(Forbidden):
-            Links(at_home.database).make(Resource(kind="run", id=run), HOUR)
-        at_home.marks.put(run, Mark(reviewer="Ada", star=True))
-        assert [mark.reviewer for mark in at_home.marks.of(run)] == [BO.signature], "each marks under the own name"
-        fork = at_home.fork(run, SMALL)
-        assert may_change(at_home.database, Resource(kind="run", id=fork))
+            Links(house.database).make(Resource(kind="run", id=run), HOUR)
+        house.marks.put(run, Mark(reviewer="Ada", star=True))
+        assert [mark.reviewer for mark in house.marks.of(run)] == [BO.signature], "each marks under the own name"
+        fork = house.fork(run, SMALL)
+        assert sharing.may_change(house.database, Resource(kind="run", id=fork))
     with acts(ADA), pytest.raises(NoSuchRun):
-        at_home.store.run(fork)
+        house.store.run(fork)
 
 
-def test_what_the_shell_makes_of_a_private_run_stays_private(at_home: Courthouse) -> None:
-    run = run_of(at_home)
-    fork = at_home.fork(run, SMALL)
-    what_if = what_if_of(at_home, run, None)
+def test_what_the_shell_makes_of_a_private_run_stays_private(house: Courthouse) -> None:
+    run = run_of(house)
+    fork = house.fork(run, SMALL)
+    what_if = what_if_of(house, run, None)
     with acts(BO):
-        assert not at_home.store.runs()
+        assert not house.store.runs()
         with pytest.raises(NoSuchExperiment):
-            at_home.experiments.store.experiment(what_if)
+            house.experiments.store.experiment(what_if)
     with acts(ADA):
-        assert {row.id for row in at_home.store.runs()} == {run, fork}
+        assert {row.id for row in house.store.runs()} == {run, fork}
 
 
-def test_a_deleted_run_comes_back_with_its_owner_and_its_links(at_home: Courthouse) -> None:
-    run = run_of(at_home)
-    links = Links(at_home.database)
+def test_a_deleted_run_comes_back_with_its_owner_and_its_links(house: Courthouse) -> None:
+    run = run_of(house)
+    links = Links(house.database)
     with acts(ADA):
         token = links.make(Resource(kind="run", id=run), DAY)
-        deleted: Deleted = at_home.store.delete(run)
+        deleted: Deleted = house.store.delete(run)
         with pytest.raises(NoSuchLink):
             links.opened(token)
-        at_home.store.restore(deleted)
-        assert may_change(at_home.database, Resource(kind="run", id=run))
+        house.store.restore(deleted)
+        assert sharing.may_change(house.database, Resource(kind="run", id=run))
     assert links.opened(token) == Resource(kind="run", id=run)
     with acts(BO), pytest.raises(NoSuchRun):
-        at_home.store.run(run)
+        house.store.run(run)
 
 
-def test_an_imported_run_is_its_importers(at_home: Courthouse, tmp_path: Path) -> None:
-    run = run_of(at_home, None)
-    at_home.runner.go(run)
-    at_home.runner.wait(run, 60)
-    name, content = at_home.files.export(run)
+def test_an_imported_run_is_its_importers(house: Courthouse, tmp_path: Path) -> None:
+    run = run_of(house, None)
+    house.runner.go(run)
+    house.runner.wait(run, 60)
+    name, content = house.files.export(run)
     assert name == f"{run}.json"
-    at_home.store.delete(run)
+    house.store.delete(run)
     with acts(ADA):
-        taken = at_home.files.take_in(content.encode())
+        taken = house.files.take_in(content.encode())
     with acts(BO):
         with pytest.raises(NoSuchRun):
-            at_home.store.run(taken)
+            house.store.run(taken)
         with pytest.raises(CourtroomError, match="is here already"):
-            at_home.files.take_in(content.encode())
+            house.files.take_in(content.encode())
 
 
 # --- what follows something ---------------------------------------------------------------------------------
 
 
-def test_runs_of_an_experiment_follow_it(house: Courthouse) -> None:
-    name = experiment_of(house, ADA)
-    (cell,) = house.experiments.store.cells(name)
-    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)  # as the engine makes it
-    lines = RunList(house.database)
+def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:
+    name = experiment_of(either, ADA)
+    (cell,) = either.experiments.store.cells(name)
+    either.new_run("cyberjurors", either.library.case("oak-table"), SMALL, 0, run=cell.run)  # as the engine makes it
+    lines = RunList(either.database)
     with acts(BO):
-        assert not house.experiments.store.experiments()
+        assert not either.experiments.store.experiments()
         with pytest.raises(NoSuchExperiment):
-            house.experiments.results(name)
+            either.experiments.results(name)
         with pytest.raises(NoSuchRun):
-            house.record(cell.run)
+            either.record(cell.run)
         assert not lines.page(RunFilter(), 0, 9)
         with pytest.raises(CourtroomError, match="There is no dataset"):
-            house.datasets.info("ours")
+            either.datasets.info("ours")
     with acts(ADA):
-        assert may_change(house.database, Resource(kind="run", id=cell.run))
-        share(house.database, Resource(kind="experiment", id=name), "shared")
+        assert sharing.may_change(either.database, Resource(kind="run", id=cell.run))
+        sharing.share(either.database, Resource(kind="experiment", id=name), "shared")
     with acts(BO):
-        assert house.record(cell.run).run.id == cell.run
-        assert [row.case.id for row in house.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
-        assert not house.datasets.list()
+        assert either.record(cell.run).run.id == cell.run
+        assert [row.case.id for row in either.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
+        assert not either.datasets.list()
         with pytest.raises(Forbidden):
-            house.runner.go(cell.run)
-    shown(house, ADA, "experiment", name, "private")
+            either.runner.go(cell.run)
+    shown(either, ADA, "experiment", name, "private")
     with acts(BO), pytest.raises(NoSuchRun):
-        house.record(cell.run)
+        either.record(cell.run)
 
 
-def test_the_very_same_experiment_of_another_person_is_not_given_away(at_home: Courthouse) -> None:
+def test_the_very_same_experiment_of_another_person_is_not_given_away(house: Courthouse) -> None:
     with acts(OWNER.model_copy(update={"makes": "shared"})):
-        case = at_home.library.case("oak-table")
-        at_home.datasets.add("ours", [Row(id=case.id, case=case)])
-    experiment_of(at_home, ADA)
+        case = house.library.case("oak-table")
+        house.datasets.add("ours", [Row(id=case.id, case=case)])
+    experiment_of(house, ADA)
     with pytest.raises(CourtroomError, match="another name"):
-        experiment_of(at_home, BO)
+        experiment_of(house, BO)
     with acts(BO):
-        assert not at_home.experiments.store.experiments()
+        assert not house.experiments.store.experiments()
 
 
-def test_a_what_if_on_a_run_follows_it_and_is_its_makers(house: Courthouse) -> None:
-    base = run_of(house)
-    shown(house, ADA, "run", base, "shared")
-    what_if = what_if_of(house, base, BO)
-    of_ada = what_if_of(house, base, ADA)
+def test_a_what_if_on_a_run_follows_it_and_is_its_makers(either: Courthouse) -> None:
+    base = run_of(either)
+    shown(either, ADA, "run", base, "shared")
+    what_if = what_if_of(either, base, BO)
+    of_ada = what_if_of(either, base, ADA)
     assert what_if != of_ada, "nobody can go on with another's"
-    variant = list(house.experiments.store.cells(what_if))[1].run
-    house.fork(base, SMALL, run=variant)
+    variant = list(either.experiments.store.cells(what_if))[1].run
+    either.fork(base, SMALL, run=variant)
     with acts(LOOKS):
-        assert {one.id for one in house.experiments.store.experiments()} == {what_if, of_ada}
-        assert house.store.run(variant)
+        assert {one.id for one in either.experiments.store.experiments()} == {what_if, of_ada}
+        assert either.store.run(variant)
     with acts(ADA):
         with pytest.raises(Forbidden):
-            house.experiments.pause(what_if)
-        share(house.database, Resource(kind="run", id=base), "private")
+            either.experiments.pause(what_if)
+        sharing.share(either.database, Resource(kind="run", id=base), "private")
     with acts(LOOKS):
-        assert not house.experiments.store.experiments()
+        assert not either.experiments.store.experiments()
         with pytest.raises(NoSuchExperiment):
-            house.experiments.store.experiment(what_if)
+            either.experiments.store.experiment(what_if)
         with pytest.raises(NoSuchRun):
-            house.store.run(variant)
+            either.store.run(variant)
     with acts(BO):
-        assert may_change(house.database, Resource(kind="run", id=variant))
+        assert sharing.may_change(either.database, Resource(kind="run", id=variant))
 
 
 # --- cases and datasets ---------------------------------------------------------------------------------
 
 
-def test_a_private_case_is_as_if_it_were_not_there(house: Courthouse) -> None:
+def test_a_private_case_is_as_if_it_were_not_there(either: Courthouse) -> None:
     with acts(ADA):
-        mine = house.library.add(package())
-        assert house.library.mine() == {"mine"}
+        mine = either.library.add(package())
+        assert either.library.mine() == {"mine"}
     with acts(BO):
-        assert "mine" not in {one.id for one in house.library.cases()}
-        for read in (house.library.case, house.library.delete):
+        assert "mine" not in {one.id for one in either.library.cases()}
+        for read in (either.library.case, either.library.delete):
             with pytest.raises(CaseError, match="There is no case “mine”"):
                 read("mine")
         with pytest.raises(CaseError, match="not in this install"):
-            house.library.linked(house.library.name_in_link(mine))
-        same = house.library.add(package())
+            either.library.linked(either.library.name_in_link(mine))
+        same = either.library.add(package())
         assert same.id == "mine-2", "the very same case of another person is not given away"
-        assert house.library.case("mine-2").title == "My table"
-    shown(house, ADA, "case", "mine", "shared")
+        assert either.library.case("mine-2").title == "My table"
+    shown(either, ADA, "case", "mine", "shared")
     with acts(BO):
-        assert house.library.case("mine")
+        assert either.library.case("mine")
 
 
-def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(at_home: Courthouse) -> None:
-    links = Links(at_home.database)
+def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(house: Courthouse) -> None:
+    links = Links(house.database)
     with acts(ADA):
-        at_home.library.add(package())
+        house.library.add(package())
         token = links.make(Resource(kind="case", id="mine"), DAY)
-        gone = at_home.library.delete("mine")
+        gone = house.library.delete("mine")
     with acts(BO):
-        at_home.library.add(package("Bo's table"))
+        house.library.add(package("Bo's table"))
     with pytest.raises(NoSuchLink):
         links.opened(token)
     with acts(ADA):
         with pytest.raises(CaseError):
-            at_home.library.case("mine")
-        assert at_home.library.restore(gone).id == "mine-2"
-        assert at_home.library.mine() == {"mine-2"}
+            house.library.case("mine")
+        assert house.library.restore(gone).id == "mine-2"
+        assert house.library.mine() == {"mine-2"}
 
 
-def test_datasets_are_their_makers(at_home: Courthouse) -> None:
-    case = at_home.library.case("oak-table")
+def test_datasets_are_their_makers(house: Courthouse) -> None:
+    case = house.library.case("oak-table")
     with acts(ADA):
-        at_home.datasets.add("ours", [Row(id=case.id, case=case)])
+        house.datasets.add("ours", [Row(id=case.id, case=case)])
     with acts(BO):
-        assert not at_home.datasets.list()
-        assert not at_home.datasets.versions("ours")
+        assert not house.datasets.list()
+        assert not house.datasets.versions("ours")
         with pytest.raises(CourtroomError, match="There is no dataset"):
-            next(at_home.datasets.rows("ours"))
+            next(house.datasets.rows("ours"))
         with pytest.raises(Forbidden):
-            at_home.datasets.add("ours", [Row(id="more", case=case)])
+            house.datasets.add("ours", [Row(id="more", case=case)])
     with acts(ADA):
-        at_home.datasets.split("ours", parts={"all": 1})
-        at_home.datasets.delete("ours")
+        house.datasets.split("ours", parts={"all": 1})
+        house.datasets.delete("ours")
     with acts(BO):
-        at_home.datasets.add("ours", [Row(id=case.id, case=case)])
-        assert [one.name for one in at_home.datasets.list()] == ["ours"]
+        house.datasets.add("ours", [Row(id=case.id, case=case)])
+        assert [one.name for one in house.datasets.list()] == ["ours"]
 
 
 # --- links --------------------------------------------------------------------------------------------------
 
 
-def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> None:
-    run, other = run_of(house), run_of(house)
+def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> None:
+    run, other = run_of(either), run_of(either)
     now = [1000.0]
-    links = Links(house.database, lambda: now[0])
+    links = Links(either.database, lambda: now[0])
     with acts(ADA):
         token = links.make(Resource(kind="run", id=run), HOUR)
         (link,) = links.of(Resource(kind="run", id=run))
-    rows = [tuple(row) for row in house.database.connection.execute("SELECT * FROM links")]
+    rows = [tuple(row) for row in either.database.connection.execute("SELECT * FROM links")]
     assert token not in str(rows), "only its hash is kept"
     assert link.expires == 1000.0 + HOUR
     opened = NOBODY.model_copy(update={"opened": frozenset({links.opened(token)})})
     with acts(opened):
-        assert house.record(run).run.id == run
-        assert [row.id for row in house.store.runs()] == [run]
+        assert either.record(run).run.id == run
+        assert [row.id for row in either.store.runs()] == [run]
         with pytest.raises(NoSuchRun):
-            house.record(other)
+            either.record(other)
         with pytest.raises(Forbidden):
-            house.runner.go(run)
+            either.runner.go(run)
         with pytest.raises(Forbidden):
             links.make(Resource(kind="run", id=run), HOUR)
     now[0] += HOUR - 1
@@ -442,11 +422,11 @@ def test_a_link_opens_one_thing_to_read_until_it_expires(house: Courthouse) -> N
             links.make(Resource(kind="run", id=run), 5 * DAY)
 
 
-def test_a_link_is_ended_by_its_owner_alone_and_one_to_an_experiment_opens_its_runs(at_home: Courthouse) -> None:
-    run = run_of(at_home)
-    links, opens = Links(at_home.database), Resource(kind="run", id=run)
+def test_a_link_is_ended_by_its_owner_alone_and_one_to_an_experiment_opens_its_runs(house: Courthouse) -> None:
+    run = run_of(house)
+    links, opens = Links(house.database), Resource(kind="run", id=run)
     with acts(ADA):
-        share(at_home.database, opens, "shared")
+        sharing.share(house.database, opens, "shared")
         token = links.make(opens, DAY)
         (link,) = links.of(opens)
     with acts(BO), pytest.raises(Forbidden):
@@ -456,31 +436,31 @@ def test_a_link_is_ended_by_its_owner_alone_and_one_to_an_experiment_opens_its_r
         links.end(link)
     with pytest.raises(NoSuchLink):
         links.opened(token)
-    name = experiment_of(at_home, ADA)
-    (cell,) = at_home.experiments.store.cells(name)
-    at_home.new_run("cyberjurors", at_home.library.case("oak-table"), SMALL, 0, run=cell.run)
+    name = experiment_of(house, ADA)
+    (cell,) = house.experiments.store.cells(name)
+    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)
     with acts(NOBODY.model_copy(update={"opened": frozenset({Resource(kind="experiment", id=name)})})):
-        assert at_home.experiments.results(name).rows
-        assert at_home.record(cell.run).run.id == cell.run
+        assert house.experiments.results(name).rows
+        assert house.record(cell.run).run.id == cell.run
 
 
 # --- who did what -------------------------------------------------------------------------------------------
 
 
-def test_who_did_what_is_written_down_for_owners_of_the_server(house: Courthouse) -> None:
+def test_who_did_what_is_written_down_for_owners_of_the_server(either: Courthouse) -> None:
     with acts(ADA):
-        house.library.add(package("=1+1"))
-    run = run_of(house, ADA, "mine")
+        either.library.add(package("=1+1"))
+    run = run_of(either, ADA, "mine")
     with acts(ADA):
-        share(house.database, Resource(kind="run", id=run), "shared")
-        token = Links(house.database).make(Resource(kind="run", id=run), HOUR)
-        house.marks.put(run, Mark(reviewer="Ada", star=True))
+        sharing.share(either.database, Resource(kind="run", id=run), "shared")
+        token = Links(either.database).make(Resource(kind="run", id=run), HOUR)
+        either.marks.put(run, Mark(reviewer="Ada", star=True))
     with acts(BO):
-        fork = house.fork(run, SMALL)
-        house.store.delete(fork)
+        fork = either.fork(run, SMALL)
+        either.store.delete(fork)
     with acts(Account(id="new", name="=HYPERLINK()")):
-        note(house.database, "sign-in")
-    log = ActionLog(house.database)
+        sharing.note(either.database, "sign-in")
+    log = ActionLog(either.database)
     with acts(OWNER):
         assert [(one.name, one.action, one.kind, one.id) for one in reversed(log.page(ActionFilter()))] == [
             ("Ada", "make", "case", "mine"),
@@ -506,14 +486,14 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(house: Courthouse
             log.page(ActionFilter())
 
 
-def test_an_action_is_written_with_what_it_does_or_not_at_all(at_home: Courthouse) -> None:
+def test_an_action_is_written_with_what_it_does_or_not_at_all(house: Courthouse) -> None:
     def fails() -> None:
-        with at_home.store.together():
-            at_home.new_run("cyberjurors", at_home.library.case("oak-table"), SMALL, 0)
+        with house.store.together():
+            house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0)
             raise RuntimeError
 
     with acts(ADA), pytest.raises(RuntimeError):
         fails()
     with acts(OWNER):
-        assert not at_home.store.runs()
-        assert not ActionLog(at_home.database).count(ActionFilter())
+        assert not house.store.runs()
+        assert not ActionLog(house.database).count(ActionFilter())

@@ -24,11 +24,8 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
         yield house
 
 
-def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(
-    house: Courthouse,
-) -> None:
+def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(house: Courthouse) -> None:
     owner = visit("ada", "people")
-    assert not owner.exception
     assert "Ada" in texts(owner)
     again = visit("eve")  # to have an account
     again.user = {**claims("eve", verified=False), "email": "ada@example.org"}
@@ -37,10 +34,10 @@ def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_ar
     assert accounts["Ada"].access is Access.OWN
     assert accounts["Eve"].access is Access.LOOK
     assert not any("People" in str(link.proto) for link in again.get("page_link"))
-    first, second = visit("bea"), visit("bea")
+    visit("bea")
+    second = visit("bea")
     second.user = {**claims("bea"), "iss": "https://other.example"}
     second.run()
-    assert not first.exception
     assert not second.exception
     assert len([one for one in house.accounts.all() if one.name == "Bea"]) == 2
 
@@ -68,17 +65,12 @@ def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owner
 def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     with secrets(tmp_path, monkeypatch, ""):
-        app = visit()
-        assert not app.exception
-        assert not any(button.key == "sign-out" for button in app.button)
-        assert len(app.selectbox) == 3
         from pages.parts.shared.house import courthouse
 
         house = courthouse()
         app = visit("", "deliberation", run=run_of(house, None))
-        assert not app.exception
         assert not app.radio
-        assert "Make a link" not in labels(app)
+        assert not labels(app) & {"Make a link", "Sign in", "Sign out"}
         house.close()
 
 
@@ -172,7 +164,6 @@ def test_a_private_run_is_on_no_page_of_another_and_owners_read_who_did_what(hou
     visit("bea")
     visit("bea")
     owner = visit("ada", "people")
-    assert not owner.exception
     frame = owner.dataframe[-1].value
     assert f"run {run}" in set(frame["on what"])
     with acts(person(house, "ada", Access.OWN)):
@@ -196,13 +187,11 @@ def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Accou
 def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     app = visit("bea", "deliberation", run=run)
-    assert not app.exception
     assert {"Step", "Run", "Make a link"} <= labels(app)
     app.radio(f"visibility-run-{run}").set_value("shared").run()
     assert not app.exception
     assert owned(house.database, Resource(kind="run", id=run)).visibility == "shared"
     reader = visit("cy", "deliberation", run=run)
-    assert not reader.exception
     assert "It belongs to somebody else" in texts(reader)
     assert not {"Step", "Run", "Pause", "Stop", "Fork", "Make a link"} & labels(reader)
     private = visit("", public=f"run:{run}")
@@ -210,7 +199,6 @@ def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthou
     with acts(bea):
         share(house.database, Resource(kind="run", id=run), "public")
     guest = visit("", public=f"run:{run}")
-    assert not guest.exception
     assert TITLE in texts(guest)
     with acts(bea):
         share(house.database, Resource(kind="run", id=run), "private")
@@ -227,7 +215,6 @@ def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthou
     (address,) = (code.value for code in app.code if "?link=" in code.value)
     token = address.partition("?link=")[2]
     guest = visit("", link=token)
-    assert not guest.exception
     assert "To be read only" in guest.caption[0].value
     assert TITLE in texts(guest)
     assert labels(guest) <= {"中文"}, "nothing that can be done"
@@ -245,6 +232,5 @@ def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthou
         with acts(bea):
             token = Links(house.database).make(resource, DAY)
         guest = visit("", link=token)
-        assert not guest.exception
         assert shows in texts(guest)
         assert labels(guest) <= {"中文"}

@@ -14,24 +14,9 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
+from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
-from courtroom.evaluation.significance import (
-    cases_needed,
-    cases_needed_mcnemar,
-    cochran,
-    cohens_d,
-    cohens_g,
-    consistency,
-    fewest_cases,
-    holm,
-    krippendorffs_alpha,
-    mcnemar,
-    paired_t,
-    permutation,
-    power_mcnemar,
-    wilcoxon,
-)
 from courtroom.law import LONGEST, Term, term_class
 
 RANDOM = random.Random(4)
@@ -41,74 +26,76 @@ B = [True] * 2 + [False] * 8 + [True] * 3
 
 
 def test_mcnemar_is_the_binomial_test_its_power_the_exact_one_and_fewer_cases_show_nothing() -> None:
-    found = mcnemar(A, B)
+    found = significance.mcnemar(A, B)
     assert (found.statistic, found.cases) == (0, 13)
     assert found.p == pytest.approx(binomtest(0, 6).pvalue, abs=1e-12)
-    assert mcnemar(A, A).p == 1.0
+    assert significance.mcnemar(A, A).p == 1.0
     known = 0.0
     for many in range(41):
         shown = [x for x in range(many + 1) if many and binomtest(x, many).pvalue <= 0.05]
         known += binom.pmf(many, 40, 0.5) * sum(binom.pmf(x, many, 0.8) for x in shown)
-    assert power_mcnemar(40, 0.4, 0.1) == pytest.approx(known, abs=1e-12)
-    assert power_mcnemar(5, 1.0, 0.0) == 0.0
+    assert significance.power_mcnemar(40, 0.4, 0.1) == pytest.approx(known, abs=1e-12)
+    assert significance.power_mcnemar(5, 1.0, 0.0) == 0.0
     for pairs in (1, 3, 28, 276):
-        least = fewest_cases(pairs=pairs)
-        assert pairs * mcnemar([True] * least, [False] * least).p < 0.05
-        assert pairs * mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
+        least = significance.fewest_cases(pairs=pairs)
+        assert pairs * significance.mcnemar([True] * least, [False] * least).p < 0.05
+        assert pairs * significance.mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
 
 
 def test_cochrans_q_is_that_by_hand_and_of_statsmodels() -> None:
     """Cochran 1950 by his formula: k = 3 arms with 4, 3 and 1 right; rows with 3, 2, 2, 1 and 0 right."""
     arms = [[1, 1, 1, 1, 0], [1, 1, 1, 0, 0], [1, 0, 0, 0, 0]]
-    found = cochran([[bool(one) for one in arm] for arm in arms])
+    found = significance.cochran([[bool(one) for one in arm] for arm in arms])
     columns, rows = [4, 3, 1], [3, 2, 2, 1, 0]
     q = 2 * (3 * sum(c * c for c in columns) - 8**2) / (3 * 8 - sum(r * r for r in rows))
     assert found.statistic == pytest.approx(q, abs=1e-12)
     assert found.p == pytest.approx(1 / 3 * 2 / 3, abs=1e-12), "both rows lack the same arm, and the third has another"
-    assert cochran([[True, False], [True, False], [True, False]]).p == 1.0
+    assert significance.cochran([[True, False], [True, False], [True, False]]).p == 1.0
     arms = [[RANDOM.random() < 0.5 + 0.1 * arm for _ in range(800)] for arm in range(3)]
     known = cochrans_q(np.array(arms, dtype=int).T)
-    assert cochran(arms).p == pytest.approx(known.pvalue, abs=1e-12)
+    assert significance.cochran(arms).p == pytest.approx(known.pvalue, abs=1e-12)
 
 
 def test_a_t_test_and_ranks_on_pairs_by_hand() -> None:
     a, b = [3.0, 5.0, 4.0, 8.0], [1.0, 4.0, 4.0, 3.0]
     differences = np.subtract(a, b)
     t = differences.mean() / (differences.std(ddof=1) / 2)
-    assert paired_t(a, b).statistic == pytest.approx(t, abs=1e-12)
-    assert paired_t(a, a).p == 1.0
-    assert paired_t([2.0, 3.0], [1.0, 2.0]).p == 0.0
-    found = wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0])
+    assert significance.paired_t(a, b).statistic == pytest.approx(t, abs=1e-12)
+    assert significance.paired_t(a, a).p == 1.0
+    assert significance.paired_t([2.0, 3.0], [1.0, 2.0]).p == 0.0
+    found = significance.wilcoxon([1.0, 2.0, 3.0, 4.0, 5.0], [0.0, 0.0, 0.0, 0.0, 0.0])
     assert (found.statistic, found.p) == (0.0, 2 / 2**5)
-    assert wilcoxon(a, a).p == 1.0
+    assert significance.wilcoxon(a, a).p == 1.0
 
 
 def test_holm_multiplies_the_smallest_by_all_and_never_falls() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert significance.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
     some = [RANDOM.random() ** 3 for _ in range(28)]
-    assert holm(some) == pytest.approx(multipletests(some, method="holm")[1], abs=1e-12)
-    assert holm([]) == []
+    assert significance.holm(some) == pytest.approx(multipletests(some, method="holm")[1], abs=1e-12)
+    assert significance.holm([]) == []
 
 
 def test_effect_sizes_by_hand() -> None:
-    assert cohens_g(A, B) == 0.5
-    assert cohens_d([3.0, 5.0], [1.0, 1.0]) == pytest.approx(3 / math.sqrt(2))
-    assert cohens_d([2.0, 2.0], [1.0, 1.0]) is None
+    assert significance.cohens_g(A, B) == 0.5
+    assert significance.cohens_d([3.0, 5.0], [1.0, 1.0]) == pytest.approx(3 / math.sqrt(2))
+    assert significance.cohens_d([2.0, 2.0], [1.0, 1.0]) is None
 
 
 def test_so_many_cases_would_show_a_difference() -> None:
     a = [True] * 20 + [False] * 80
     b = [False] * 20 + [True] * 10 + [False] * 70
-    needed = cases_needed_mcnemar(a, b)
+    needed = significance.cases_needed_mcnemar(a, b)
     assert needed is not None
-    assert power_mcnemar(needed - 1, 0.2, 0.1) < 0.8 <= power_mcnemar(needed, 0.2, 0.1)
-    assert cases_needed_mcnemar(a, a) is None
-    assert cases_needed_mcnemar([True] * 3, [False] * 3) == 6, "with fewer, the exact test can't show anything"
-    assert cases_needed([3.0, 5.0, 4.0], [0.0, 2.0, 0.9]) == 6
-    assert cases_needed([1.0, 1.0], [1.0, 1.0]) is None
+    assert significance.power_mcnemar(needed - 1, 0.2, 0.1) < 0.8 <= significance.power_mcnemar(needed, 0.2, 0.1)
+    assert significance.cases_needed_mcnemar(a, a) is None
+    assert significance.cases_needed_mcnemar([True] * 3, [False] * 3) == 6, (
+        "with fewer, the exact test can't show anything"
+    )
+    assert significance.cases_needed([3.0, 5.0, 4.0], [0.0, 2.0, 0.9]) == 6
+    assert significance.cases_needed([1.0, 1.0], [1.0, 1.0]) is None
     values = [RANDOM.gauss(0.5, 1.0) for _ in range(200)]
-    d = cohens_d(values, [0.0] * 200)
-    wanted = cases_needed(values, [0.0] * 200)
+    d = significance.cohens_d(values, [0.0] * 200)
+    wanted = significance.cases_needed(values, [0.0] * 200)
     assert d is not None
     assert wanted == pytest.approx((2.8016 / d) ** 2 + 2, abs=1.5), "the normal approximation and its usual correction"
 
@@ -133,7 +120,7 @@ def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
     known = permutation_test(
         (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", n_resamples=20_000
     )
-    found = permutation(counted(a), counted(b), mean)
+    found = significance.permutation(counted(a), counted(b), mean)
     assert (found.draws, found.cases) == (0, cases)
     assert found.statistic == pytest.approx(known.statistic, abs=1e-12)
     assert found.p == pytest.approx(known.pvalue, abs=1e-12)
@@ -142,18 +129,18 @@ def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
 def test_permutations_of_right_and_wrong_are_mcnemars_and_drawn_ones_come_close_to_all() -> None:
     for _ in range(20):
         a, b = ([RANDOM.random() < 0.6 for _ in range(14)] for _ in range(2))
-        found = permutation(counted(np.array(a, dtype=float)), counted(np.array(b, dtype=float)), mean)
-        assert found.p == pytest.approx(mcnemar(a, b).p, abs=1e-12)
+        found = significance.permutation(counted(np.array(a, dtype=float)), counted(np.array(b, dtype=float)), mean)
+        assert found.p == pytest.approx(significance.mcnemar(a, b).p, abs=1e-12)
     drawn = random.Random(1)
     a, b = (np.array([drawn.random() for _ in range(60)]) for _ in range(2))
-    found = permutation(counted(a), counted(b), mean)
+    found = significance.permutation(counted(a), counted(b), mean)
     known = 2 * norm.sf(abs((a - b).sum()) / np.sqrt(((a - b) ** 2).sum()))
     assert found.p == pytest.approx(known, rel=0.25)
     assert found.draws < 5_000, "no more are drawn than are needed to see that it is not small"
-    far = permutation(counted(a + 2), counted(b), mean, pairs=276)
+    far = significance.permutation(counted(a + 2), counted(b), mean, pairs=276)
     assert far.draws == 27_600
     assert 276 * far.p < 0.05
-    assert permutation(counted(a), counted(a), mean).p == 1.0
+    assert significance.permutation(counted(a), counted(a), mean).p == 1.0
 
 
 def test_a_share_has_scipys_exact_interval_repeats_add_nothing_and_too_few_cases_give_none() -> None:
@@ -202,16 +189,16 @@ def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
 def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
     """Two members, four cases, one disagreement: observed 1/4; expected 30/56 from 3 and 5 choices in 8."""
     units = [["x", "x"], ["x", "y"], ["y", "y"], ["y", "y"]]
-    assert krippendorffs_alpha(units) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
-    assert krippendorffs_alpha([*units, ["x", None]]) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
-    assert krippendorffs_alpha([["x", "x"], ["x", "x"]]) is None
-    assert krippendorffs_alpha([]) is None
+    assert significance.krippendorffs_alpha(units) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
+    assert significance.krippendorffs_alpha([*units, ["x", None]]) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
+    assert significance.krippendorffs_alpha([["x", "x"], ["x", "x"]]) is None
+    assert significance.krippendorffs_alpha([]) is None
     choices = [[RANDOM.choice("aab") for _ in range(5)] for _ in range(400)]
     counts = [[row.count("a"), row.count("b")] for row in choices]
-    assert krippendorffs_alpha(choices) == pytest.approx(fleiss_kappa(counts), abs=1e-3)
-    assert consistency(["buyer", "buyer", "seller"]) == 2 / 3
+    assert significance.krippendorffs_alpha(choices) == pytest.approx(fleiss_kappa(counts), abs=1e-3)
+    assert significance.consistency(["buyer", "buyer", "seller"]) == 2 / 3
     with pytest.raises(ValueError, match="no repeat"):
-        consistency([])
+        significance.consistency([])
 
 
 # --- terms of imprisonment ------------------------------------------------------------------------------------

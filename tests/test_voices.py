@@ -59,19 +59,6 @@ def sentences(reason: str) -> list[str]:
     return [one for one in re.split(r"(?<=[.!?])\s+|(?<=[。！？])", reason) if one]
 
 
-def beginning(reason: str) -> str:
-    """The first three words; in Chinese the first six characters."""
-    if voices._END.search(reason) and re.search("[\u4e00-\u9fff]", reason):
-        return "".join(re.findall(r"\w", reason))[:6]
-    return " ".join(re.findall(r"[\w'’%-]+", reason.lower())[:3])
-
-
-def texts(case: Dispute) -> str:
-    told = [case.transaction.product, case.transaction.description, *(line.text for line in case.chat)]
-    told += [text for p in case.evidence for text in (p.text, *(medium.description for medium in p.media))]
-    return "\n".join(told).replace("“", "'").replace("”", "'")
-
-
 def test_no_sentence_is_said_by_two_members_of_a_run_nor_twice(hearings: list[Hearing]) -> None:
     for hearing in hearings:
         counts = Counter(sentence for _, _, reason in hearing.said for sentence in sentences(reason))
@@ -80,7 +67,10 @@ def test_no_sentence_is_said_by_two_members_of_a_run_nor_twice(hearings: list[He
 
 def test_every_reason_quotes_the_case_names_no_id_and_is_short(hearings: list[Hearing]) -> None:
     for hearing in hearings:
-        told = texts(hearing.case)
+        deal, evidence = hearing.case.transaction, hearing.case.evidence
+        given = [deal.product, deal.description, *(line.text for line in hearing.case.chat)]
+        given += [text for p in evidence for text in (p.text, *(medium.description for medium in p.media))]
+        told = "\n".join(given).replace("“", "'").replace("”", "'")
         for _, _, reason in hearing.said:
             quotes = re.findall("“([^”]+)”", reason)
             assert any(quote.rstrip("…") in told for quote in quotes), reason
@@ -91,7 +81,13 @@ def test_every_reason_quotes_the_case_names_no_id_and_is_short(hearings: list[He
 
 def test_at_most_one_reason_in_ten_begins_like_another_of_its_run(hearings: list[Hearing]) -> None:
     for hearing in hearings:
-        counts = Counter(beginning(reason) for _, _, reason in hearing.said)
+        counts = Counter(
+            # The first three words; in Chinese the first six characters.
+            "".join(re.findall(r"\w", reason))[:6]
+            if voices._END.search(reason) and re.search("[\u4e00-\u9fff]", reason)
+            else " ".join(re.findall(r"[\w'’%-]+", reason.lower())[:3])
+            for _, _, reason in hearing.said
+        )
         alike = sum(count for count in counts.values() if count > 1)
         assert alike <= len(hearing.said) / 10, (hearing.case.id, counts.most_common(3))
 

@@ -8,104 +8,75 @@ import pytest
 from pydantic import ValidationError
 
 from courtroom.cases.criminal import CriminalCase
-from courtroom.cases.dispute import Dispute, Evidence, Transaction
+from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed, value_at
 from courtroom.engine.knobs import leaves
 from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.experiments import what_if
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Arm, Cases, Experiment, Variant
 from courtroom.experiments.store import StoredCell
-from courtroom.experiments.what_if import (
-    BASE,
-    Result,
-    applied,
-    evidence_left_out,
-    experiment_of,
-    grid,
-    knobs_turned,
-    left_out,
-    members_left_out,
-    near,
-    proposals,
-    results,
-    rules_left_out,
-    singly,
-    values,
-)
 from courtroom.panel.follow_graph import FollowGraph, GraphKind
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, without_one
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
+from tests import toy
 from tests.driving import drive
 
 CYBERJURORS = PROCEDURES["cyberjurors"]
-CASE = Dispute(
-    id="kettle",
-    title="A kettle that does not boil",
-    category="Other",
-    transaction=Transaction(product="Kettle", price=20),
-    evidence=(
-        Evidence(id="buyer-1", side="buyer", text="It stays cold."),
-        Evidence(id="seller-1", side="seller", text="It boiled when I sent it."),
-    ),
-)
+STAYS_COLD = Evidence(id="buyer-1", side="buyer", text="It stays cold.")
+BOILED = Evidence(id="seller-1", side="seller", text="It boiled when I sent it.")
+CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
 SETUP = CyberJurorsSetup(jury_size=3, rules=("One.", "Two."))
 
 
 def planned(variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
     run = Run.model_construct(id="run", procedure="cyberjurors")
     record = SimpleNamespace(run=run, setup=SETUP, case=CASE)
-    return experiment_of(cast(Record, record), CYBERJURORS, variants, seeds)
+    return what_if.experiment_of(cast(Record, record), CYBERJURORS, variants, seeds)
 
 
 def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() -> None:
-    rounds, graph = (
-        values(CyberJurorsSetup, "rounds", [1, 2]),
-        values(CyberJurorsSetup, "graph.kind", ["ring", "complete"]),
-    )
+    rounds = what_if.values(CyberJurorsSetup, "rounds", [1, 2])
+    graph = what_if.values(CyberJurorsSetup, "graph.kind", ["ring", "complete"])
     one = ["Rounds at most (T): 1", "Rounds at most (T): 2", "Follow-graph: ring", "Follow-graph: complete"]
-    assert [variant.name for variant in singly(rounds, graph)] == ["as it was", *one]
-    crossed = grid(rounds, graph)
+    assert [variant.name for variant in what_if.singly(rounds, graph)] == ["as it was", *one]
+    crossed = what_if.grid(rounds, graph)
     both = [f"{first}, {second}" for first in one[:2] for second in one[2:]]
     assert [variant.name for variant in crossed] == ["as it was", *both]
     assert crossed[2].set == {"rounds": 1, "graph.kind": "complete"}
-    assert grid(rounds) == singly(rounds)
+    assert what_if.grid(rounds) == what_if.singly(rounds)
     with pytest.raises(CourtroomError, match="“rounds” is varied twice"):
-        grid(rounds, rounds)
+        what_if.grid(rounds, rounds)
 
 
 def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_calls_them() -> None:
-    assert [v.set for v in members_left_out(CYBERJURORS, SETUP, CASE, 0)] == [
-        {"empty_seats": (seat,)} for seat in (1, 2, 3)
-    ]
-    assert [v.without for v in evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
-    assert evidence_left_out(CASE)[0].name == "without buyer-1: It stays cold."
-    assert [v.set for v in rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
-    assert rules_left_out(JurisAgentsSetup()) == ()
-    assert members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
-    crossed = grid(evidence_left_out(CASE), values(CyberJurorsSetup, "rounds", [1]))
+    seats = [variant.set["empty_seats"] for variant in what_if.members_left_out(CYBERJURORS, SETUP, CASE, 0)]
+    assert seats == [(1,), (2,), (3,)]
+    assert [v.without for v in what_if.evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
+    assert what_if.evidence_left_out(CASE)[0].name == "without buyer-1: It stays cold."
+    assert [v.set for v in what_if.rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
+    assert what_if.rules_left_out(JurisAgentsSetup()) == ()
+    assert what_if.members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
+    crossed = what_if.grid(what_if.evidence_left_out(CASE), what_if.values(CyberJurorsSetup, "rounds", [1]))
     assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
-    offered = left_out(CYBERJURORS, SETUP, CASE, 0)
+    offered = what_if.left_out(CYBERJURORS, SETUP, CASE, 0)
     assert list(offered) == ["jurors", "evidence", "rules"]
-    assert offered["rules"] == rules_left_out(SETUP)
-    assert offered["jurors"] == members_left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
+    assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
 def test_a_plan_holds_each_run_once_and_one_in_which_nothing_changes_is_refused() -> None:
-    variants = singly(
-        values(CyberJurorsSetup, "rounds", [3, 2, 2]), values(CyberJurorsSetup, "jury_size", [3])
-    )  # 3 rounds and 3 jurors is how it was
-    found = planned(variants, (0, 1, 0))
+    rounds = what_if.values(CyberJurorsSetup, "rounds", [3, 2, 2])  # 3 rounds and 3 jurors is how it was
+    found = planned(what_if.singly(rounds, what_if.values(CyberJurorsSetup, "jury_size", [3])), (0, 1, 0))
     assert [arm.name for arm in found.arms] == ["as it was", "Rounds at most (T): 2"]
     assert found.seeds == (0, 1)
     with pytest.raises(CourtroomError, match="Nothing would change"):
-        planned(singly(values(CyberJurorsSetup, "rounds", [3])), (0,))
-    assert len(planned(singly(), (0, 1)).arms) == 1
+        planned(what_if.singly(what_if.values(CyberJurorsSetup, "rounds", [3])), (0,))
+    assert len(planned(what_if.singly(), (0, 1)).arms) == 1
 
 
 @pytest.mark.parametrize("kind", [*get_args(GraphKind), "by hand"])
@@ -113,15 +84,15 @@ def test_a_plan_holds_each_run_once_and_one_in_which_nothing_changes_is_refused(
 def test_another_jury_size_keeps_the_others_or_says_what_it_draws_anew(kind: str, size: int) -> None:
     graph = {"edges": ((0, 1), (5, 2))} if kind == "by hand" else {"kind": kind}
     base = CyberJurorsSetup(jury_size=7, graph=FollowGraph.model_validate(graph)).complete(CASE, 3)
-    (variant,) = values(CyberJurorsSetup, "jury_size", [size])
-    made = applied(variant, base, CASE)[0].complete(CASE, 3)
+    (variant,) = what_if.values(CyberJurorsSetup, "jury_size", [size])
+    made = what_if.applied(variant, base, CASE)[0].complete(CASE, 3)
     both = min(size, 7)
     before, after = ({edge for edge in one.graph.edges or () if max(edge) < both} for one in (base, made))
     assert made.jury[:both] == base.jury[:both]
     assert (len(made.jury), made.graph.seats) == (size, None)
     run = Run.model_construct(id="run", procedure="cyberjurors")
     record = cast(Record, SimpleNamespace(run=run, setup=base, case=CASE))
-    (arm,) = experiment_of(record, CYBERJURORS, (variant,), (0, 1)).arms
+    (arm,) = what_if.experiment_of(record, CYBERJURORS, (variant,), (0, 1)).arms
     if kind == "ring" and size == 8:
         assert arm.name == "8 jurors, with edges drawn anew"
     else:
@@ -140,23 +111,23 @@ def test_another_jury_size_keeps_the_others_or_says_what_it_draws_anew(kind: str
 )
 def test_a_variant_that_does_not_fit_is_told_in_a_sentence(variant: Variant, told: str) -> None:
     with pytest.raises(CourtroomError) as error:
-        planned((BASE, variant), (0,))
+        planned((what_if.BASE, variant), (0,))
     assert told in str(error.value)
 
 
 def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
     fields = CyberJurorsSetup.model_fields
-    assert near(fields["rounds"], 1) == [2]
-    assert near(fields["rounds"], 10) == [9]
-    assert near(fields["precedents"], 3) == [0, 2, 4]
-    assert near(fields["precedents"], 0) == [1]
-    assert near(fields["consensus"], 0.9) == [0.7, 1.0]
-    assert near(fields["examination"], "own") == ["shared"]
-    assert near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
-    assert near(fields["jury"], ()) == []
+    assert what_if.near(fields["rounds"], 1) == [2]
+    assert what_if.near(fields["rounds"], 10) == [9]
+    assert what_if.near(fields["precedents"], 3) == [0, 2, 4]
+    assert what_if.near(fields["precedents"], 0) == [1]
+    assert what_if.near(fields["consensus"], 0.9) == [0.7, 1.0]
+    assert what_if.near(fields["examination"], "own") == ["shared"]
+    assert what_if.near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
+    assert what_if.near(fields["jury"], ()) == []
     setup = PROCEDURES["courtroom-llm"].setup()
     assert value_at(setup, "judges") == 5
-    assert [v.set["judges"] for v in knobs_turned(setup) if "judges" in v.set] == [3, 7]
+    assert [v.set["judges"] for v in what_if.knobs_turned(setup) if "judges" in v.set] == [3, 7]
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
@@ -164,18 +135,18 @@ def test_everything_that_is_proposed_fits(name: str, house: Courthouse) -> None:
     procedure = house.procedures[name]
     case = house.library.case(next(case.id for case in house.library.cases() if case.kind == procedure.case_kind))
     setup, _ = procedure.prepare(case, procedure.setup(), 0)
-    offered = proposals(procedure, setup, case, 0)
+    offered = what_if.proposals(procedure, setup, case, 0)
     assert "knob" in {variant.kind for variant in offered}
     assert bool(case.parts()) is ("evidence" in {variant.kind for variant in offered})
     assert len({variant.name for variant in offered}) == len(offered)
     for variant in offered:
-        new, heard = applied(variant, setup, case)
+        new, heard = what_if.applied(variant, setup, case)
         assert (new, heard) != (setup, case)
         procedure.prepare(heard, new, 0)
 
 
 def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> None:
-    turned = {path for variant in knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
+    turned = {path for variant in what_if.knobs_turned(SETUP.complete(CASE, 0)) for path in variant.set}
     assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
     assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
     assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
@@ -185,17 +156,9 @@ def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> N
 
 def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> StoredCell:
     counts = {"buyer": buyer, "seller": seller} if buyer or seller else {}
-    return StoredCell(
-        number=0,
-        arm=arm,
-        row="kettle",
-        repeat=seed,
-        seed=seed,
-        run=f"run-{arm}-{seed}",
-        state="done" if outcome else "waiting",
-        reason="",
-        outcome=Outcome(outcome=outcome, counts=counts) if outcome else None,
-    )
+    found = Outcome(outcome=outcome, counts=counts) if outcome else None
+    place = {"number": 0, "arm": arm, "row": "kettle", "repeat": seed, "seed": seed, "run": f"run-{arm}-{seed}"}
+    return StoredCell(**place, state="done" if found else "waiting", reason="", outcome=found)  # type: ignore[arg-type]
 
 
 def asked(arms: Sequence[Variant], *seeds: int) -> Experiment:
@@ -205,7 +168,7 @@ def asked(arms: Sequence[Variant], *seeds: int) -> Experiment:
 
 PLAN = asked(
     (
-        BASE,
+        what_if.BASE,
         Variant(name="without buyer-1", kind="evidence", without=("buyer-1",)),
         Variant(name="without juror-01", kind="member", set={"empty_seats": [1]}),
         Variant(name="rounds=1", kind="knob", set={"rounds": 1}),
@@ -215,21 +178,21 @@ PLAN = asked(
 
 
 @pytest.fixture
-def rows() -> dict[str, Result]:
+def rows() -> dict[str, what_if.Result]:
     cells = [
         cell(0, 0, "buyer", 7, 3), cell(0, 1, "buyer", 6, 4), cell(0, 2, "seller", 4, 6),
         cell(1, 0, "seller", 2, 8), cell(1, 1, "seller", 3, 7), cell(1, 2, "seller", 4, 6),
         cell(2, 0, "buyer", 8, 2), cell(2, 1, None), cell(2, 2, "buyer", 6, 4),
         cell(3, 0, None), cell(3, 1, None), cell(3, 2, None),
     ]  # fmt: skip
-    found = results(PLAN, cells)
+    found = what_if.results(PLAN, cells)
     assert (found.decided, found.outcomes) == ("buyer", ("buyer", "seller"))
     assert [row.name for row in found.influential("evidence", "member")] == ["without buyer-1", "without juror-01"]
     assert [row.name for row in found.influential("member")] == ["without juror-01"]
     return {row.name: row for row in found.rows}
 
 
-def test_results_by_hand(rows: dict[str, Result]) -> None:
+def test_results_by_hand(rows: dict[str, what_if.Result]) -> None:
     base, evidence, juror, pending = rows.values()
     assert (base.flips, base.pairs, base.swing) == (0, 3, 0)
     assert base.votes == pytest.approx((0.7 + 0.6 + 0.4) / 3)
@@ -243,7 +206,7 @@ def test_results_by_hand(rows: dict[str, Result]) -> None:
     assert juror.swing == pytest.approx((0.1 + 0.2) / 2)
     assert (pending.outcome, pending.swing, pending.votes, pending.shares) == ("", None, None, {})
     two = asked(PLAN.arms[:2], 0)
-    found = results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
+    found = what_if.results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
     assert found.rows[1].votes is None
     assert (found.rows[1].swing, found.rows[1].flips) == (-1.0, 1)
 
@@ -294,10 +257,9 @@ def test_every_seat_but_the_last_can_be_left_empty() -> None:
     ],
 )
 def test_another_kind_of_graph_has_other_edges_and_another_jury_size_keeps_them(
-    house: Courthouse, changes: dict[str, object], redrawn: bool
+    changes: dict[str, object], redrawn: bool
 ) -> None:
-    case = house.library.case("oak-table")
-    complete = CyberJurorsSetup(jury_size=5).complete(case, 0)
+    complete = CyberJurorsSetup(jury_size=5).complete(CASE, 0)
     assert (changed(complete, changes).graph.edges is None) is redrawn
 
 

@@ -12,7 +12,6 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.asker import Asker
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
-from courtroom.experiments.store import StoredCell
 from courtroom.experiments.what_if import evidence_left_out, members_left_out, results, singly, values
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.models.keys import KEYS
@@ -91,10 +90,6 @@ def started(house: Courthouse, experiment: Experiment, keys: dict[str, str] | No
     return house.experiments.go(name, keys)
 
 
-def cells_of(house: Courthouse, name: str) -> list[StoredCell]:
-    return list(house.experiments.store.cells(name))
-
-
 def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house: Courthouse) -> None:
     run = heard(house)
     experiment = everything(house, run, (0, 1))
@@ -102,7 +97,7 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     takes = house.experiments.estimate(experiment, lambda done, total: told.append((done, total)))
     name = started(house, experiment)
     house.experiments.wait(name, 60)
-    kept, cells = house.experiments.store.experiment(name), cells_of(house, name)
+    kept, cells = house.experiments.store.experiment(name), list(house.experiments.store.cells(name))
     assert (kept.status, kept.reason) == ("done", "")
     assert len(cells) == 2 * len(experiment.arms) == takes.cells == told[-1][1] == told[-1][0]
     assert {cell.state for cell in cells} == {"done"}
@@ -130,7 +125,7 @@ def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks
     held.wait_for_a_knock()
     house.experiments.pause(name)
     house.experiments.wait(name, 30)
-    stopped = [house.store.status(cell.run) for cell in cells_of(house, name) if cell.run]
+    stopped = [house.store.status(cell.run) for cell in list(house.experiments.store.cells(name)) if cell.run]
     assert house.experiments.store.status(name) == "paused"
     assert "running" not in stopped
     assert {"paused", "deleted"} <= set(stopped), "some are stopped, others were never made"
@@ -138,7 +133,7 @@ def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks
     held.open()
     house.experiments.go(name)
     house.experiments.wait(name, 60)
-    cells = cells_of(house, name)
+    cells = list(house.experiments.store.cells(name))
     assert {cell.state for cell in cells} == {"done"}
     before = house.store.runs()
     assert len(before) == len(cells)
@@ -205,7 +200,7 @@ def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Cou
     before = len(house.knowledge.memory.standards)
     name = started(house, experiment)
     house.experiments.wait(name, 60)
-    found = results(experiment, cells_of(house, name))
+    found = results(experiment, list(house.experiments.store.cells(name)))
     assert [row.done for row in found.rows] == [1] * len(experiment.arms)
     assert all(row.votes is None for row in found.rows)
     assert len(house.knowledge.memory.standards) == before, "what if teaches nothing"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from courtroom.cases.dispute import Dispute, Evidence, Transaction
+from courtroom.cases.dispute import Evidence
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import MAX_FRAMES
@@ -17,8 +17,9 @@ from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
 from courtroom.procedures.cyberjurors.procedure import key_media, seconds
 from courtroom.procedures.cyberjurors.tasks import Clue, Finding, Perception
-from tests.pictures import video
+from tests.pictures import clip
 from tests.say import picture
+from tests.toy import CASE
 
 
 def shown(url: str) -> Image.Image:
@@ -56,7 +57,7 @@ def test_each_picture_stands_behind_its_name_and_frames_are_those_nearest_to_the
 
 def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     store = MediaStore(tmp_path / "store")
-    made = video(tmp_path / "a.webm", seconds=8.0)
+    made = clip(tmp_path / "a.webm", 80, codec="VP80")
     medium = Medium(id="clip", kind="video", file="a.webm", sha256=store.take(made.read_bytes(), "a.webm"))
     content = to_wire((Message("user", (medium,)),), store)[0]["content"]
     label, rest = content[0], content[1:]
@@ -68,10 +69,8 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     first, last = (shown(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
     assert first < last
     some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
-    assert [part["text"] for part in some if "text" in part] == [
-        "Video clip, 4 frames:",
-        *(f"at 00:0{second}:" for second in (0, 2, 4, 6)),
-    ]
+    times = [f"at 00:0{second}:" for second in (0, 2, 4, 6)]
+    assert [part["text"] for part in some if "text" in part] == ["Video clip, 4 frames:", *times]
 
 
 # --- the pictures and video frames that an analysis is shown --------------------------------------------------
@@ -79,13 +78,7 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
 
 PHOTO = Medium(id="photo", kind="image", file="p.png")
 CLIP = Medium(id="clip", kind="video", file="c.webm")
-KETTLE = Dispute(
-    id="c",
-    title="A kettle",
-    category="Other",
-    transaction=Transaction(product="kettle", price=20),
-    evidence=(Evidence(id="buyer-1", side="buyer", media=(PHOTO, CLIP)),),
-)
+KETTLE = CASE.model_copy(update={"evidence": (Evidence(id="buyer-1", side="buyer", media=(PHOTO, CLIP)),)})
 
 
 def clues(*findings: dict[str, Any]) -> tuple[Clue, ...]:
@@ -117,13 +110,8 @@ def test_where_the_number_is_limited_the_most_important_are_shown() -> None:
         {"media_index": 1, "timestamp": "00:07", "importance": "high"},
     )
     shown = [key_media(KETTLE, found, limit) for limit in (0, 1, 2, 3, None)]
-    assert [[medium.shown for medium in media] for media in shown] == [
-        [],
-        ["None@7.5"],
-        ["None@5.5,7.5"],
-        ["None", "None@5.5,7.5"],
-        ["None", "None@5.5,7.5"],
-    ]
+    both = ["None", "None@5.5,7.5"]
+    assert [[medium.shown for medium in media] for media in shown] == [[], ["None@7.5"], both[1:], both, both]
 
 
 def test_other_moments_of_a_video_are_another_question() -> None:
@@ -132,8 +120,6 @@ def test_other_moments_of_a_video_are_another_question() -> None:
     digests = [str(Message("user", (medium,)).digest()) for medium in (video, one, other)]
     assert len(set(digests)) == 3
     assert digests[0] == str(["user", [f"medium:{'0' * 64}"]])
-    whole, one, two = (
-        estimate_prompt([Message("user", (CLIP.model_copy(update={"moments": moments}),))])
-        for moments in ((), (1.0,), (1.0, 2.0))
-    )
+    clips = [CLIP.model_copy(update={"moments": moments}) for moments in ((), (1.0,), (1.0, 2.0))]
+    whole, one, two = (estimate_prompt([Message("user", (clip,))]) for clip in clips)
     assert one * 2 == two < whole

@@ -1,18 +1,25 @@
-"""Many writes at once: those that wait share a transaction, and each future is done after the commit."""
+"""Many writes at once: those that wait share a transaction, and each future is done after the commit, also where its reply is lost."""
 
 import asyncio
+import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from pydantic import SecretStr
 
+from courtroom.engine.budget import in_sum
 from courtroom.engine.loop import Batcher, each
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
+from tests.postgres_server import PostgresServer
+from tests.toy import Bench, Scripted
 
 
 @pytest.fixture
@@ -79,11 +86,8 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
         raise ValueError("no")
 
     goes_on = held_up(writer)
-    done: list[Future[str]] = [
-        writer.put(save(database, "before")),
-        writer.put(save(database, "bad", wrong)),
-        writer.put(save(database, "after")),
-    ]
+    writes = (save(database, "before"), save(database, "bad", wrong), save(database, "after"))
+    done = [writer.put(one) for one in writes]
     goes_on.set()
     assert done[0].result() == "before"
     with pytest.raises(ValueError, match="no"):
@@ -156,3 +160,158 @@ async def test_work_that_fails_as_a_whole_fails_for_all_and_the_next_round_goes_
     results = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
     assert all(isinstance(one, ValueError) for one in results)
     assert await gathered(3) == 3
+
+
+# --- a connection to PostgreSQL that is lost exactly at a commit -----------------------------------------------
+
+
+COMMIT = b"COMMIT\x00"
+Lost = Literal["request", "reply"]
+
+
+@dataclass
+class Link:
+    """One connection through the proxy."""
+
+    client: socket.socket
+    server: socket.socket
+    paid: bool = False
+    """Whether the transaction that goes on has written payments."""
+    loses_reply: bool = False
+
+    def cut(self) -> None:
+        """End it for both."""
+        for end in (self.client, self.server):
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+            end.close()
+
+
+@dataclass
+class LosingProxy:
+    """Passes all on, but loses so many commits of payments: the request, or the reply once the server has committed."""
+
+    server: Path
+    """The folder of its Unix socket."""
+    lost: Lost
+    left: int = 0
+    """How many commits are still to be lost."""
+    happened: int = 0
+    _links: list[Link] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port: int = self._door.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def address_of(self, direct: str) -> str:
+        """The address through this proxy of a database of the server."""
+        name = direct.partition("@/")[2].partition("?")[0]
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{name}?sslmode=disable"
+
+    def close(self) -> None:
+        """Let nobody in any more, and end all connections."""
+        with suppress(OSError):
+            self._door.shutdown(socket.SHUT_RDWR)
+        self._door.close()
+        for link in self._links:
+            link.cut()
+
+    def _accept(self) -> None:
+        with suppress(OSError):  # closed
+            while True:
+                client, _ = self._door.accept()
+                server = socket.socket(socket.AF_UNIX)
+                server.connect(str(self.server / ".s.PGSQL.5432"))
+                self._links.append(link := Link(client, server))
+                for way in (self._to_server, self._to_client):
+                    threading.Thread(target=way, args=(link,), daemon=True).start()
+
+    def _to_server(self, link: Link) -> None:
+        with suppress(OSError):  # cut
+            while data := link.client.recv(1 << 16):
+                link.paid = link.paid or b"INTO payments" in data
+                if COMMIT in data:
+                    paid, link.paid = link.paid, False
+                    if paid and self.left:
+                        self.left -= 1
+                        self.happened += 1
+                        if self.lost == "request":
+                            break
+                        link.loses_reply = True
+                link.server.sendall(data)
+        link.cut()
+
+    def _to_client(self, link: Link) -> None:
+        with suppress(OSError):  # cut
+            # A client that waits for its commit is sent nothing else: what comes next is the reply.
+            while (data := link.server.recv(1 << 16)) and not link.loses_reply:
+                link.client.sendall(data)
+        link.cut()
+
+
+@pytest.fixture
+def proxied(
+    request: pytest.FixtureRequest, postgres: PostgresServer, on_postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[LosingProxy]:
+    """A store behind a proxy that loses what the test's parameter says; every store that the test opens is this one."""
+    proxy = LosingProxy(postgres.folder, request.param)
+    monkeypatch.setenv("COURTROOM_DATABASE", proxy.address_of(on_postgres))
+    monkeypatch.setattr("courtroom.store.writer.PROBE_S", 0.01)
+    yield proxy
+    proxy.close()
+
+
+EITHER: tuple[Lost, ...] = ("request", "reply")
+
+
+@pytest.mark.parametrize("proxied", EITHER, indirect=True)
+def test_a_run_whose_commits_are_lost_has_paid_what_it_would_have_paid(tmp_path: Path, proxied: LosingProxy) -> None:
+    bench = Bench(tmp_path / "home", Scripted(hold=asyncio.Event()))
+    run = bench.start()
+    bench.runner.go(run)
+    assert bench.model.asked.wait(60)
+    proxied.left = 3
+    bench.runner._loop.call(bench.model.hold.set)
+    bench.runner.wait(run, 60)
+    assert proxied.happened > 0
+    proxied.left = 0
+    other = bench.start(seed=1)
+    bench.runner.go(other)
+    bench.runner.wait(other, 60)
+    paid, undisturbed = (in_sum(bench.store.payments.of(one).values()) for one in (run, other))
+    record = bench.runner.record(run)
+    assert record.run.status == "done"
+    assert (paid.calls, paid.tokens, paid.cost) == (undisturbed.calls, undisturbed.tokens, undisturbed.cost)
+    assert paid.calls == len(bench.model.history) / 2 == len(record.calls)
+    bench.close()
+
+
+@pytest.mark.parametrize("proxied", EITHER, indirect=True)
+def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy, on_postgres: str) -> None:
+    database, direct = Database(SecretStr(proxied.address_of(on_postgres))), Database(SecretStr(on_postgres))
+    writer = Writer(database)
+
+    def wrong() -> None:
+        raise ValueError("no")
+
+    def pay(name: str) -> str:
+        payment = "VALUES ('a-run', ?, '', 1, 1, 1, 1, 0.5, 0)"
+        columns = "run, path, key, calls, attempts, prompt, completion, cost, at"
+        database.connection.execute(f"INSERT INTO payments ({columns}) {payment}", (name,))
+        return name
+
+    goes_on = held_up(writer)
+    good = [writer.put(partial(pay, str(number))) for number in range(20)]
+    bad = writer.put(wrong)
+    proxied.left = 1
+    goes_on.set()
+    assert [one.result(60) for one in good] == [str(number) for number in range(20)]
+    with pytest.raises(ValueError, match="no"):
+        bad.result(60)
+    assert proxied.happened == 1
+    rows = direct.connection.execute("SELECT count(*), sum(cost) FROM payments").fetchone()
+    assert tuple(rows) == (20, 10)
+    writer.close()
+    for one in (database, direct):
+        one.close()

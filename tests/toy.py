@@ -137,7 +137,6 @@ class Scripted:
 
 
 def text_of(request: Request) -> str:
-    """All words of a request."""
     return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
 
 
@@ -155,8 +154,6 @@ class Shelf:
 
 
 class Sight(Capabilities):
-    """Nobody sees."""
-
     async def sees(self, spec: ModelSpec) -> bool:
         return False
 

@@ -9,23 +9,8 @@ from courtroom.law import Judgment, Term
 from courtroom.models.prompts import Prompts
 from courtroom.models.task import Task
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.verdict import tasks
 from courtroom.procedures.verdict.setup import VerdictSetup
-from courtroom.procedures.verdict.tasks import (
-    Consolidate,
-    Directed,
-    DraftJudgment,
-    DraftOpinion,
-    ExtractPoints,
-    Induce,
-    JudgeAlone,
-    Preside,
-    Recalled,
-    RefineDirective,
-    ReflectOnDraft,
-    Rerank,
-    Turn,
-    Verify,
-)
 from tests.asked import Asked
 from tests.write_prompts import FOLDER
 
@@ -47,12 +32,12 @@ JUDGED = Judgment(
     charges=("picking quarrels and provoking trouble",),
     term_of_imprisonment=Term(imprisonment=10),
 )
-RIGHT = Recalled(
+RIGHT = tasks.Recalled(
     facts="Mr Kong hit a passer-by in a market because he felt stared at.",
     reasoning="A market is a public place, and a stare is no cause: public order is violated.",
     verdict=JUDGED,
 )
-WRONG = Recalled(
+WRONG = tasks.Recalled(
     facts="Mr Shen kicked a guest of a teahouse over a spilt cup.",
     reasoning="The guest was injured, so the injury decides.",
     verdict=Judgment(
@@ -64,29 +49,29 @@ DIRECTIVE = (
 )
 MEMORY: dict[str, Any] = {
     "precedents": (RIGHT,),
-    "directives": (Directed(text=DIRECTIVE, confidence=0.6, anchor=293, charges=JUDGED.charges),),
+    "directives": (tasks.Directed(text=DIRECTIVE, confidence=0.6, anchor=293, charges=JUDGED.charges),),
     "precedent_similarity": (0.5,),
     "directive_similarity": (0.4,),
 }
-FIRST = DraftJudgment(predicted_article=234, explanation="A bottle was used, and there is an injury.")
-SECOND = DraftJudgment(predicted_article=293, explanation="A stranger was beaten in public because of a look.")
-REJECTED = Turn(draft=FIRST, feedback="The place is public and the motive is provocation. Look at public order.")
-PASSED = Turn(draft=SECOND, passed=True, feedback="")
+FIRST = tasks.DraftJudgment(predicted_article=234, explanation="A bottle was used, and there is an injury.")
+SECOND = tasks.DraftJudgment(predicted_article=293, explanation="A stranger was beaten in public because of a look.")
+REJECTED = tasks.Turn(draft=FIRST, feedback="The place is public and the motive is provocation. Look at public order.")
+PASSED = tasks.Turn(draft=SECOND, passed=True, feedback="")
 RULE: dict[str, Any] = {"language": "en", "anchor": 293, "charges": JUDGED.charges}
 
 QUESTIONS: tuple[Task[Any], ...] = (
-    ExtractPoints(case=CASE),
-    Rerank(case=CASE, points=POINTS, candidates=STATUTES),
-    DraftOpinion(case=CASE, points=POINTS, statutes=STATUTES, turns=(REJECTED,)),
-    Verify(case=CASE, draft=SECOND, statutes=STATUTES, **MEMORY),
-    Preside(case=CASE, points=POINTS, statutes=STATUTES, turns=(REJECTED, PASSED), **MEMORY),
-    JudgeAlone(case=CASE, statutes=STATUTES, **MEMORY),
-    Induce(**RULE, standards=(RIGHT, RIGHT)),
-    RefineDirective(**RULE, directive=DIRECTIVE, positive=RIGHT, negative=WRONG),
-    Consolidate(
+    tasks.ExtractPoints(case=CASE),
+    tasks.Rerank(case=CASE, points=POINTS, candidates=STATUTES),
+    tasks.DraftOpinion(case=CASE, points=POINTS, statutes=STATUTES, turns=(REJECTED,)),
+    tasks.Verify(case=CASE, draft=SECOND, statutes=STATUTES, **MEMORY),
+    tasks.Preside(case=CASE, points=POINTS, statutes=STATUTES, turns=(REJECTED, PASSED), **MEMORY),
+    tasks.JudgeAlone(case=CASE, statutes=STATUTES, **MEMORY),
+    tasks.Induce(**RULE, standards=(RIGHT, RIGHT)),
+    tasks.RefineDirective(**RULE, directive=DIRECTIVE, positive=RIGHT, negative=WRONG),
+    tasks.Consolidate(
         **RULE, directives=(DIRECTIVE, "Who beats a stranger in public because of a look falls under article 293.")
     ),
-    ReflectOnDraft(case=CASE, draft=FIRST, statutes=STATUTES, real_articles=(293,)),
+    tasks.ReflectOnDraft(case=CASE, draft=FIRST, statutes=STATUTES, real_articles=(293,)),
 )
 
 
@@ -97,7 +82,6 @@ def questions() -> list[Asked]:
 
 
 def rendered() -> str:
-    """All of them as one text."""
     return "\n".join(f"########## {one.task.title} ({one.task.name})\n{one.text()}" for one in questions())
 
 

@@ -22,22 +22,13 @@ def written(messages: Found, language: str = "zh") -> str:
         known = kept.get(one)
         places = [(file, None) for file in sorted(messages[message])]
         translation = known.string if known else ""
-        if several:
-            catalogue.add((one, several), (translation,) if isinstance(translation, str) else translation, places)
-        else:
-            catalogue.add(one, translation if isinstance(translation, str) else translation[0], places)
+        forms = (translation,) if isinstance(translation, str) else translation
+        catalogue.add((one, several) if several else one, forms if several else forms[0], places)
     text = io.BytesIO()
     write_po(text, catalogue, width=0, sort_by_file=True, omit_header=False)
     lines = text.getvalue().decode().split("\n")
-    dated = (
-        "Project-Id-Version",
-        "POT-Creation-Date",
-        "PO-Revision-Date",
-        "Generated-By",
-        "Report-Msgid",
-        "Last-Translator",
-        "Language-Team",
-    )
+    dated = ("Project-Id-Version", "POT-Creation-Date", "PO-Revision-Date", "Generated-By", "Report-Msgid")
+    dated += ("Last-Translator", "Language-Team")
     return "\n".join(line for line in lines if not line.strip('"').startswith(dated))
 
 

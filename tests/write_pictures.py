@@ -20,6 +20,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, app_server
 from tests.benchmarks.tables import options
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.test_room import RUNS
 
@@ -28,8 +29,6 @@ class PlayedModel:
     """Serves the answers of finished runs to others that ask the same questions."""
 
     def __init__(self, house: Courthouse, runs: Iterable[str], share: float) -> None:
-        self.unknown = 0
-        """Questions that no finished run was asked."""
         self._known: dict[str, tuple[str, list[str]]] = {}
         self._left: dict[str, int] = {}
         for run in runs:
@@ -43,9 +42,7 @@ class PlayedModel:
 
     def answer(self, body: dict[str, Any]) -> str | None:
         """What the finished run was answered; None where it was not asked."""
-        found = self._found(body)
-        if found is None:
-            self.unknown += 1
+        if (found := self._found(body)) is None:
             return None
         run, answers = found
         self._left[run] -= 1
@@ -69,15 +66,9 @@ def _texts(content: str | list[dict[str, Any]]) -> list[str]:
 
 @contextmanager
 def played(house: Courthouse, runs: Iterable[str], share: float) -> Iterator[OpenAIServer]:
-    """The server.
-
-    Args:
-        runs: finished, by the offline model.
-        share: of a run's calls, 0 to 1, that are answered to their end.
-    """
-    never = threading.Event()
+    """The server, of runs that the offline model has finished; `share`: of a run's calls that are answered to their end."""
     model = PlayedModel(house, runs, share)
-    with OpenAIServer(answer=model.answer, half=never, stops=model.stops) as server:
+    with OpenAIServer(answer=model.answer, half=threading.Event(), stops=model.stops) as server:
         yield server
 
 
@@ -106,7 +97,6 @@ def runs_in(house: Courthouse, spec: ModelSpec | None = None) -> dict[str, str]:
 
 
 def opened(browser: Browser, url: str, size: tuple[int, int], theme: str) -> Page:
-    """A run's page, drawn."""
     page = browser.new_page(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)  # type: ignore[arg-type]
     page.goto(url)
     expect(page.locator(".room .seat").first).to_be_visible(timeout=60_000)
@@ -115,7 +105,6 @@ def opened(browser: Browser, url: str, size: tuple[int, int], theme: str) -> Pag
 
 
 def picture(page: Page) -> Image.Image:
-    """The page as it stands."""
     return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
 
 
@@ -146,7 +135,6 @@ def write(browser: Browser, url: str, runs: dict[str, str], folder: Path, name: 
 
 
 def main() -> None:
-    """Write them all."""
     only = options(only="").only
     folder = DOCS / "pictures"
     folder.mkdir(exist_ok=True)
@@ -155,8 +143,7 @@ def main() -> None:
         house = Courthouse(Settings(home=home))
         done = runs_in(house)
         for run in done.values():
-            house.runner.go(run)
-            house.runner.wait(run, 60)
+            drive(house, run)
         running = runs_in(house, PLAYED)
         with played(house, done.values(), SHARE) as model:
             house.close()
@@ -171,19 +158,10 @@ def main() -> None:
                     page.close()
                 write(browser, server.url, running, folder, "{procedure}-running-{size}-{theme}.webp", only)
                 if not only:
-                    page = opened(
-                        browser, f"{server.url}/deliberation?run={done['cyberjurors']}", SIZES["wide"], "light"
-                    )
-                    first, *others = recording(page)
-                    first.save(
-                        DOCS / "room.webp",
-                        save_all=True,
-                        append_images=others,
-                        duration=FRAME_MS,
-                        loop=0,
-                        quality=55,
-                        method=4,
-                    )
+                    address = f"{server.url}/deliberation?run={done['cyberjurors']}"
+                    first, *others = recording(opened(browser, address, SIZES["wide"], "light"))
+                    played_on = {"save_all": True, "append_images": others, "duration": FRAME_MS, "loop": 0}
+                    first.save(DOCS / "room.webp", quality=55, method=4, **played_on)
                 browser.close()
     written = [*folder.iterdir(), DOCS / "room.webp"]
     print(f"{len(written)} pictures, {sum(path.stat().st_size for path in written) / 1e6:.1f} MB in all.")

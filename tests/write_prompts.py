@@ -27,7 +27,6 @@ def rendered(house: Courthouse, procedure: str) -> str:
 
 
 def main() -> None:
-    """Write a file for each procedure."""
     FOLDER.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         house = Courthouse(Settings(home=Path(home)))

@@ -136,7 +136,9 @@ class Interventions:
         run_input, before = self._input(record, interventions), self._input(record, record.interventions)
         try:
             for index in sorted({one.index for one in interventions}):
-                if new := set(run_input.at(index).setup.refused()) - set(before.at(index).setup.refused()):
+                if new := set(run_input.at(index).setup.model_problems()) - set(
+                    before.at(index).setup.model_problems()
+                ):
                     raise InterventionRefused(" ".join(sorted(new)))
                 refuse(run_input.at(index).setup.prompts, before.at(index).setup.prompts)
         except ValidationError as error:

@@ -104,7 +104,7 @@ class Setup(Strict):
     def models(self) -> tuple[ModelSpec, ...]:
         return self.model, *self.roles.values(), *self.members.values()
 
-    def refused(self) -> tuple[str, ...]:
+    def model_problems(self) -> tuple[str, ...]:
         """Why some of its models may not be asked, a sentence each; an imported setup may have such."""
         specs = {"model": self.model} | {f"roles.{role}": spec for role, spec in self.roles.items()}
         specs |= {f"members.{member}": spec for member, spec in self.members.items()}

@@ -175,7 +175,7 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: R
         raise CourtroomError(f"{arm.name}: {' '.join(explain(error))}") from error
     except CourtroomError as error:
         raise CourtroomError(f"{arm.name}: {error}") from error
-    if refused := setup.refused():
+    if refused := setup.model_problems():
         raise CourtroomError(f"{arm.name}: {' '.join(refused)}")
     return setup
 

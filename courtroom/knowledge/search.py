@@ -21,7 +21,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge import bases
 from courtroom.knowledge.bases import BUNDLED, IN_BASES, BaseName, PrecedentBase, kept_as, known_bases
 from courtroom.knowledge.collection import EQUAL, Collection, Found, Mode, Name, Scores, Weights
-from courtroom.knowledge.embedding import CachedEmbedding, Embedding, HashedNgrams, embedding_of
+from courtroom.knowledge.embedding import CachedEmbedding, embedding_of
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.lessons import Frozen, Lesson, Lessons, Put, Remove, Snapshots, States
 from courtroom.knowledge.memory import Directive, Due, Memory, Parts, Recall, Standard
@@ -110,8 +110,7 @@ class Knowledge:
     """All collections, and what a procedure may ask of them."""
 
     def __init__(self, database: Database, settings: Settings) -> None:
-        chosen = embedding_of(settings.embedding)
-        self.embedding: Embedding = chosen if isinstance(chosen, HashedNgrams) else CachedEmbedding(chosen, database)
+        self.embedding = CachedEmbedding(embedding_of(settings.embedding), database)
         self._database, self._settings = database, settings
         self._opened: dict[str, Collection[Any]] = {}  # by the name under which its records are stored
         self._warm: set[Name] = set()  # collections that are loaded

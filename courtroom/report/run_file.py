@@ -265,7 +265,7 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
     held = procedure.input(case, setup, head.seed, file.interventions)
     for index in (0, *(one.index for one in file.interventions)):
         scene = held.at(index).setup
-        if problems := scene.refused():
+        if problems := scene.model_problems():
             raise CourtroomError(problems[0])
         refuse(scene.prompts, {})
     events = [event for _, event in file.events]

@@ -43,11 +43,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Canaries:
-    """Makes them, each with an address of its own.
-
-    Args:
-        hosts: beginnings of addresses, taken in turn.
-    """
+    """Makes them, each with an address of its own; `hosts` are beginnings of addresses, taken in turn."""
 
     def __init__(self, *hosts: str) -> None:
         self._hosts, self._number = hosts, count()
@@ -75,15 +71,15 @@ class Canaries:
     def filled(self, model: Model) -> Model:
         """The same with canaries in every text that takes some."""
         data = model.model_dump(mode="json")
-        for path in list(_texts(data)):
-            before = _at(data, path)
+        for holder, key in _texts(data):
+            before = holder[key]
             for told in (f"{self.all()} {before}", f"{self.some(180)}{before[:15]}", self.some(75), self.one(60)):
-                _put(data, path, told)
+                holder[key] = told
                 try:
                     type(model).model_validate(data)
                     break
                 except ValidationError:
-                    _put(data, path, before)
+                    holder[key] = before
         return type(model).model_validate(data)
 
     def answer(self, body: Mapping[str, Any]) -> str:
@@ -109,19 +105,10 @@ class Canaries:
         return (self.some(min(400, form.get("maxLength", 400))) + value)[: form.get("maxLength", 10_000)]
 
 
-def _texts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    if isinstance(data, str):
-        yield path
-    elif isinstance(data, (dict, list)):
-        for key, part in data.items() if isinstance(data, dict) else enumerate(data):
-            yield from _texts(part, (*path, key))
-
-
-def _at(data: Any, path: tuple[str | int, ...]) -> Any:
-    for part in path:
-        data = data[part]
-    return data
-
-
-def _put(data: Any, path: tuple[str | int, ...], value: str) -> None:
-    _at(data, path[:-1])[path[-1]] = value
+def _texts(data: Any) -> Iterator[tuple[Any, str | int]]:
+    """All places of texts: what holds each, and its name or number there."""
+    for key, part in [*(data.items() if isinstance(data, dict) else enumerate(data))]:
+        if isinstance(part, str):
+            yield data, key
+        elif isinstance(part, (dict, list)):
+            yield from _texts(part)

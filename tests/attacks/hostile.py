@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from tests.openai_server import envelope, event
 from tests.server_thread import ServerThread
 
 GOOD = '{"side": "buyer", "reason": "The kettle is cold."}'
@@ -67,18 +68,6 @@ class Asked:
 
     async def event(self, delta: dict[str, Any], finish: str | None = None) -> None:
         await self.send(event({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}))
-
-
-def envelope(choices: object, usage: object = USAGE) -> dict[str, Any]:
-    return {
-        **{"id": "c", "object": "chat.completion", "created": 0, "model": "m"},
-        **{"choices": choices, "usage": usage},
-    }
-
-
-def event(part: dict[str, Any]) -> bytes:
-    base = {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m"}
-    return f"data: {json.dumps({**base, **part})}\n\n".encode()
 
 
 Mode = Callable[[Asked], Awaitable[None]]

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
 from courtroom.settings import Settings
 from tests.attacks.canaries import Canaries
+from tests.driving import drive
 
 SAMPLES = {
     "dispute": "oak-table",
@@ -61,11 +63,8 @@ def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
 
 def hostile_store(home: Path, canaries: Canaries) -> Hostile:
     """Fill a new store; the models' server is the one that the environment names."""
-    house = Courthouse(Settings(home=home))
-    try:
+    with closing(Courthouse(Settings(home=home))) as house:
         return _filled(house, canaries)
-    finally:
-        house.close()
 
 
 def _filled(house: Courthouse, canaries: Canaries) -> Hostile:
@@ -103,12 +102,10 @@ def _case(house: Courthouse, kind: str, canaries: Canaries) -> Case:
     if isinstance(case, LabelledTask):
         names = {label: f"{label} {canaries.one(150)}" for label in case.labels}
         texts = {
-            what: tuple(
-                one.model_copy(update={"label": one.label and names[one.label]}) for one in getattr(case, what)[:6]
-            )
+            what: [{**one.model_dump(), "label": one.label and names[one.label]} for one in getattr(case, what)[:6]]
             for what in ("items", "examples")
         }
-        case = case.model_copy(update={"labels": tuple(names.values()), **texts})
+        case = LabelledTask.model_validate({**case.model_dump(), "labels": [*names.values()], **texts})
     return canaries.filled(case)
 
 
@@ -143,9 +140,8 @@ def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries)
     judged = Judgment(relevant_articles=(264,), charges=(canaries.some(200),))
     standard = Standard(id="standard", case="any", verdict=judged, gold=judged, induced=canaries.all(), **told)
     house.knowledge.memory.standards.add([standard])
-    house.knowledge.memory.directives.add(
-        [Directive(id="directive", text=canaries.all(), anchor=264, charges=judged.charges)]
-    )
+    directive = Directive(id="directive", text=canaries.all(), anchor=264, charges=judged.charges)
+    house.knowledge.memory.directives.add([directive])
     lines = case.model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
     file = house.imports.check("cases", f"{canaries.some(200)}.jsonl", lines)
     house.runner.do(house.imports.run(file)).result()
@@ -176,10 +172,7 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
 
 def _fork(house: Courthouse, parent: str, canaries: Canaries) -> str:
     setup = house.record(parent).setup
-    run = house.fork(parent, setup.model_copy(update={"rules": (canaries.all(),)}))
-    house.runner.go(run)
-    house.runner.wait(run, WAIT_S)
-    return run
+    return drive(house, house.fork(parent, setup.model_copy(update={"rules": (canaries.all(),)})))
 
 
 def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> tuple[str, str]:
@@ -193,13 +186,10 @@ def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) ->
         if any(not isinstance(part, str) for _, parts in question.messages for part in parts):
             return run, seat.token
         schema = {"json_schema": {"schema": question.answer_schema}}
-        messages = [
-            {"role": "user", "content": "\n".join(p for p in parts if isinstance(p, str))}
-            for _, parts in question.messages
-        ]
-        house.people.answer(
-            seat, question, json.loads(canaries.answer({"response_format": schema, "messages": messages}))
-        )
+        texts = ("\n".join(part for part in parts if isinstance(part, str)) for _, parts in question.messages)
+        messages = [{"role": "user", "content": text} for text in texts]
+        said = canaries.answer({"response_format": schema, "messages": messages})
+        house.people.answer(seat, question, json.loads(said))
 
 
 async def _asked(house: Courthouse, run: str) -> Any:

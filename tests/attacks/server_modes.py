@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
 
-from tests.attacks.hostile import GOOD, USAGE, Asked, Mode, envelope, event, zeros
+from tests.attacks.hostile import GOOD, USAGE, Asked, Mode, zeros
+from tests.openai_server import envelope, event
 
 EMPTY = "gave an empty answer"
 NO_JSON = "there is no JSON object in it"
@@ -180,13 +181,13 @@ ATTACKS: dict[str, Attack] = {
     "thought and no answer": Attack(say("Hmm.", key="reasoning_content"), EMPTY),
     # What it comes in
     "no choices": Attack(body({"id": "c", "usage": USAGE}), GARBLED, told=False),
-    "choices without one": Attack(body(envelope([])), GARBLED, told=False),
+    "choices without one": Attack(body(envelope([], USAGE)), GARBLED, told=False),
     "wrong types": Attack(body(envelope("none", [1])), GARBLED, told=False),
-    "a message that is a text": Attack(body(envelope([{"message": "hi"}])), GARBLED, told=False),
-    "content that is a number": Attack(body(envelope([choice(content=5)])), GARBLED, told=False),
+    "a message that is a text": Attack(body(envelope([{"message": "hi"}], USAGE)), GARBLED, told=False),
+    "content that is a number": Attack(body(envelope([choice(content=5)], USAGE)), GARBLED, told=False),
     "1,000 choices": Attack(
         either(
-            body(envelope([choice(content=GOOD)] * 1000)),
+            body(envelope([choice(content=GOOD)] * 1000, USAGE)),
             chunks({"choices": [piece(GOOD, "stop", i)["choices"][0] for i in range(1000)], "usage": USAGE}),
         )
     ),
@@ -210,7 +211,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "packed zeros": Attack(bomb, RUNAWAY, told=False),
     "brotli that is none": Attack(body(GOOD, Content_Encoding="br"), GARBLED, told=False),
-    "an answer in UTF-16": Attack(body(json.dumps(envelope([])).encode("utf-16")), GARBLED, told=False),
+    "an answer in UTF-16": Attack(body(json.dumps(envelope([], USAGE)).encode("utf-16")), GARBLED, told=False),
     "20,000 headers": Attack(body("{}", **{f"X_{number}": "a" for number in range(20_000)}), GARBLED, told=False),
     "headers of a megabyte": Attack(body("{}", X_Big="a" * 10**6), GARBLED, told=False),
     "no HTTP": Attack(lambda asked: asked.send(b"\x16\x03\x01\x02\x00\x01\xfc\x03" * 20), GARBLED, told=False),

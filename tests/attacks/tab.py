@@ -61,9 +61,9 @@ class Tab:
         """What the server answers to a message."""
         before = len(self.answers)
         await self.send(**message)
-        kinds = [kind]
-        await self.until(lambda: any(one.WhichOneof("type") in kinds for one in self.answers[before:]))
-        return next(one for one in self.answers[before:] if one.WhichOneof("type") == kind)
+        of_kind = lambda: [one for one in self.answers[before:] if one.WhichOneof("type") == kind]  # noqa: E731
+        await self.until(of_kind)
+        return of_kind()[0]
 
     async def heard(self) -> None:
         """All that was sent before has been looked at."""
@@ -109,11 +109,7 @@ class Tab:
 
 @asynccontextmanager
 async def tab(url: str, claims: dict[str, Any] | None = None) -> AsyncIterator[Tab]:
-    """A tab of somebody.
-
-    Args:
-        claims: what a provider said of who has signed in; None is nobody.
-    """
+    """A tab of somebody, of whom a provider said this; None is nobody."""
     xsrf = generate_xsrf_token_string()
     cookies = {XSRF_COOKIE_NAME: xsrf}
     if claims:

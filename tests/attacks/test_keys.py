@@ -5,6 +5,7 @@ import json
 import logging
 import socket
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -310,9 +311,8 @@ class Spender:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path, model=Spender())  # type: ignore[arg-type]
-    yield bench
-    bench.close()
+    with closing(Bench(tmp_path, model=Spender())) as bench:  # type: ignore[arg-type]
+        yield bench
 
 
 MINE, YOURS = {"OPENAI_API_KEY": "mine-123456"}, {"OPENAI_API_KEY": "yours-123456"}
@@ -320,18 +320,16 @@ MINE, YOURS = {"OPENAI_API_KEY": "mine-123456"}, {"OPENAI_API_KEY": "yours-12345
 
 @pytest.mark.parametrize("yours", [{}, YOURS], ids=["nothing typed", "another key"])
 def test_a_typed_key_is_not_spent_by_whoever_goes_on(bench: Bench, yours: dict[str, str]) -> None:
-    spent: list[dict[str, str]] = bench.model.spent  # type: ignore[attr-defined]
     run = bench.start(ToySetup(rounds=2))
     bench.runner.step(run, MINE)
     bench.runner.wait(run, 10)
-    assert spent == [MINE] * 3
+    assert bench.model.spent == [MINE] * 3
     bench.runner.step(run, yours)
     bench.runner.wait(run, 10)
-    assert spent == [MINE] * 3 + [yours] * 3
+    assert bench.model.spent == [MINE] * 3 + [yours] * 3
 
 
 def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench: Bench) -> None:
-    spent: list[dict[str, str]] = bench.model.spent  # type: ignore[attr-defined]
     run = bench.start(ToySetup(rounds=3))
     bench.runner.step(run, MINE)
     bench.runner.wait(run, 10)
@@ -339,13 +337,12 @@ def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench:
     assert bench.runner._active == {}, "and with them their keys"
     bench.runner.go(run)
     bench.runner.wait(run, 10)
-    assert spent == [MINE] * 3 + [{}] * (len(spent) - 3)
-    assert len(spent) > 3
+    assert bench.model.spent == [MINE] * 3 + [{}] * (len(bench.model.spent) - 3)
+    assert len(bench.model.spent) > 3
     assert bench.runner._active == {}, "and with them their keys"
 
 
 def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:
-    spent: list[dict[str, str]] = bench.model.spent  # type: ignore[attr-defined]
     other = bench.new_runner()
     try:
         run = bench.start(ToySetup(rounds=2))
@@ -355,4 +352,4 @@ def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None
         other.wait(run, 10)
     finally:
         other.close()
-    assert spent == [MINE] * 3 + [{}] * 3
+    assert bench.model.spent == [MINE] * 3 + [{}] * 3

@@ -24,7 +24,6 @@ Document = dict[str, Any]
 
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
-    """A good file."""
     home = tmp_path_factory.mktemp("there") / "home"
     shutil.copytree(full_store()[0], home)
     house = Courthouse(Settings(home=home))

@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections import Counter
 from contextlib import ExitStack
 from itertools import count
@@ -11,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from courtroom.access import found_by
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddNote
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment
+from courtroom.knowledge.lessons import Lesson, Put
+from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks
@@ -36,37 +37,35 @@ def assert_whole(database: Database) -> None:
         assert database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
-LEARNS = """
-import sys
-from courtroom.access import found_by
-from courtroom.store.database import Database
-from courtroom.store.connection import FAILURES
-from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Knowledge
-from courtroom.settings import Settings
-settings = Settings()
-found_by(lambda: None)
-knowledge = Knowledge(Database(settings.database), settings)
-knowledge.lessons
-for number in range(40):
-    record = {"id": f"{sys.argv[1]}-{number}", "title": "A kettle", "category": "Other", "dispute": "It stays cold.", "buyer_votes": 1, "seller_votes": 0}
-    knowledge.learn(sys.argv[1], str(number), Lesson(phase="norms", ops=(Put(collection="precedents", record=record),)))
-    print(number, flush=True)
-"""
+def learning(name: str) -> None:
+    """Learns forty lessons and says so each time; to be forked."""
+    settings = Settings()
+    found_by(lambda: None)
+    knowledge = Knowledge(Database(settings.database), settings)
+    knowledge.lessons.all()
+    kettle = {
+        "title": "A kettle",
+        "category": "Other",
+        "dispute": "It stays cold.",
+        "buyer_votes": 1,
+        "seller_votes": 0,
+    }
+    for number in range(40):
+        put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
+        knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
+        print(number, flush=True)
 
 
 def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons(tmp_path: Path) -> None:
     Courthouse(Settings(home=tmp_path)).close()
-    environment = {**os.environ, "COURTROOM_HOME": str(tmp_path)}
-    both = [
-        subprocess.Popen([sys.executable, "-c", LEARNS, name], env=environment, stdout=subprocess.PIPE)
-        for name in ("first", "second")
-    ]
-    assert b"5\n" in iter(both[0].stdout.readline, b"")
-    both[0].kill()
-    both[0].communicate()
-    assert both[1].wait(120) == 0
-    both[1].communicate()
+    theirs = environment(tmp_path, "")
+    with (
+        forks.Fork(learning, "first", environment=theirs) as first,
+        forks.Fork(learning, "second", environment=theirs) as second,
+    ):
+        assert "5\n" in iter(first.line, "")
+        first.kill()
+        assert second.finish().returncode == 0
     house = Courthouse(Settings(home=tmp_path))
     taught = house.knowledge.lessons.all()
     assert sum(lesson.run == "second" for lesson in taught) == 40
@@ -126,7 +125,7 @@ def test_an_experiment_that_is_started_in_two_servers_at_once_is_one_and_asks_no
     ]
     with OpenAIServer(delay=0.02, keep_bodies=True) as server:
         both = [
-            forks.Fork(experimenting, spec(arms=arms, repeats=3), environment=environment(tmp_path, server.url))
+            forks.Fork(experimenting, spec(arms=arms, repeats=2), environment=environment(tmp_path, server.url))
             for _ in range(2)
         ]
         for process in both:
@@ -181,8 +180,7 @@ def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_int
         forks.Fork(intervening, run, "second", environment=environment(tmp_path, "")) as second,
     ):
         assert second.line() == "0\n", "both are at it"
-        while first.line() != "5\n":
-            pass
+        assert "5\n" in iter(first.line, "")
         first.kill()
         assert second.finish().returncode == 0
     acts = house.store.interventions.of(run)

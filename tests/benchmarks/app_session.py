@@ -22,11 +22,7 @@ Place = tuple[str, dict[str, str]]
 
 
 class Session:
-    """Opened by `open`, ended by `leave`.
-
-    Args:
-        stays: whether fragments are drawn at their intervals, as a browser has them drawn.
-    """
+    """Opened by `open`, ended by `leave`. Where it `stays`, fragments are drawn at their intervals, as a browser has them drawn."""
 
     def __init__(self, url: str, place: Place = ("", {}), *, stays: bool = True) -> None:
         self._url, self._place, self._stays = url, place, stays
@@ -73,16 +69,11 @@ class Session:
         return time.perf_counter() - began
 
     async def click(self, label: str) -> None:
-        """Press a button."""
         widget, fragment = self.buttons[label]
         await self._ask({"id": widget, "trigger_value": True}, page_name=self._place[0], fragment_id=fragment)
 
     async def until(self, holds: Callable[[], bool]) -> None:
-        """Wait for something to be so once a script has ended.
-
-        Raises:
-            AssertionError: a page or a fragment showed an exception.
-        """
+        """Wait for something to be so once a script has ended. An exception that the page shows is raised."""
         async with asyncio.timeout(MOST_S):
             while not holds():
                 if self._reader.done():
@@ -92,11 +83,7 @@ class Session:
                 await self._news.wait()
 
     async def leave(self) -> Self:
-        """Close the socket, as a browser does with the tab.
-
-        Raises:
-            AssertionError: a page or a fragment showed an exception.
-        """
+        """Close the socket, as a browser does with the tab. An exception that the page has shown is raised."""
         self._stop(*self._timers)
         self._reader.cancel()
         with suppress(asyncio.CancelledError):
@@ -167,14 +154,9 @@ class Session:
 
 
 async def opened(url: str, places: Sequence[Place], times: int, pause_s: float) -> list[list[float]]:
-    """Open pages over and over in one session.
+    """Open pages over and over in one session, with a pause between two; seconds until each was drawn, by place and time.
 
-    Args:
-        times: how often each is opened; a first round, which is not counted, comes before.
-        pause_s: seconds between two pages.
-
-    Returns:
-        Seconds from asking for a page until its script has ended, by place and time.
+    `times`: how often each is opened; a first round, which is not counted, comes before.
     """
     took: list[list[float]] = [[] for _ in places]
     session = Session(url, stays=False)

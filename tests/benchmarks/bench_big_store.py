@@ -60,7 +60,6 @@ class Visitor:
         return fresh, warm
 
     def close(self) -> None:
-        """End it."""
         self._process.communicate()
 
 
@@ -131,7 +130,6 @@ def _line(title: str, how: str, beside: list[float], name: str, big: list[float]
 
 
 def pages_of(heard: Mapping[str, Any]) -> list[Page]:
-    """What is opened."""
     large, other, experiment = heard["large"], heard["other"], heard["experiments"][0]
     return [
         Page("Runs", "runs", EMPTY, {}),
@@ -145,7 +143,6 @@ def pages_of(heard: Mapping[str, Any]) -> list[Page]:
 
 
 def main() -> None:
-    """Write the stores, open the pages, print."""
     given = options(runs=10_000, answers=1_000_000, looks=9, store="", visit=False)
     if given.visit:  # pages as they are wanted on standard input, the seconds on standard output
         for line in sys.stdin:

@@ -76,12 +76,12 @@ def right(level: float, spread: float = 1e6, repeats: int = 1) -> Callable[[Rand
     return draw
 
 
-def labels(level: float, repeats: int = 1) -> Callable[[Random, int, int], Values]:
+def labels(level: float) -> Callable[[Random, int, int], Values]:
     """Two labels, equally frequent, so often right; before the arms stand the right labels."""
 
     def draw(random: Random, arms: int, cases: int) -> Values:
-        gold = np.broadcast_to(random.integers(0, 2, (1, cases, 1)), (1, cases, repeats))
-        wrong = random.random((arms, cases, repeats)) >= level
+        gold = random.integers(0, 2, (1, cases, 1))
+        wrong = random.random((arms, cases, 1)) >= level
         return np.concatenate([gold, np.where(wrong, 1 - gold, gold)]).astype(float)
 
     return draw
@@ -97,7 +97,6 @@ def apart(first: float, second: float, spread: float = 1e6, repeats: int = 1) ->
 
 
 def continuous(drawn: Callable[[Random, tuple[int, ...]], Values]) -> Callable[[Random, int, int], Values]:
-    """Values of a distribution."""
     return lambda random, arms, cases: drawn(random, (arms, cases, 1))
 
 
@@ -106,20 +105,16 @@ def exponential(random: Random, size: tuple[int, ...]) -> Values:
     return random.exponential(1.0, size)
 
 
-def squares(random: Random, size: tuple[int, ...]) -> Values:
-    """Of standard normal errors, more skewed still, mean 1."""
-    return np.square(random.standard_normal(size))
-
-
-def bounded(random: Random, size: tuple[int, ...]) -> Values:
-    """Between 0 and 1, skewed to the left, mean 0.9."""
-    return random.beta(4.5, 0.5, size)
-
-
+SKEWED = continuous(exponential)
+"""Mean 1."""
+SQUARES = continuous(lambda random, size: np.square(random.standard_normal(size)))
+"""Of standard normal errors, more skewed still, mean 1."""
+BOUNDED = continuous(lambda random, size: random.beta(4.5, 0.5, size))
+"""Between 0 and 1, skewed to the left, mean 0.9."""
 SAME = (
     Kind("right or wrong", SHARE, right(0.7)),
     Kind("three repeats", SHARE, right(0.7, 2.0, 3)),
-    Kind("skewed", UNBOUNDED, continuous(exponential)),
+    Kind("skewed", UNBOUNDED, SKEWED),
     Kind("macro F1", LABELS, labels(0.7), gold=True),
 )
 """Arms between which there is no difference."""
@@ -127,9 +122,9 @@ ONE = (
     *(Kind(f"share of {level}", SHARE, right(level), level) for level in (0.5, 0.7, 0.9, 0.95)),
     Kind("0.9, three repeats", SHARE, right(0.9, 2.0, 3), 0.9),
     Kind("macro F1 of 0.8", LABELS, labels(0.8), 0.8, gold=True),
-    Kind("skewed, 0 to 1", SHARE, continuous(bounded), 0.9),
-    Kind("exponential", UNBOUNDED, continuous(exponential), 1.0, 20),
-    Kind("squared errors", UNBOUNDED, continuous(squares), 1.0, 20),
+    Kind("skewed, 0 to 1", SHARE, BOUNDED, 0.9),
+    Kind("exponential", UNBOUNDED, SKEWED, 1.0, 20),
+    Kind("squared errors", UNBOUNDED, SQUARES, 1.0, 20),
 )
 """What one arm comes to."""
 GAPS = (
@@ -138,8 +133,8 @@ GAPS = (
     Kind("0.95 against 0.5", SHARE, apart(0.95, 0.5), 0.45),
     Kind("0.9 against 0.6, three repeats", SHARE, apart(0.9, 0.6, 2.0, 3), 0.3),
     Kind("macro F1", LABELS, labels(0.8), 0.0, gold=True),
-    Kind("skewed, 0 to 1", SHARE, continuous(bounded), 0.0),
-    Kind("exponential", UNBOUNDED, continuous(exponential), 0.0, 20),
+    Kind("skewed, 0 to 1", SHARE, BOUNDED, 0.0),
+    Kind("exponential", UNBOUNDED, SKEWED, 0.0, 20),
 )
 """How far two arms are apart."""
 
@@ -213,35 +208,23 @@ def all_against_nothing(arms: int, cases: int) -> Mapping[str, float]:
     return {pair.measure.title: pair.corrected for pair in found if (pair.a, pair.b) == (names[0], names[1])}
 
 
-def _percent(value: float | None) -> str:
-    return "–" if value is None else share(value)
-
-
-def _rows(kinds: Iterable[Kind], figure: Callable[[Kind, int], float | None], cases: Iterable[int]) -> tuple[Row, ...]:
+def _table(title: str, kinds: Iterable[Kind], figure: Callable[[Kind, int], float | None]) -> Table:
     def figures(many: int) -> Iterator[str]:
-        return (_percent(figure(kind, many)) for kind in kinds)
+        found = (figure(kind, many) for kind in kinds)
+        return ("–" if value is None else share(value) for value in found)
 
-    return tuple(Row(f"{many}", partial(figures, many)) for many in cases)
+    head = ("cases", *(kind.title for kind in kinds))
+    return Table(title, head, tuple(Row(f"{many}", partial(figures, many)) for many in CASES))
 
 
 def tables() -> Iterator[Table]:
-    """Every table."""
     for arms in (2, 8, 24):
-        yield Table(
-            f"False claims among {arms} arms without a difference",
-            ("cases", *(kind.title for kind in SAME)),
-            _rows(SAME, lambda kind, cases, a=arms: false_claims(kind, a, cases, many_of(a, cases)), CASES),  # type: ignore[misc]
-        )
-    yield Table(
-        "The interval of one arm holds the truth",
-        ("cases", *(kind.title for kind in ONE)),
-        _rows(ONE, lambda kind, cases: coverage(kind, cases, many_of(1, cases)), CASES),
-    )
-    yield Table(
-        "The interval of a difference holds the truth",
-        ("cases", *(kind.title for kind in GAPS)),
-        _rows(GAPS, lambda kind, cases: coverage_of_gap(kind, cases, many_of(2, cases)), CASES),
-    )
+        title = f"False claims among {arms} arms without a difference"
+        yield _table(title, SAME, lambda kind, cases, a=arms: false_claims(kind, a, cases, many_of(a, cases)))  # type: ignore[misc]
+    one = "The interval of one arm holds the truth"
+    yield _table(one, ONE, lambda kind, cases: coverage(kind, cases, many_of(1, cases)))
+    two = "The interval of a difference holds the truth"
+    yield _table(two, GAPS, lambda kind, cases: coverage_of_gap(kind, cases, many_of(2, cases)))
 
     def corrected(arms: int) -> Iterator[str]:
         found = all_against_nothing(arms, 60)
@@ -254,10 +237,6 @@ def tables() -> Iterator[Table]:
     )
 
 
-def main() -> None:
-    """Print the tables."""
-    show(tables())
-
-
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

@@ -74,7 +74,6 @@ def measure(home: Path, runs: int, limit: int, rounds: int, delay: float = DELAY
 
 
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(runs=200, limit=32, rounds=2)
     with tempfile.TemporaryDirectory() as folder:
         measure(Path(folder), *((2, 4, 1, 0.02) if given.tiny else (given.runs, given.limit, given.rounds)))

@@ -95,7 +95,6 @@ def compared(
 
 
 def main() -> None:
-    """Measure, and print."""
     given = options(cells=2_000, workers=4, at_once=4, delay=0.4, parts=2, only="")
     if given.tiny:
         given.cells, given.workers, given.delay, given.parts, given.only = 6, 2, 0.05, 1, "waiting"

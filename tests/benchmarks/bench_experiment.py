@@ -190,7 +190,6 @@ def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_se
 
 
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(cells=5_000, limit=16, looks=20)
     cells, limit, looks = (8, 4, 1) if given.tiny else (given.cells, given.limit, given.looks)
     with tempfile.TemporaryDirectory() as folder:

@@ -64,7 +64,6 @@ def run(home: Path, source: Path, last: int = 0) -> list[float]:
 
 
 def main() -> None:
-    """Write, import, kill, go on, count."""
     given = options(records=100_000)
     count = 1_500 if given.tiny else given.records
     with tempfile.TemporaryDirectory() as folder:

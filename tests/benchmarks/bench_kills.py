@@ -168,7 +168,6 @@ def tried(name: str, toml: str, dataset: Path, folder: Path) -> None:
 
 
 def main() -> None:
-    """Each experiment in turn."""
     given = options(only="")
     with tempfile.TemporaryDirectory() as folder:
         for name, (toml, dataset) in studies(Path(folder), given.tiny).items():

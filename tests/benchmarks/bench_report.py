@@ -31,7 +31,6 @@ def _shell(home: Path, *words: str) -> str:
 
 
 def main(jurors: int) -> None:
-    """Hear one case, then export it both ways."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         _shell(home, "run", "phone-battery", "--set", f"jury_size={jurors}")

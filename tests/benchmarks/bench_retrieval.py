@@ -88,7 +88,6 @@ class Costs:
         self.cpu[name] += _cpu() - cpu
 
     def line(self, name: str) -> str:
-        """Both, beside the name."""
         return f"{name:52}{self.wall[name]:10.2f}{self.cpu[name]:10.2f}"
 
 
@@ -151,13 +150,11 @@ class Plain:
         self.tantivy.reload()
 
     async def nearest(self, vector: Vectors, k: int) -> None:
-        """The nearest by vector."""
         await asyncio.to_thread(
             lambda: self.chroma.query(query_embeddings=[vector.tolist()], n_results=k, include=["distances"])
         )
 
     async def closest(self, text: str, k: int) -> None:
-        """The best by words."""
         import tantivy
 
         def look() -> None:
@@ -292,7 +289,6 @@ async def bench(count: int, queries: int, processes: int, home: Path) -> None:
 
 
 def main() -> None:
-    """Measure in a base of its own."""
     given = options(records=50_000)
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(bench(*((200, 3, 1) if given.tiny else (given.records, QUERIES, PROCESSES)), Path(folder)))

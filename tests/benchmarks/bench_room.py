@@ -17,15 +17,15 @@ import re
 import sqlite3
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called, Voted
@@ -34,7 +34,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from pages.parts.live.room_view import LIVE_S
-from tests.app_server import CHROMIUM, FLAGS, STREAMLIT, AppServer, app_server
+from tests.app_server import CHROMIUM, FLAGS, STREAMLIT, app_server
 from tests.benchmarks.tables import options
 from tests.driving import drive
 from tests.openai_server import OpenAIServer, answer_for
@@ -55,14 +55,10 @@ TABS = {
     "Calls": ("Select a row to read", TABLE),
 }
 """A text that each tab shows, and what else it draws."""
-AppOf = Callable[[Path, Mapping[str, str]], AbstractContextManager[AppServer]]
-"""Starts the app over a store, with these variables."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is measured."""
-
     jurors: int = 17
     rounds: int = 3
     live_runs: int = 3
@@ -94,17 +90,16 @@ class Times:
     def line(self, name: str, bar: float) -> str:
         """The medians, their ratio and the bar."""
         ours, empty = median(self.ours), median(self.empty)
-        ratio = ours / empty
-        verdict = "within" if ratio <= bar else "ABOVE"
-        return (
-            f"{name:44}{ours:9.0f}{empty:9.0f}{ratio:8.2f}{bar:6.0f}  {verdict}  ({len(self.ours)}, {len(self.empty)})"
-        )
+        verdict = "within" if ours <= bar * empty else "ABOVE"
+        told = f"{verdict}  ({len(self.ours)}, {len(self.empty)})"
+        return f"{name:44}{ours:9.0f}{empty:9.0f}{ours / empty:8.2f}{bar:6.0f}  {told}"
 
 
 @dataclass(frozen=True)
 class Stand:
     """What is measured: two servers before one browser."""
 
+    scale: Scale
     browser: Browser
     app: str
     empty: str
@@ -187,20 +182,19 @@ def counted(stand: Stand, times: list[float]) -> list[float]:
     ]
 
 
-def on_screen(stand: Stand, scale: Scale) -> Times:
+def on_screen(stand: Stand) -> Times:
     """From recorded to on screen."""
     found = Times()
-    for number in range(scale.live_runs):
+    for number in range(stand.scale.live_runs):
         times, took = live(stand, number)
         found.ours += took
         found.empty += counted(stand, times)
     return found
 
 
-def opened(stand: Stand, scale: Scale) -> Times:
+def opened(stand: Stand) -> Times:
     """From navigation to what is on the page."""
-    record = stand.house.record(stand.runs["large"])
-    seats = len(record.members)
+    scale, seats = stand.scale, len(stand.house.record(stand.runs["large"]).members)
     ours = f"courtroomBench.when(() => courtroomBench.drawn({seats}))"
     empty = "courtroomBench.when(() => courtroomBench.text('[data-testid=stMain]').includes('An empty page.'))"
     found, page = Times(), stand.page()
@@ -218,17 +212,16 @@ def opened(stand: Stand, scale: Scale) -> Times:
     return found
 
 
-def clicked(stand: Stand, scale: Scale, name: str) -> dict[str, Times]:
+def clicked(stand: Stand, name: str) -> dict[str, Times]:
     """From a click on each tab of a run to its content."""
-    page, beside = stand.page(), stand.page()
+    scale, page, beside = stand.scale, stand.page(), stand.page()
     page.goto(f"{stand.app}/deliberation?run={stand.runs[name]}")
     beside.goto(f"{stand.empty}/choice")
     radios = page.get_by_test_id("stMain").get_by_role("radio")
     radios.first.wait_for()
     tabs = [text for text in radios.all_inner_texts() if text in TABS]
-    page.get_by_test_id("stDataFrame").first.wait_for(
-        state="attached"
-    )  # the tabs that are not open follow when the browser has time
+    # The tabs that are not open follow when the browser has time.
+    page.get_by_test_id("stDataFrame").first.wait_for(state="attached")
     found = {tab: Times() for tab in tabs}
     _settled(beside)
     plain = cycle(("Two", "One"))
@@ -251,20 +244,17 @@ def clicked(stand: Stand, scale: Scale, name: str) -> dict[str, Times]:
 def _go(page: Page, tab: str) -> float:
     """Click on a tab; milliseconds until its content was there. Ends when the page is at rest."""
     button = page.get_by_test_id("stMain").get_by_role("radio", name=tab, exact=True).first
-    took: float = button.evaluate(
-        "(button, [text, drawn]) => courtroomBench.click(button, () => courtroomBench.below(text, drawn))",
-        list(TABS[tab]),
-    )
-    _settled(page)
-    return took
+    return _clicked(button, "courtroomBench.below(...wanted)", list(TABS[tab]))
 
 
 def _choose(page: Page, choice: str) -> float:
-    took: float = page.get_by_role("radio", name=choice, exact=True).evaluate(
-        "(button, text) => courtroomBench.click(button, () => courtroomBench.text('[data-testid=stMain]').includes(text))",
-        f"Chosen: {choice}",
-    )
-    _settled(page)
+    shown = "courtroomBench.text('[data-testid=stMain]').includes(wanted)"
+    return _clicked(page.get_by_role("radio", name=choice, exact=True), shown, f"Chosen: {choice}")
+
+
+def _clicked(button: Locator, shown: str, wanted: object) -> float:
+    took: float = button.evaluate(f"(button, wanted) => courtroomBench.click(button, () => {shown})", wanted)
+    _settled(button.page)
     return took
 
 
@@ -278,9 +268,7 @@ def made(home: Path, scale: Scale) -> dict[str, str]:
     for name, (jurors, rounds) in {"large": scale.large, "small": (scale.jurors, scale.rounds)}.items():
         setup = CyberJurorsSetup(jury_size=jurors, rounds=rounds, consensus=1.0)
         runs[name] = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0))
-    slow = CyberJurorsSetup(
-        model=ModelSpec(id="hosted_vllm/any"), jury_size=scale.jurors, rounds=scale.rounds, consensus=1.0
-    )
+    slow = setup.model_copy(update={"model": ModelSpec(id="hosted_vllm/any")})  # small, as the last one
     for number in range(scale.live_runs):
         runs[f"live {number}"] = house.new_run("cyberjurors", house.library.case(CASE), slow, number)
     own = CyberJurorsSetup(model=ModelSpec(id=MODEL), consensus=1.0)
@@ -289,7 +277,7 @@ def made(home: Path, scale: Scale) -> dict[str, str]:
     return runs
 
 
-def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf, *, local: bool = False) -> None:
+def measure(folder: Path, scale: Scale, browser: Browser, *, local: bool = False) -> None:
     """Measure, and print each figure as soon as it is known. `local`: while a model of this machine hears a run in the app."""
     runs, counter = made(folder / "home", scale), folder / "empty" / "counter.sqlite"
     counter.parent.mkdir()
@@ -301,18 +289,20 @@ def measure(folder: Path, scale: Scale, browser: Browser, app_of: AppOf, *, loca
     print(f"{'median, ms':44}{'app':>9}{'empty':>9}{'ratio':>8}{'bar':>6}", flush=True)
     with (
         OpenAIServer(delay=scale.delay_s, pace=scale.pace_s, answer=numbered()) as models,
-        app_of(folder / "home", {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}) as app,
+        app_server(
+            folder / "home", environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
+        ) as app,
         app_server(folder / "empty", command=EMPTY) as empty,
     ):
-        stand = Stand(browser, app.url, empty.url, counter, runs, house)
+        stand = Stand(scale, browser, app.url, empty.url, counter, runs, house)
         if local:
             begin(stand.page(), f"{app.url}/deliberation?run={runs['local']}")
-        print(opened(stand, scale).line(f"opening a run of {calls['large']} calls", BARS["opened"]), flush=True)
+        print(opened(stand).line(f"opening a run of {calls['large']} calls", BARS["opened"]), flush=True)
         for name in scale.tabs_of:
-            for tab, times in clicked(stand, scale, name).items():
+            for tab, times in clicked(stand, name).items():
                 print(times.line(f"tab {tab} of {calls[name]} calls", BARS["clicked"]), flush=True)
         name = f"recorded to on screen, {scale.jurors} jurors"
-        print(on_screen(stand, scale).line(name, BARS["recorded"]), flush=True)
+        print(on_screen(stand).line(name, BARS["recorded"]), flush=True)
     house.close()
 
 
@@ -324,17 +314,11 @@ def begin(page: Page, address: str) -> None:
     page.close()
 
 
-def started(home: Path, environment: Mapping[str, str]) -> AbstractContextManager[AppServer]:
-    """The app, as people start it."""
-    return app_server(home, environment=environment)
-
-
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(local=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        measure(Path(folder), TINY if given.tiny else Scale(), browser, started, local=given.local)
+        measure(Path(folder), TINY if given.tiny else Scale(), browser, local=given.local)
         browser.close()
 
 

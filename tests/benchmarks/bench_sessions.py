@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import NamedTuple
 
 from playwright.async_api import async_playwright
 
@@ -43,6 +44,17 @@ OPENED = 25
 SETUP = CyberJurorsSetup(
     model=ModelSpec(id="openai/any", vision="no", concurrency=2), jury_size=40, rounds=10, consensus=1.0
 )
+
+
+class Scale(NamedTuple):
+    """How much is measured, and how the app is started."""
+
+    sessions: int
+    rounds: int
+    opens: int
+    setup: CyberJurorsSetup
+    app_of: Callable[[Path], AbstractContextManager[AppServer]]
+    chromium: bool
 
 
 async def looking(app: AppServer, place: Place, sessions: int, opens: int) -> tuple[list[float], str]:
@@ -81,57 +93,40 @@ async def seen(app: AppServer, place: Place) -> float:
     return took
 
 
-async def measure(
-    app: AppServer,
-    place: Place,
-    sessions: int,
-    rounds: int,
-    opens: int,
-    chromium: bool,
-    goes_on: Callable[[], object],
-) -> None:
+async def measure(app: AppServer, place: Place, scale: Scale, goes_on: Callable[[], object]) -> None:
     """Both sides in turn, as soon as the run goes on, and print."""
     await opened(app.url, [place], 1, 0.0)  # what the first visit loads
     while not goes_on():
         await asyncio.sleep(PAUSE_S)
-    took: dict[int, list[float]] = {1: [], sessions: []}
-    browser: dict[int, list[float]] = {1: [], sessions: []}
-    for _ in range(rounds):
+    took: dict[int, list[float]] = {1: [], scale.sessions: []}
+    browser: dict[int, list[float]] = {1: [], scale.sessions: []}
+    for _ in range(scale.rounds):
         for many, found in took.items():
-            seconds, cost = await looking(app, place, many, opens)
+            seconds, cost = await looking(app, place, many, scale.opens)
             found += seconds
             print(f"{many:3} sessions: p50 {1000 * statistics.median(seconds):6.0f} ms; {cost}", flush=True)
-            if chromium:
+            if scale.chromium:
                 there = [Session(app.url, place) for _ in range(many - 1)]
                 for one in there:
                     await one.open()
                 browser[many].append(await seen(app, place))
                 for one in there:
                     await one.leave()
-    alone, crowd = (statistics.median(found) for found in took.values())
-    print(
-        f"page time p50: {1000 * alone:.0f} ms for one session, {1000 * crowd:.0f} ms for {sessions}: {crowd / alone:.2f} times"
-    )
-    if chromium:
+    alone, crowd = (1000 * statistics.median(found) for found in took.values())
+    many = f"{crowd:.0f} ms for {scale.sessions}"
+    print(f"page time p50: {alone:.0f} ms for one session, {many}: {crowd / alone:.2f} times")
+    if scale.chromium:
         calm, beside = (statistics.median(found) for found in browser.values())
-        print(f"a real browser: {calm:.1f} s alone, {beside:.1f} s beside {sessions - 1} sessions")
+        print(f"a real browser: {calm:.1f} s alone, {beside:.1f} s beside {scale.sessions - 1} sessions")
 
 
-def bench(
-    home: Path,
-    sessions: int,
-    rounds: int,
-    opens: int,
-    setup: CyberJurorsSetup,
-    app_of: Callable[[Path], AbstractContextManager[AppServer]],
-    chromium: bool,
-) -> None:
+def bench(home: Path, scale: Scale) -> None:
     """Have the app drive a run, and look on."""
     os.environ["OPENAI_API_KEY"] = "none"
     with server_process() as address:
         os.environ["OPENAI_API_BASE"] = address
         house = Courthouse(Settings(home=home))
-        run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
+        run = house.new_run("cyberjurors", house.library.case(CASE), scale.setup, 0)
         house.runner.run_to(run, "precedents")
         house.runner.wait(run)
         house.runner.release(run)
@@ -140,27 +135,21 @@ def bench(
         os.environ["OPENAI_API_BASE"] = address
         house.store.set_control(run, Control())
         house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
-        with app_of(home) as app:
-            place = ("deliberation", {"run": run})
-            browser = chromium and bool(CHROMIUM)
-            asyncio.run(measure(app, place, sessions, rounds, opens, browser, lambda: house.record(run).asked > before))
-            row = house.record(run)
-            print(
-                f"the run is {row.run.status} after {row.asked} calls; at most {memory_mb(app.pid, 'VmHWM') / 1024:.2f} GB of memory"
-            )
+        with scale.app_of(home) as app:
+            asyncio.run(measure(app, ("deliberation", {"run": run}), scale, lambda: house.record(run).asked > before))
+            row, held = house.record(run), memory_mb(app.pid, "VmHWM") / 1024
+            print(f"the run is {row.run.status} after {row.asked} calls; at most {held:.2f} GB of memory")
             house.runner.stop(run)
         house.close()
 
 
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(sessions=50, rounds=2, opens=OPENED)
+    scale = Scale(given.sessions, given.rounds, given.opens, SETUP, app_server, bool(CHROMIUM))
+    if given.tiny:
+        scale = Scale(3, 1, 2, SETUP.model_copy(update={"jury_size": 3, "rounds": 1}), forked_app, False)
     with tempfile.TemporaryDirectory() as folder:
-        if given.tiny:
-            small = SETUP.model_copy(update={"jury_size": 3, "rounds": 1})
-            bench(Path(folder), 3, 1, 2, small, forked_app, chromium=False)
-        else:
-            bench(Path(folder), given.sessions, given.rounds, given.opens, SETUP, app_server, chromium=True)
+        bench(Path(folder), scale)
 
 
 if __name__ == "__main__":

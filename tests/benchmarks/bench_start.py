@@ -29,7 +29,6 @@ def cpu_s(*words: str, home: str) -> float:
 
 
 def main() -> None:
-    """Print the times and their ratio."""
     with tempfile.TemporaryDirectory() as home:
         bare = cpu_s("-c", "import pydantic, typer", home=home)
         cases = cpu_s("-m", "courtroom", "cases", home=home)

@@ -81,7 +81,6 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
 
 
 def main() -> None:
-    """Measure in a home of its own."""
     given = options(runs=100, jurors=7)
     with tempfile.TemporaryDirectory() as folder:
         os.environ["COURTROOM_HOME"] = folder

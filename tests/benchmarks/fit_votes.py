@@ -7,6 +7,7 @@ their weights (`data/dispute_cues.toml`) were written with these disputes in vie
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -16,17 +17,11 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.judging.dispute_weights import contributions
-from tests.benchmarks.tables import Row, Table, new_house, show
+from tests.benchmarks.tables import Row, Table, show
 
 TRAINING = Path(__file__).parents[1] / "training_disputes" / "disputes.json"
 PARTS = 10
 JURORS = 17
-
-
-def main() -> None:
-    """Print the cross-validated figures, and what is fitted to all."""
-    with new_house() as house:
-        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -69,5 +64,6 @@ def fitted(sums: np.ndarray, votes: np.ndarray) -> np.ndarray:
     return np.asarray(minimize(lambda three: ((expected(three, sums) - votes) ** 2).mean(), (3.0, 3.0, 0.0)).x)
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

@@ -57,13 +57,7 @@ TRADES = {
 """Personas whose trade is that of a category of disputes, as we read them."""
 
 
-def main() -> None:
-    """Print one line an embedding."""
-    show(tables())
-
-
 def tables() -> Iterable[Table]:
-    """One table."""
     there = [name for name in NAMES if name == DEFAULT or installed(name)]
     rows = tuple(Row(f"`{name}`", partial(figures, embedding_of(name))) for name in there)
     sizes = (f"{title} ({len(queries)})" for title, (queries, _, _) in zip(HEAD[1:], sets(), strict=True))
@@ -109,5 +103,6 @@ def _right(near: np.ndarray, queries: Sequence[Text], texts: Sequence[Text], mos
     return any(wanted & texts[place][1] for place in found)
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

@@ -19,7 +19,7 @@ from courtroom.judging.criminal import article_scores, charge_scores, informed, 
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.law import Judgment
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.benchmarks.tables import Row, Table, real_data, share, show
 from tests.driving import drive
 
 Rankings = tuple[list[int], list[str]]
@@ -29,12 +29,6 @@ HELD_OUT, MANY = "both, with the weights that find most in the other half", 100
 WEIGHTS = ((1.0, 0.3), (1.0, 1.0), (0.5, 1.0), (0.3, 1.0))
 """Of the dense ranking and of BM25: as published, equal, the default, and beyond it."""
 PRESETS = {"": "", "Paper": ", as published"}
-
-
-def main() -> None:
-    """Print one line a method."""
-    with new_house() as house:
-        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -48,7 +42,6 @@ def tables(house: Courthouse) -> Iterable[Table]:
 
 
 def table(house: Courthouse, title: str, cases: Sequence[Case]) -> Table:
-    """A row a method."""
     criminal = [case for case in cases if isinstance(case, CriminalCase) and case.gold]
     rows = [
         Row(name, partial(hits, partial(retrieved, house.knowledge, mode), criminal)) for name, mode in MODES.items()
@@ -115,5 +108,6 @@ def heard(house: Courthouse, procedure: str, preset: str, case: CriminalCase) ->
     return list(articles), list(charges)
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

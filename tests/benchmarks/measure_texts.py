@@ -16,7 +16,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
-from tests.benchmarks.tables import Row, Table, new_house, real_data, share, show
+from tests.benchmarks.tables import Row, Table, real_data, share, show
 from tests.driving import drive
 
 VARIANTS = {
@@ -30,12 +30,6 @@ VARIANTS = {
 MEASURES = {"ROUGE-1": "rouge_1", "ROUGE-2": "rouge_2", "ROUGE-L": "rouge_l", "BLEU": "bleu"}
 STRUCTURES = ("single", "multiple", "parallel", "sequential")
 SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion": "emotion.txt"}
-
-
-def main() -> None:
-    """Print one line a method."""
-    with new_house() as house:
-        show(tables(house))
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
@@ -62,11 +56,7 @@ def summaries(house: Courthouse, documents: Sequence[Document]) -> Table:
 
 
 def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, first: int | None) -> Iterable[str]:
-    """How much of the reference summaries a variant's summaries hold.
-
-    Args:
-        first: the first sentences in place of a summary, so many; 0 is as many as the variant's summary has.
-    """
+    """How much of the reference summaries a variant's hold, or so many first sentences; 0 is as many as the variant's has."""
     knobs: dict[str, object] = {"variant": variant, "assess": "none"}
     texts = [heard(house, "juris", case, knobs).run.verdict.summary if variant else "" for case in documents]
     if first is not None:
@@ -91,7 +81,6 @@ def public_set(folder: Path, name: str) -> LabelledTask:
 
 
 def labels(house: Courthouse, title: str, tasks: dict[str, LabelledTask]) -> Table:
-    """A row a set."""
     head = ("accuracy", "texts", "majority class", *STRUCTURES)
     return Table(title, head, tuple(Row(name, partial(accuracies, house, case)) for name, case in tasks.items()))
 
@@ -107,10 +96,10 @@ def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
 
 
 def heard(house: Courthouse, procedure: str, case: Document | LabelledTask, knobs: dict[str, object]) -> Record:
-    """A finished run."""
     setup = house.procedures[procedure].setup.model_validate(knobs)
     return house.record(drive(house, house.new_run(procedure, case, setup, 0)))
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

@@ -17,11 +17,6 @@ MANY = 400
 Votes = list[tuple[str, dict[str, int]]]
 
 
-def main() -> None:
-    """Print the table."""
-    show(tables())
-
-
 def tables() -> Iterable[Table]:
     """Kinds of panel by number of cases and of jurors."""
     rows = [
@@ -86,5 +81,6 @@ def _latent(known: float, share: float) -> float:
     return float(brentq(over, 1e-4, 0.9999))
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

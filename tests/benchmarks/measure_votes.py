@@ -14,20 +14,13 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from tests.benchmarks.tables import Row, Table, new_house, show
+from tests.benchmarks.tables import Row, Table, show
 from tests.driving import drive
 
 HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
 
 
-def main() -> None:
-    """Print one line a set of disputes."""
-    with new_house() as house:
-        show(tables(house))
-
-
 def tables(house: Courthouse) -> Iterable[Table]:
-    """One table with both sets."""
     cases = [house.library.case(listed.id) for listed in house.library.cases()]
     sets = {
         "held out": held_out(),
@@ -57,5 +50,6 @@ def figures(house: Courthouse, disputes: Sequence[Dispute]) -> Iterable[str]:
     return str(len(disputes)), f"{fmean(off):.1f}", str(right), str(further)
 
 
+main = partial(show, tables)
 if __name__ == "__main__":
     main()

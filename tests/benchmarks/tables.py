@@ -4,8 +4,9 @@ import argparse
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ class Row:
     figures: Callable[[], Iterable[str]]
 
     def line(self) -> str:
-        """The row as Markdown."""
         return f"| {' | '.join((self.name, *self.figures()))} |"
 
 
@@ -58,12 +58,8 @@ def real_data() -> Path | None:
 @contextmanager
 def new_house() -> Iterator[Courthouse]:
     """A courthouse with nothing in it but the samples."""
-    with tempfile.TemporaryDirectory() as home:
-        house = Courthouse(Settings(home=Path(home)))
-        try:
-            yield house
-        finally:
-            house.close()
+    with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)))) as house:
+        yield house
 
 
 def options(*places: str, **defaults: object) -> argparse.Namespace:
@@ -78,9 +74,10 @@ def options(*places: str, **defaults: object) -> argparse.Namespace:
     return parser.parse_args()
 
 
-def show(tables: Iterable[Table]) -> None:
-    """Print tables, each row as soon as it is known; one row a table with `--tiny`."""
+def show(tables: Callable[..., Iterable[Table]]) -> None:
+    """Print tables, of a new courthouse where they want one, each row as soon as it is known; one row a table with `--tiny`."""
     tiny = options().tiny
-    for table in tables:
-        for line in table.lines(tiny):
-            print(line, flush=True)
+    with new_house() if signature(tables).parameters else nullcontext() as house:
+        for table in tables(house) if house else tables():
+            for line in table.lines(tiny):
+                print(line, flush=True)

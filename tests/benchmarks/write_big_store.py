@@ -68,7 +68,6 @@ class Group:
 
     @property
     def mean(self) -> float:
-        """Answers of each run."""
         return self.answers / len(self.runs)
 
 
@@ -335,7 +334,6 @@ def write(folder: Path, runs: int, answers: int, *, tiny: bool = False) -> None:
 
 
 def main() -> None:
-    """Write one."""
     given = options("folder", runs=10_000, answers=1_000_000)
     runs, answers = (100, 1_500) if given.tiny else (given.runs, given.answers)
     write(Path(given.folder), runs, answers, tiny=given.tiny)

@@ -16,11 +16,10 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from tests.app_server import forked_app
-from tests.attacks.test_files import PHOTO, dispute
+from tests.attacks.test_files import dispute, photo
 from tests.attacks.test_run_files import signed
-from tests.clips import clip
 from tests.full_store import full_store
-from tests.pictures import png
+from tests.pictures import clip, png
 
 ELSEWHERE = "http://canary.example"
 RUNS = f"document.documentElement.setAttribute('ran', 'yes'); new Image().src = '{ELSEWHERE}/ran'"
@@ -42,7 +41,7 @@ REFUSED = {
 
 def piece(name: str, number: int) -> dict[str, Any]:
     return {
-        **PHOTO,
+        **photo("photo.png"),
         "id": f"buyer-{number}",
         "text": SVG,
         "media": [
