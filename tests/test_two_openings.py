@@ -20,7 +20,7 @@ from pages.parts.shared import house as pages_house
 from tests import forks
 from tests.driving import drive
 
-ROUNDS = 30
+ROUNDS = 50
 CASE = "oak-table"
 
 
