@@ -40,7 +40,6 @@ def app_server(
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
-    path: str = "",
     port: int | None = None,
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
@@ -50,7 +49,6 @@ def app_server(
         folder: where the command is started.
         command: what opens the app.
         port_option: how the command is told the port.
-        path: under which the app answers, such as `/court`.
         port: another than any free one.
 
     Raises:
@@ -58,11 +56,10 @@ def app_server(
     """
     home.mkdir(parents=True, exist_ok=True)
     port, written = port or free_port(), home / "streamlit.log"
-    under = ("--server.baseUrlPath", path) if path else ()
     with (
         written.open("wb") as log,
         subprocess.Popen(
-            [*command, "--server.headless", "true", port_option, str(port), *under],
+            [*command, "--server.headless", "true", port_option, str(port)],
             cwd=folder,
             env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
             stdout=log,
@@ -70,7 +67,7 @@ def app_server(
         ) as process,
     ):
         try:
-            yield AppServer(_answering(port, process.poll, written, path), process.pid)
+            yield AppServer(_answering(port, process.poll, written), process.pid)
         finally:
             process.terminate()
     _let_go_of.append(port)
@@ -79,7 +76,11 @@ def app_server(
 
 @contextmanager
 def forked_app(
-    home: Path, environment: Mapping[str, str] | None = None, options: Sequence[str] = (), port: int | None = None
+    home: Path,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    port: int | None = None,
+    path: str = "",
 ) -> Iterator[AppServer]:
     """The app over a store, forked from a process that has its imports behind it, which saves some seconds.
 
@@ -87,14 +88,16 @@ def forked_app(
         home: the store, new or with something in it.
         options: of `streamlit run`.
         port: another than any free one.
+        path: under which the app answers, such as `/court`.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     port, written = port or free_port(), home / "streamlit.log"
     given = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
-    with forks.Fork(_serve, port, written, tuple(options), environment=given) as process:
-        yield AppServer(_answering(port, lambda: process.returncode, written), process.pid)
+    under = ("--server.baseUrlPath", path) if path else ()
+    with forks.Fork(_serve, port, written, (*options, *under), environment=given) as process:
+        yield AppServer(_answering(port, lambda: process.returncode, written, path), process.pid)
         process.kill()
     _let_go_of.append(port)
     _without_traceback(written)
