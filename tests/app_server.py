@@ -40,6 +40,7 @@ def app_server(
     environment: Mapping[str, str] | None = None,
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
+    path: str = "",
     port: int | None = None,
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
@@ -49,6 +50,7 @@ def app_server(
         folder: where the command is started.
         command: what opens the app.
         port_option: how the command is told the port.
+        path: under which the app answers, such as `/court`.
         port: another than any free one.
 
     Raises:
@@ -56,10 +58,11 @@ def app_server(
     """
     home.mkdir(parents=True, exist_ok=True)
     port, written = port or free_port(), home / "streamlit.log"
+    under = ("--server.baseUrlPath", path) if path else ()
     with (
         written.open("wb") as log,
         subprocess.Popen(
-            [*command, "--server.headless", "true", port_option, str(port)],
+            [*command, "--server.headless", "true", port_option, str(port), *under],
             cwd=folder,
             env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
             stdout=log,
@@ -67,7 +70,7 @@ def app_server(
         ) as process,
     ):
         try:
-            yield AppServer(_answering(port, process.poll, written), process.pid)
+            yield AppServer(_answering(port, process.poll, written, path), process.pid)
         finally:
             process.terminate()
     _let_go_of.append(port)

@@ -10,7 +10,6 @@ from starlette.routing import Route
 from pages.parts.shared.protocol import Headers
 from tests.server_thread import ServerThread
 
-
 SCRIPT = "<script>document.documentElement.setAttribute('ran', 'yes')</script>"
 FILES = {
     "image/svg+xml": f'<svg xmlns="http://www.w3.org/2000/svg">{SCRIPT}</svg>',
