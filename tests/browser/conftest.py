@@ -52,10 +52,10 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def window(browser: Browser) -> Iterator[Page]:
     """A page that has read the app's program already: the next address in it costs half as much."""
-    page = browser.new_page()
+    page = browser.new_context().new_page()
     page.set_default_timeout(WAIT_MS)
     yield page
-    page.close()
+    page.context.close()
 
 
 @pytest.fixture(scope="package")
