@@ -102,7 +102,7 @@ def test_an_import_lets_the_loop_go_on(tmp_path: Path) -> None:
         threads.setdefault(what, set()).add(threading.current_thread().name)
 
     pauses = Pauses(house)
-    file = house.imports.check("cases", "cail.jsonl", records(2000))
+    file = house.imports.check("cases", "cail.jsonl", records(5000))
     house.runner.do(house.imports.run(file, told)).result()
     pauses.short(1 / 10)
     assert threads["Taking in"], "records were written"
