@@ -13,11 +13,11 @@ from tests.benchmarks.write_big_store import write
 
 
 def test_a_large_store_is_whole_and_its_pages_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, 60, 900, tiny=True)
+    write(tmp_path, 100, 1_500, tiny=True)
     heard = json.loads((tmp_path / "heard.json").read_text())
     house = Courthouse(Settings(home=tmp_path / bench_big_store.BIG))
     runs = house.store.runs()
-    assert 60 <= len(runs) < 70
+    assert 100 <= len(runs) < 110
     assert {run.status for run in runs} == {"done"}
     copy = next(run for run in runs if run.id.startswith(f"{heard['large']}-"))
     first, second = house.record(heard["large"]), house.record(copy.id)
