@@ -40,8 +40,6 @@ STEP = 256
 """Characters by which the beginnings of prompts are compared."""
 PROMPTS = 12
 """About so many of a small model are kept in `llama_server.CACHE_MB`."""
-ANSWER = 1000
-"""Characters that are read in the time in which a usual answer is written."""
 IDLE_S = 300
 """After so long without a call a server is ended, and its memory is free again."""
 
@@ -140,14 +138,14 @@ def _skip(file: BinaryIO, kind: int) -> None:
 class _Process:
     running: subprocess.Popen[str]
     address: str = ""
-    work: int = 0
-    """Characters that it is to read and to write for the calls that it has."""
+    calls: int = 0
+    """That it answers, or is to answer next."""
     prompts: deque[frozenset[int]] = field(default_factory=lambda: deque(maxlen=PROMPTS))
     """That it read last; of each, all its beginnings of whole steps."""
 
     def unread(self, beginnings: frozenset[int]) -> int:
-        """How many characters of a prompt it has not read as the beginning of another."""
-        return STEP * (len(beginnings) - max((len(beginnings & held) for held in self.prompts), default=0))
+        """How many steps of a prompt it has not read as the beginning of another."""
+        return len(beginnings) - max((len(beginnings & held) for held in self.prompts), default=0)
 
 
 @dataclass(eq=False)
@@ -194,18 +192,15 @@ class LocalServers:
 
     @contextmanager
     def turn(self, model: str, messages: Sequence[Message]) -> Iterator[None]:
-        """Have the process answer what is asked in the block that is done with it soonest; without a server nothing is chosen.
-
-        What a process must read anew counts twice: elsewhere it would have been spared, and others wait for that core too.
-        """
+        """Have the process with the fewest calls answer what is asked in the block, of several the one that has read most of the
+        prompt; without a server nothing is chosen."""
         with self._lock:
-            server, chosen, work = self._servers.get(model), None, 0
+            server, chosen = self._servers.get(model), None
             if server:
                 prompt = "".join(str(part) for message in messages for part in message.parts)
                 beginnings = frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP))
-                chosen = min(server.processes, key=lambda one: one.work + 2 * one.unread(beginnings))
-                work = chosen.unread(beginnings) + ANSWER
-                chosen.work += work
+                chosen = min(server.processes, key=lambda one: (one.calls, one.unread(beginnings)))
+                chosen.calls += 1
                 chosen.prompts.append(beginnings)
         before = _ADDRESS.set(chosen.address if chosen else "")
         try:
@@ -214,7 +209,7 @@ class LocalServers:
             _ADDRESS.reset(before)
             if chosen:
                 with self._lock:
-                    chosen.work -= work
+                    chosen.calls -= 1
 
     def address(self, model: str) -> str:
         """Where a model is asked now; empty where its server does not run."""
