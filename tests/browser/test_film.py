@@ -18,6 +18,11 @@ def test_a_film_is_drawn_and_plays(site: Site, page: Page) -> None:
     expect(dialog.get_by_text("seconds are chosen")).to_be_visible()
     page.emulate_media(color_scheme="dark")  # draws the whole page anew
     themed(page, "dark")
+    chosen = dialog.get_by_text("seconds are chosen")
+    usual = chosen.inner_text()
+    dialog.get_by_role("slider", name="Seconds, about").press("Home")  # the shortest is drawn soonest
+    expect(chosen).not_to_have_text(usual)
+    settled(page)
     dialog.get_by_text("9:16, for a phone").click()
     dialog.get_by_role("button", name="Draw the film").click()
     film = dialog.locator("video")
