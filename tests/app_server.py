@@ -79,7 +79,11 @@ def app_server(
 
 @contextmanager
 def forked_app(
-    home: Path, environment: Mapping[str, str] | None = None, options: Sequence[str] = (), port: int | None = None
+    home: Path,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+    port: int | None = None,
+    path: str = "",
 ) -> Iterator[AppServer]:
     """The app over a store, forked from a process that has its imports behind it, which saves some seconds.
 
@@ -87,14 +91,16 @@ def forked_app(
         home: the store, new or with something in it.
         options: of `streamlit run`.
         port: another than any free one.
+        path: under which the app answers, such as `/court`.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
     port, written = port or free_port(), home / "streamlit.log"
     given = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
-    with forks.Fork(_serve, port, written, tuple(options), environment=given) as process:
-        yield AppServer(_answering(port, lambda: process.returncode, written), process.pid)
+    under = ("--server.baseUrlPath", path) if path else ()
+    with forks.Fork(_serve, port, written, (*options, *under), environment=given) as process:
+        yield AppServer(_answering(port, lambda: process.returncode, written, path), process.pid)
         process.kill()
     _let_go_of.append(port)
     _without_traceback(written)

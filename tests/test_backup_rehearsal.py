@@ -25,7 +25,7 @@ from tests.driving import drive
 from tests.full_store import full_store
 from tests.openai_server import OpenAIServer
 
-RUNS, ENOUGH = 4, 16
+RUNS, ENOUGH = 3, 12
 
 
 def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:

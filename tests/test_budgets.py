@@ -133,6 +133,7 @@ def test_a_run_that_waits_for_room_can_be_stopped_and_run_on(tmp_path: Path) -> 
             time.sleep(0.01)
         held.bench.runner.stop(run)
         assert held.bench.store.status(run) == "paused"
+        held.server.delay = 0.0
         assert held.on(run).run.status == "done"
 
 

@@ -43,14 +43,14 @@ def test_a_courthouse_that_is_closed_leaves_no_thread_no_file_and_no_connection_
     counted = []
     with OpenAIServer() as server:
         server.known(monkeypatch)
-        for number in range(6):
+        for number in range(4):
             house = Courthouse(Settings(home=tmp_path / str(number)))  # Chroma shares what it has open of one home
             heard(house, number, model={"id": "openai/any"})
             house.runner.do(house.knowledge.answer(Search(collection="statutes", text="theft", k=1))).result()
             house.close()
             until(lambda: not server.open, "the server to be done")
-            if number > 3:  # a thread that is ending may still be there
-                until(lambda: held() <= max(counted[1:4]), "all threads and files of a closed courthouse to go")
+            if number > 2:  # a thread that is ending may still be there
+                until(lambda: held() <= max(counted[1:3]), "all threads and files of a closed courthouse to go")
             counted.append(held())
 
 

@@ -163,6 +163,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
         named += SMALL
+    if words[0] == "models" and MODEL in words:
+        named[-1] = "100"  # tokens of its long prompt
     if words[0] == "film":
         named += ["--seconds", "20"]
     if words[:2] == ["procedures", "check"]:

@@ -5,10 +5,10 @@ import io
 import json
 import logging
 import random
+import resource
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,8 +22,9 @@ from courtroom.engine.run import Control
 from courtroom.errors import CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.models.request import Request
-from courtroom.store.connection import FULL, LOCKED
+from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.database import Database
+from tests import forks
 from tests.driving import until
 from tests.test_imports import opened, records
 from tests.toy import CASE, Bench, Scripted
@@ -144,28 +145,24 @@ def test_a_process_that_closes_while_the_disk_is_full_does_not_hang_and_tells_wh
     assert bench.store.run(run).status == "done"
 
 
-LIMITED = """
-import asyncio, resource, sys
-from pathlib import Path
-from courtroom.store.connection import FULL, UNWRITABLE
-from tests.attacks.test_disks import heard_until_asked, long_answer, whole
-from tests.driving import until
-from tests.toy import Bench, Scripted
-bench = Bench(Path(sys.argv[1]), Scripted(long_answer))
-run = heard_until_asked(bench)
-size = Path(f"{bench.database.at}-wal").stat().st_size
-resource.setrlimit(resource.RLIMIT_FSIZE, (size + 8192, resource.RLIM_INFINITY))
-bench.runner._loop.call(bench.model.hold.set)
-until(lambda: bench.runner.trouble(run), "the limit to be noticed")
-assert bench.runner.trouble(run) in (FULL, UNWRITABLE)
-resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-whole(bench, run)
-bench.close()
-"""
+def limited(home: Path) -> None:
+    """Hear a run while no file may grow; to be forked."""
+    bench = Bench(home, Scripted(long_answer))
+    run = heard_until_asked(bench)
+    size = Path(f"{bench.database.at}-wal").stat().st_size
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 8192, resource.RLIM_INFINITY))
+    bench.runner._loop.call(bench.model.hold.set)
+    until(lambda: bench.runner.trouble(run), "the limit to be noticed")
+    assert bench.runner.trouble(run) in (FULL, UNWRITABLE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    whole(bench, run)
+    bench.close()
 
 
 def test_a_file_that_may_not_grow_holds_the_answers(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, "-c", LIMITED, str(tmp_path / "home")], check=True, timeout=300)
+    with forks.Fork(limited, tmp_path / "home") as process:
+        done = process.finish()
+    assert done.returncode == 0, done.stderr
 
 
 def fill(ballast: Path) -> None:

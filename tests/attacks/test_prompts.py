@@ -13,6 +13,7 @@ from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.lease import owner_of
 from courtroom.engine.run import Control
 from courtroom.engine.runner import LOST_TWICE
+from courtroom.models import apart
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
@@ -103,6 +104,13 @@ def one_sentence(told: str, name: str) -> bool:
     return told.startswith(f"The prompt “{name}” can't be used: ") and "\n" not in told and len(told) < 500
 
 
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop has at most a second of the processor; with the seconds of the program it is tried where a run is taken up."""
+    monkeypatch.setattr(apart, "CPU_S", 0)
+
+
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
 def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: str, bench: Bench) -> None:
     asked = len(bench.model.history)
@@ -129,6 +137,7 @@ def test_half_a_character_in_a_prompt_is_refused_with_its_name() -> None:
         ToySetup(prompts={"vote": "\ud800"})
 
 
+@pytest.mark.usefixtures("quick")
 def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stopped(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     loops = [bench.start(ToySetup(prompts={"vote": own(LOOP)}), seed=seed) for seed in range(2)]
@@ -171,6 +180,7 @@ def paused(house: Courthouse) -> str:
     return run
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("attack", "why"), [(LOOP, "it takes too much time"), ("{{ 1 / 0 }}", "division by zero")], ids=["loop", "zero"]
 )
@@ -185,6 +195,7 @@ def test_a_fork_with_such_a_prompt_ends_in_the_sentence_and_its_estimate_too(
     assert one_sentence(house.store.run(run).reason, "judge")
 
 
+@pytest.mark.usefixtures("quick")
 def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
     run = house.fork(paused, house.record(paused).setup)
     drive(house, run, Control(stage="round 1"))
@@ -212,6 +223,7 @@ def test_the_setup_page_tells_what_is_wrong_with_a_prompt(
     assert "be used" in texts(app)
 
 
+@pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("attack", ["{{ round }}" * 500_000, "{{ " + "-" * 50_000 + "1 }}"], ids=["long", "deep"])
 def test_looking_whether_a_text_is_a_template_is_bounded(attack: str) -> None:
     assert one_sentence(why_no_template("vote", attack), "vote")

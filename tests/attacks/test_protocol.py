@@ -387,7 +387,7 @@ def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_b
             )
             assert widgets
             wrong = []
-            for start in range(0, len(FORGED), 4):
+            for start in range(4 * (who == "cem"), len(FORGED), 8):  # what one of the two does not send, the other does
                 forged = [*FORGED[start:], *FORGED[:start]]
                 sent = [{"id": widget, **named(value, hidden)} for widget, value in zip(widgets, cycle(forged))]
                 await one.open(page, sent, **query)

@@ -53,7 +53,7 @@ def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
         id=f"openai/{slug(name)}+{whose}",
         max_tokens=attack.max_tokens,
         timeout_s=attack.timeout_s if attack.error or whose is True else GOOD.timeout_s,
-        attempts=3,
+        attempts=1 if whose == "all" else 3,
         concurrency=512,
     )
 

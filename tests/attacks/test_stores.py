@@ -1,11 +1,11 @@
 """Stores that are newer, odd, damaged, or where they may not be: one sentence, no traceback, and nothing is written to them."""
 
+import ctypes
 import io
 import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import closing, redirect_stderr, redirect_stdout
@@ -19,6 +19,7 @@ from courtroom.settings import Settings
 from courtroom.store.schema import REVISION
 from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.stored_rows import READERS
+from tests import forks
 from tests.full_store import STORE, as_before, full_store
 
 ROOT = Path(__file__).parents[2]
@@ -192,15 +193,20 @@ def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell, a
         assert (code, "can't be a folder" in out) == (1, True)
 
 
-def without_rights(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """A command that rights hold for; who runs the tests may be root, whom none would stop."""
-    drop = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
-    if drop and not shutil.which("setpriv"):
-        pytest.skip("needs util-linux's setpriv where root runs the tests")
-    return subprocess.run(
-        [*drop, sys.executable, "-m", "courtroom", *words],
-        cwd=ROOT, env={**os.environ, "COURTROOM_HOME": str(home)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def as_anybody(*words: str) -> None:
+    """The command of the shell, for which rights hold although root may run the tests; to be forked."""
+    libc = ctypes.CDLL(None)
+    head, rights = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()
+    assert libc.capget(head, rights) == 0
+    for number, right in enumerate(rights):
+        rights[number] = right & ~0b110  # CAP_DAC_OVERRIDE and CAP_DAC_READ_SEARCH
+    assert libc.capset(head, rights) == 0
+    forks.shell(*words)
+
+
+def without_rights(home: Path, *words: str) -> forks.CompletedProcess[str]:
+    with forks.Fork(as_anybody, *words, environment={**os.environ, "COURTROOM_HOME": str(home)}) as process:
+        return process.finish()
 
 
 @pytest.mark.parametrize("rights", [0o555, 0o000], ids=["read-only", "no rights"])

@@ -22,7 +22,7 @@ from tests.driving import until
 from tests.postgres_server import WHY_NOT, PostgresServer, programs
 from tests.toy import Bench, Scripted, side_by_member
 
-RUNS, CALLS, KILLS = 3, 6, 8
+RUNS, CALLS, KILLS = 3, 6, 5
 """Runs, calls of each, and how many processes are killed while they take over."""
 
 

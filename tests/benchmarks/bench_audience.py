@@ -107,7 +107,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         house = Courthouse(Settings(home=home))
-        setup = CyberJurorsSetup(jury_size=17, rounds=3)
+        setup = CyberJurorsSetup(jury_size=3, rounds=1) if given.tiny else CyberJurorsSetup(jury_size=17, rounds=3)
         run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
         token = house.audiences.open(run, 0).token
         with (forked_app if given.tiny else app_server)(home) as server:

@@ -150,7 +150,7 @@ def throughput(home: Path, cells: int, limit: int, delay: float) -> None:
     print(f"throughput {theirs[0] / ours[0]:.0%} of the bare loop's; at most {held:.2f} GB of memory")
 
 
-def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_server) -> None:
+def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_server, pause_s: float = PAUSE_S) -> None:
     """Measure the app's pages while it drives an experiment and when it does nothing, and print."""
     with server_process(delay=DELAY) as address:
         os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
@@ -171,14 +171,14 @@ def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_se
             while not (before := store.counts(name).get((0, "done"), 0)):
                 time.sleep(PAUSE_S)  # it loads LiteLLM
             began = time.perf_counter()
-            beside = asyncio.run(opened(app.url, list(places.values()), looks, PAUSE_S))
+            beside = asyncio.run(opened(app.url, list(places.values()), looks, pause_s))
             took, left = time.perf_counter() - began, store.status(name) == "running"
             driven = store.counts(name)[0, "done"] - before
             if left:
                 store.set_status(name, "paused")
             while store.lease.holder(name)[0] is not None:
                 time.sleep(PAUSE_S)
-            alone = asyncio.run(opened(app.url, list(places.values()), looks, PAUSE_S))
+            alone = asyncio.run(opened(app.url, list(places.values()), looks, pause_s))
             held = memory_mb(app.pid, "VmHWM") / 1024
         house.close()
     until = "which went on to the end" if left else "which ended before that: take more cells"
@@ -194,7 +194,7 @@ def main() -> None:
     cells, limit, looks = (8, 4, 1) if given.tiny else (given.cells, given.limit, given.looks)
     with tempfile.TemporaryDirectory() as folder:
         throughput(Path(folder), cells, limit, 0.02 if given.tiny else DELAY)
-        pages(Path(folder), cells, limit, looks, forked_app if given.tiny else app_server)
+        pages(Path(folder), cells, limit, looks, *((forked_app, 0.0) if given.tiny else ()))
 
 
 if __name__ == "__main__":

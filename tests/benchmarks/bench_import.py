@@ -14,14 +14,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from courtroom.datasets import Datasets
 from courtroom.settings import Settings
 from courtroom.store.database import Database
+from tests import forks
 from tests.benchmarks.bench_retrieval import invented
 from tests.benchmarks.tables import options
 
+Program = Callable[..., subprocess.CompletedProcess[str]]
+"""Has a program run in a process."""
 IMPORT = """
 import os, resource, signal, sys, time
 from courtroom.courthouse import Courthouse
@@ -54,33 +58,39 @@ def written(path: Path, count: int) -> None:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def run(home: Path, source: Path, last: int = 0) -> list[float]:
-    """An import in a process of its own, which dies once so many rows are in; else rows, refused ones, seconds and megabytes."""
-    command = [sys.executable, "-c", IMPORT, str(home), str(source), str(last)]
+def new(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """A program in a new interpreter, to its end."""
     environment = os.environ | {"PYTHONPATH": os.getcwd()}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    return subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, env=environment
+    )
+
+
+def run(does: Program, home: Path, source: Path, last: int = 0) -> list[float]:
+    """An import in a process of its own, which dies once so many rows are in; else rows, refused ones, seconds and megabytes."""
+    done = does(IMPORT, str(home), str(source), str(last))
     assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
     return [*map(float, done.stdout.split())]
 
 
 def main() -> None:
     given = options(records=100_000)
-    count = 1_500 if given.tiny else given.records
+    count, does = (1_500, forks.program) if given.tiny else (given.records, new)
     with tempfile.TemporaryDirectory() as folder:
         home, source = Path(folder) / "home", Path(folder) / "cail.jsonl"
         written(source, count)
         print(f"{count:,} records, {source.stat().st_size / 2**20:.0f} MB")
         began = time.perf_counter()
-        run(home, source, count // 2)
+        run(does, home, source, count // 2)
         print(f"killed after {time.perf_counter() - began:.1f} s")
-        rows, refused, seconds, peak = run(home, source)
+        rows, refused, seconds, peak = run(does, home, source)
         print(
             f"gone on with in {seconds:.1f} s: {rows:,.0f} rows, {refused:,.0f} refused, at most {peak:,.0f} MB of memory"
         )
         database = Database(Settings(home=home).database)
         numbers = [row.number for row in Datasets(database).rows("cail")]
         print("each record once, in its order" if numbers == list(range(count)) else "RECORDS ARE LOST OR DOUBLED")
-        _, _, seconds, peak = run(Path(folder) / "other", source)
+        _, _, seconds, peak = run(does, Path(folder) / "other", source)
         print(f"unbroken: {seconds:.1f} s, {count / seconds:,.0f} rows a second, at most {peak:,.0f} MB of memory")
         other = Database(Settings(home=Path(folder) / "other").database)
         same = Datasets(other).info("cail").version == Datasets(database).info("cail").version

@@ -35,8 +35,6 @@ from tests.openai_server import server_process
 DELAY = 1.0
 PAUSE_S = 0.3
 """Seconds between two pages that are opened."""
-STAY_S = 1.0
-"""Seconds that the sessions stay after the last one has come."""
 LEAST = 30
 """Elements that the page has at least."""
 OPENED = 25
@@ -55,9 +53,11 @@ class Scale(NamedTuple):
     setup: CyberJurorsSetup
     app_of: Callable[[Path], AbstractContextManager[AppServer]]
     chromium: bool
+    stay_s: float
+    """Seconds that the sessions stay after the last one has come."""
 
 
-async def looking(app: AppServer, place: Place, sessions: int, opens: int) -> tuple[list[float], str]:
+async def looking(app: AppServer, place: Place, sessions: int, scale: Scale) -> tuple[list[float], str]:
     """So many sessions look on; in turn one of them leaves and another opens the page. Seconds of each, and what they cost."""
     there = []
     for _ in range(sessions):
@@ -65,13 +65,13 @@ async def looking(app: AppServer, place: Place, sessions: int, opens: int) -> tu
         await there[-1].open()
     left, took = [], []
     began, cpu = time.perf_counter(), cpu_s(app.pid)
-    for number in range(opens):
+    for number in range(scale.opens):
         await asyncio.sleep(PAUSE_S)
         left.append(await there[number % sessions].leave())
         there[number % sessions] = Session(app.url, place)
         took.append(await there[number % sessions].open())
     cpu, wall = cpu_s(app.pid) - cpu, time.perf_counter() - began
-    await asyncio.sleep(STAY_S)
+    await asyncio.sleep(scale.stay_s)
     every = [*left, *[await one.leave() for one in there]]
     assert (least := min(one.elements for one in every)) > LEAST, f"a page had {least} elements alone"
     redrawn, sent = (sum(getattr(one, name) for one in every) for name in ("redrawn", "bytes"))
@@ -102,7 +102,7 @@ async def measure(app: AppServer, place: Place, scale: Scale, goes_on: Callable[
     browser: dict[int, list[float]] = {1: [], scale.sessions: []}
     for _ in range(scale.rounds):
         for many, found in took.items():
-            seconds, cost = await looking(app, place, many, scale.opens)
+            seconds, cost = await looking(app, place, many, scale)
             found += seconds
             print(f"{many:3} sessions: p50 {1000 * statistics.median(seconds):6.0f} ms; {cost}", flush=True)
             if scale.chromium:
@@ -145,9 +145,9 @@ def bench(home: Path, scale: Scale) -> None:
 
 def main() -> None:
     given = options(sessions=50, rounds=2, opens=OPENED)
-    scale = Scale(given.sessions, given.rounds, given.opens, SETUP, app_server, bool(CHROMIUM))
+    scale = Scale(given.sessions, given.rounds, given.opens, SETUP, app_server, bool(CHROMIUM), 1.0)
     if given.tiny:
-        scale = Scale(3, 1, 2, SETUP.model_copy(update={"jury_size": 3, "rounds": 1}), forked_app, False)
+        scale = Scale(2, 1, 1, SETUP.model_copy(update={"jury_size": 3, "rounds": 1}), forked_app, False, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         bench(Path(folder), scale)
 

@@ -1,15 +1,17 @@
-"""The app in a process of its own, and a real Chromium before it."""
+"""One app in a process of its own, and a real Chromium before it."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, app_server, forked_app
-from tests.browser.test_hearing import heard, opened
+from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, AppServer, app_server
+from tests.browser.site import Site
+from tests.browser.site import site as opened_site
 
 expect.set_options(timeout=60_000)  # a new server on a busy machine takes its time to draw the first page
+WAIT_MS = 120_000
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -18,32 +20,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app's address; its store is new."""
-    with forked_app(tmp_path_factory.mktemp("home")) as server:
-        yield server.url
-
-
-@pytest.fixture(scope="module")
-def run(app: str, browser: Browser) -> str:
-    """A hearing that is done, from the first screen on; its run id."""
-    page = opened(browser, app)
-    found = heard(page, "oak-table")
-    page.close()
-    return found
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """One app for all tests that leave to the others what is theirs."""
+    with opened_site(tmp_path_factory.mktemp("home")) as there:
+        yield there
 
 
 @pytest.fixture
-def new_app(tmp_path: Path) -> Iterator[str]:
-    """The app's address, started as people start it; its store is new."""
+def app(site: Site) -> str:
+    """The app's address."""
+    return site.url
+
+
+@pytest.fixture
+def new_app(tmp_path: Path) -> Iterator[AppServer]:
+    """An app that was started as people start it; its store is new."""
     with app_server(tmp_path) as server:
-        yield server.url
+        yield server
 
 
 @pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may
 def browser() -> Iterator[Browser]:
-    """One browser; each page that a test opens in it has a context of its own, and so nothing of any other."""
+    """One browser; what is opened in it by itself has nothing of anything else, not even the app's program."""
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield chromium
@@ -53,19 +52,40 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def window(browser: Browser) -> Iterator[Page]:
     """A page that has read the app's program already: the next address in it costs half as much."""
-    page = browser.new_page()
-    page.set_default_timeout(120_000)
+    page = browser.new_context().new_page()
+    page.set_default_timeout(WAIT_MS)
     yield page
-    page.close()
+    page.context.close()
+
+
+@pytest.fixture(scope="package")
+def elsewhere(browser: Browser) -> Iterator[BrowserContext]:
+    """As if it were another browser, which has read the app's program, too."""
+    context = browser.new_context()
+    context.set_default_timeout(WAIT_MS)
+    yield context
+    context.close()
 
 
 @pytest.fixture
 def page(window: Page) -> Iterator[Page]:
     """The one page of a test that needs no second one, as new: light, nothing kept in the browser."""
-    window.set_viewport_size({"width": 1280, "height": 900})
-    window.emulate_media(color_scheme="light")
-    yield window
-    if not window.url.startswith("about:"):
-        window.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    yield from _as_new(window)
     window.goto("about:blank")
-    window.context.clear_cookies()
+
+
+@pytest.fixture
+def other(elsewhere: BrowserContext) -> Iterator[Page]:
+    """A page of somebody else, as new."""
+    page = elsewhere.new_page()
+    yield from _as_new(page)
+    page.close()
+
+
+def _as_new(page: Page) -> Iterator[Page]:
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.emulate_media(color_scheme="light")
+    yield page
+    if not page.url.startswith("about:"):
+        page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.context.clear_cookies()

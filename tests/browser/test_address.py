@@ -1,44 +1,14 @@
-"""Addresses that are opened by themselves: of a page, before any other page of a new server, and of a file."""
-
-import os
-from contextlib import suppress
-from pathlib import Path
+"""Addresses of files that are opened by themselves."""
 
 import uvicorn
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from pages.parts.shared.protocol import Headers
-from tests.app_server import app_server
 from tests.server_thread import ServerThread
-
-
-def test_the_first_visit_to_a_new_server_may_be_to_any_page_and_it_watches_no_folder(
-    tmp_path: Path, browser: Browser
-) -> None:
-    with app_server(tmp_path) as server:
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(120_000)
-        page.goto(f"{server.url}/deliberation")
-        expect(page.get_by_text("No hearing is chosen", exact=False)).to_be_visible()
-        expect(page.get_by_role("link", name="Knowledge")).to_be_visible()
-        expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
-        assert not watches(server.pid)
-        page.close()
-
-
-def watches(process: int) -> int:
-    """How many of Linux's watches on files a process holds."""
-    found = 0
-    for link in Path(f"/proc/{process}/fd").iterdir():
-        with suppress(FileNotFoundError):
-            if os.readlink(link) == "anon_inode:inotify":
-                found += Path(f"/proc/{process}/fdinfo/{link.name}").read_text().count("inotify ")
-    return found
-
 
 SCRIPT = "<script>document.documentElement.setAttribute('ran', 'yes')</script>"
 FILES = {

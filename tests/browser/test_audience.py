@@ -1,50 +1,28 @@
 """An audience in a real browser: a presenter at a desk and two phones, one of them dark."""
 
 import re
-from collections.abc import Iterator
-from typing import Literal
 
-import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from courtroom.courthouse import Courthouse
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
-from tests.app_server import forked_app
+from tests.browser.site import Site
 from tests.browser.test_hearing import settled
 from tests.browser.test_interventions import fits, shot
 
 NASTY = "<img src=x onerror=alert(1)> **bold** $x^2$ [link](http://evil.example)"
 
 
-@pytest.fixture(scope="module")
-def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """The app's address, and a finished run."""
-    home = tmp_path_factory.mktemp("home")
-    house = Courthouse(Settings(home=home))
-    setup = CyberJurorsSetup(jury_size=5, examination="shared", rounds=2, consensus=1.0)
-    run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    house.close()
-    with forked_app(home) as server:
-        yield server.url, run
-
-
-def phone(browser: Browser, theme: Literal["light", "dark"], link: str) -> tuple[BrowserContext, Page]:
-    context = browser.new_context(color_scheme=theme, viewport={"width": 390, "height": 844}, has_touch=True)
-    page = context.new_page()
+def taken_up(page: Page, link: str) -> None:
+    """The page as a phone on which the audience's link was opened."""
+    page.set_viewport_size({"width": 390, "height": 844})
     page.goto(link)
     expect(page.get_by_role("button", name="■ seller")).to_be_enabled()
     settled(page)
-    return context, page
 
 
-def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(there: tuple[str, str], browser: Browser) -> None:
-    url, run = there
-    desk = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = desk.new_page()
-    page.goto(f"{url}/deliberation?run={run}")
+def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site, page: Page, other: Page) -> None:
+    run = site.runs["heard by an audience"]
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(site.run("heard by an audience"))
     invite = page.get_by_role("button", name="Invite an audience")
     expect(invite).to_be_visible()
     settled(page)
@@ -53,10 +31,12 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(there: tupl
     expect(room.get_by_text("Open now: ")).to_be_visible()
     settled(page)
     link = room.get_by_test_id("stCode").inner_text().strip()
-    assert link.startswith(f"{url}/?audience=")
+    assert link.startswith(f"{site.url}/?audience=")
 
-    mine, ada = phone(browser, "light", link)
-    other, ben = phone(browser, "dark", link)
+    ada, ben = page.context.new_page(), other
+    ben.emulate_media(color_scheme="dark")
+    for one in (ada, ben):
+        taken_up(one, link)
     ada.get_by_role("button", name="■ seller").click()
     expect(ada.get_by_text("You voted ■ seller").or_(ada.get_by_text("You voted seller"))).to_be_visible()
     ada.get_by_label("Why? Your argument").fill(NASTY)
@@ -93,5 +73,4 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(there: tupl
     settled(page)
     room.get_by_role("button", name="Fork with this note, and compare").click()
     expect(page.get_by_text("What differs").first).to_be_visible()
-    for context in (mine, other, desk):
-        context.close()
+    ada.close()

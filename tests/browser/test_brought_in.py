@@ -3,7 +3,6 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
-from tests.app_server import forked_app
 from tests.attacks.test_files import dispute, photo
 from tests.attacks.test_run_files import signed
 from tests.full_store import full_store
@@ -86,14 +84,6 @@ def test_what_is_no_picture_is_refused_in_a_sentence_and_nothing_of_it_is_kept(
     house.close()
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
-    """The app's address, and its home."""
-    home = tmp_path_factory.mktemp("brought-in")
-    with forked_app(home) as server:
-        yield server.url, home
-
-
 class Watch:
     """What a page asks for beside the app's own, and dialogs."""
 
@@ -112,9 +102,9 @@ class Watch:
 
 
 def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_runs(
-    site: tuple[str, Path], page: Page, browser: Browser, tmp_path: Path
+    app: str, page: Page, browser: Browser, tmp_path: Path
 ) -> None:
-    url, _ = site
+    url = app
     tail = HTML.encode()
     files = {
         "a.png": png((30, 20)) + tail,
@@ -145,10 +135,8 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
         shown.close()
 
 
-def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(
-    site: tuple[str, Path], page: Page, tmp_path: Path
-) -> None:
-    url, _ = site
+def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(app: str, page: Page, tmp_path: Path) -> None:
+    url = app
     house = Courthouse(Settings(home=full_store()[0]))
     document = json.loads(house.files.export(full_store()[1])[1])
     house.close()

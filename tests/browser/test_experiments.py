@@ -9,11 +9,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
-from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample
-from courtroom.experiments.spec import adapted, recipe
-from courtroom.settings import Settings
 from tests.app_server import forked_app
+from tests.browser.site import Site
 from tests.browser.test_criminal import drawn
 from tests.browser.test_hearing import in_both_themes, sound
 
@@ -96,26 +93,8 @@ def a_mark_opens_its_run(page: Page) -> None:
     page.wait_for_url(re.compile("deliberation.*run=cell-"))
 
 
-@pytest.fixture
-def deliberated(tmp_path: Path) -> Iterator[tuple[str, str]]:
-    """The app's address, and an experiment whose jurors began on three splits and were asked in private too."""
-    house = Courthouse(Settings(home=tmp_path))
-    curve = recipe("first-ballot-curve")
-    assert curve is not None
-    add_sample(house.datasets, house.library, "sample-trials")
-    knobs = {"rounds": 1, "private_ballots": True}
-    arms = ["2 of 12", "6 of 12", "10 of 12"]
-    name = house.experiments.begin(adapted(curve.experiment, repeats=2, arms=arms, values=knobs))
-    house.experiments.go(name)
-    house.experiments.wait(name, 120)
-    house.close()
-    with forked_app(tmp_path) as server:
-        yield server.url, name
-
-
-def test_runs_stand_beside_people_with_the_curve_and_how_many_voices(deliberated: tuple[str, str], page: Page) -> None:
-    url, name = deliberated
-    page.goto(f"{url}/experiments?experiment={name}")
+def test_runs_stand_beside_people_with_the_curve_and_how_many_voices(site: Site, page: Page) -> None:
+    page.goto(f"{site.url}/experiments?experiment={site.experiment}")
     page.get_by_text("Beside people", exact=True).click()
     for theme in in_both_themes(page):
         expect(page.get_by_text(re.compile("From first ballot to verdict these 6 runs lie"))).to_be_visible()

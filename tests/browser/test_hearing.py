@@ -1,7 +1,7 @@
-"""From the first screen to a verdict and a report, as a newcomer does it."""
+"""A hearing in a real browser: its tabs, and its report; and what other tests take from a page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal
@@ -9,21 +9,15 @@ from typing import Literal
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from courtroom.procedures import PROCEDURES
+from tests.browser.site import Site
 
-THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-
-
-def opened(browser: Browser, url: str) -> Page:
-    """A page in a browser of its own, beside the one that the test has."""
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(120_000)
-    page.goto(url)
-    return page
+Theme = Literal["light", "dark"]
+THEMES: tuple[Theme, ...] = ("light", "dark")
 
 
-def in_both_themes(page: Page) -> Iterator[str]:
+def in_both_themes(page: Page, themes: Sequence[Theme] = THEMES) -> Iterator[str]:
     """The page as it stands, in one theme after the other: it follows the system's setting."""
-    for theme in THEMES:
+    for theme in themes:
         page.emulate_media(color_scheme=theme)
         themed(page, theme)
         yield theme
@@ -63,23 +57,6 @@ class SlowLine:
         server.on_message(lambda message: page.send(message) if self._held is None else self._held.append(message))
 
 
-def start(page: Page, case: str, button: str = "Start") -> None:
-    """From the first screen to a hearing of a case that has begun."""
-    page.locator(f".st-key-hear-{case} button").click()
-    expect(page.get_by_role("button", name=button, exact=True)).to_be_visible()
-    settled(page)
-    page.get_by_role("button", name=button, exact=True).click()
-
-
-def heard(page: Page, case: str = "phone-battery") -> str:
-    """Three clicks at most: hear, start; the verdict comes by itself."""
-    start(page, case)
-    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
-    found = re.search(r"run=([\w-]+)", page.url)
-    assert found
-    return found.group(1)
-
-
 def tab(page: Page, name: str) -> None:
     """Open a tab of the deliberation."""
     page.get_by_test_id("stMain").get_by_role("radio", name=name, exact=True).first.click()
@@ -92,37 +69,105 @@ def sound(page: Page) -> None:
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(app: str, run: str, page: Page) -> None:
-    page.goto(app)
+def contrast(page: Page, name: str) -> float:
+    """The contrast of a button's words with its ground, as WCAG reckons it."""
+    words = page.get_by_role("button", name=name).first.locator("p")
+    found: float = words.evaluate(
+        """e => {
+            const light = colour => {
+                const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(c => c / 255);
+                const [r, g, b] = parts.map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+            };
+            const ground = getComputedStyle(e.closest('button')).backgroundColor;
+            const [low, high] = [light(getComputedStyle(e).color), light(ground)].sort((a, b) => a - b);
+            return (high + 0.05) / (low + 0.05);
+        }"""
+    )
+    return found
+
+
+def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(site: Site, page: Page) -> None:
+    """The other tabs of a run at rest are there before they are clicked, and a click sends none of the room again."""
+    page.goto(site.url)
     sound(page)
-    page.goto(f"{app}/deliberation?run={run}")
+    for theme in in_both_themes(page):
+        assert contrast(page, "Hear this case") >= 4.5, theme
+    page.emulate_media(color_scheme="light")
+    sent: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(len(frame))))
+    page.goto(site.run("usual"))
+    expect(page.locator(".members .chain")).to_have_count(17)
+    below = page.locator(".st-key-below")
+    expect(below.get_by_test_id("stDataFrame").locator("canvas").first).to_be_attached()
+    expect(below.locator(".js-plotly-plot .main-svg").first).to_be_attached()
+    settled(page)
+    panes = below.locator("[class*='st-key-pane-']")
+    assert panes.count() == 7
+    assert panes.filter(visible=True).count() == 1
+    room = max(sent)
     helps = {view.title: view.help for view in PROCEDURES["cyberjurors"].views}
-    own = {"Members": "Others who take part", "Votes": "How votes moved", "Calls": "Select a row to read"}
+    own = {"Votes": "How votes moved", "Calls": "Select a row to read", "Members": "Others who take part"}
     for width, _ in zip((1280, 1920), in_both_themes(page), strict=True):
         page.set_viewport_size({"width": width, "height": 900})
-        for name, told in {**own, **helps}.items():
+        settled(page)
+        for name, told in {**helps, **own}.items():
+            sent.clear()
             tab(page, name)
             expect(page.get_by_text(told, exact=False).filter(visible=True).first).to_be_visible()
+            settled(page)
+            assert sum(sent) < room, "the room was sent again"
             sound(page)
+    page.locator(".members .chain").first.click()
+    expect(page.get_by_role("button", name="All members")).to_be_visible()
+    page.get_by_role("button", name="All members").click()
+    expect(page.locator(".members .chain")).to_have_count(17)
+    page.reload()
+    expect(page.locator(".members .chain").first).to_be_visible()
+    expect(below.locator(".js-plotly-plot .main-svg").first).to_be_attached()
+    settled(page)
+    the_server_is_not_asked(page)
+
+
+def the_server_is_not_asked(page: Page) -> None:
+    """What a tab shows is there already."""
+    below = page.locator(".st-key-below")
+    panes = below.locator("[class*='st-key-pane-']")
+    page.evaluate("WebSocket.prototype.send = () => {}")  # from here on the server hears of nothing
+    for name, drawn in (("Votes", ".votes .line"), ("Follow-graph", ".main-svg"), ("Calls", "canvas")):
+        tab(page, name)
+        shown = panes.filter(visible=True)
+        expect(shown).to_have_count(1)
+        expect(shown.locator(drawn).first).to_be_visible()
+        box, whole = shown.bounding_box(), below.bounding_box()
+        assert box
+        assert whole
+        assert (box["x"], box["width"]) == (whole["x"], whole["width"])
+        assert box["y"] - whole["y"] < 200, "nothing stands between the tabs and what they show"
+    below.locator(".st-key-pane-6").evaluate("pane => pane.remove()")
+    tab(page, "Evidence")  # as where it is not drawn yet
+    expect(panes.filter(visible=True).locator("canvas").first).to_be_visible()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.checkVisibility({ visibilityProperty: true })")
 
 
 def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_shows_the_verdict(
-    app: str, run: str, page: Page, browser: Browser, tmp_path: Path
+    site: Site, page: Page, other: Page, browser: Browser, tmp_path: Path
 ) -> None:
     """And it comes although others look at pages before a slow browser has fetched it."""
-    slow = browser.new_page()
-    line = SlowLine(slow)
-    slow.goto(f"{app}/deliberation?run={run}")
-    expect(slow.get_by_text("Grounds", exact=True)).to_be_visible()
-    expect(slow.locator(".st-key-pane-7")).to_be_attached()  # all that follows is there
-    slow.get_by_role("button", name=re.compile("Share")).first.click()
-    expect(slow.get_by_role("button", name=re.compile("HTML report"))).to_be_visible()
-    settled(slow)
-    with slow.expect_download(timeout=120_000) as download, line.held():
-        slow.get_by_role("button", name=re.compile("HTML report")).click()
-        for name in ("runs", "compare", "runs"):
-            page.goto(f"{app}/{name}")
-            expect(page.locator("h1").first).to_be_visible()
+    line = SlowLine(other)
+    other.goto(site.run("usual"))
+    expect(other.get_by_text("Grounds", exact=True)).to_be_visible()
+    expect(other.locator(".st-key-pane-7")).to_be_attached()  # all that follows is there
+    other.get_by_role("button", name=re.compile("Share")).first.click()
+    expect(other.get_by_role("button", name=re.compile("HTML report"))).to_be_visible()
+    settled(other)
+    page.goto(f"{site.url}/runs")
+    with other.expect_download(timeout=120_000) as download, line.held():
+        other.get_by_role("button", name=re.compile("HTML report")).click()
+        for name in ("Compare", "Runs", "Compare"):
+            page.get_by_role("link", name=name, exact=True).click()
+            expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
             settled(page)
     path = tmp_path / "report.html"
     download.value.save_as(path)
@@ -134,4 +179,4 @@ def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_show
         report.evaluate("[...document.querySelectorAll('[src]')].map(e => e.src).join()") or ""
     ).replace("data:", "")
     report.locator("details summary").first.click()
-    report.close()
+    report.context.close()

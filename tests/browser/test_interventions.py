@@ -1,15 +1,13 @@
-"""Steering in a real browser: pause in round 2, overrule, undo, fork, compare, share, and a seat taken from elsewhere."""
+"""Steering in a real browser: a run that stands in round 2, overruled, told, undone, and a seat taken from elsewhere."""
 
 import os
 import re
-from contextlib import suppress
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from tests.browser.site import Site
 from tests.browser.test_hearing import settled
-
-WAIT_MS = 120_000
 
 
 def shot(page: Page, name: str) -> None:
@@ -25,56 +23,25 @@ def fits(page: Page) -> None:
     assert page.get_by_test_id("stException").count() == 0
 
 
-def paused_in_round_two(page: Page, app: str) -> str:
-    """A hearing that waits after round 1's end and before round 2's; its run id."""
-    page.goto(app)
-    page.locator(".st-key-hear-oak-table button").click(timeout=WAIT_MS)
-    page.get_by_role("slider", name="Consensus").press("End")  # so that there are three rounds
-    expect(page.get_by_text("Default: 0.8")).to_be_visible(timeout=WAIT_MS)
-    settled(page)
-    page.get_by_role("button", name="Start step by step").click(timeout=WAIT_MS)
-    expect(page.get_by_text("✓ Evidence")).to_be_visible(timeout=WAIT_MS)
-    for name in ("Precedents", "Round 1", "Round 2"):
-        step(page, name)
-    expect(page.locator(".st-key-do-step button").first).to_be_enabled(timeout=WAIT_MS)
-    found = re.search(r"run=([\w-]+)", page.url)
-    assert found
-    return found.group(1)
-
-
-def step(page: Page, name: str) -> None:
-    """Step until a stage is done."""
-    button = page.locator(".st-key-do-step button").first
-    expect(button).to_be_enabled(timeout=WAIT_MS)
-    settled(page)
-    button.click()
-    done = page.get_by_text(re.compile(f"✓ {name}"))
-    with suppress(AssertionError):
-        expect(done).to_be_visible(timeout=WAIT_MS / 4)
-    if not done.is_visible() and button.is_enabled():
-        button.click()  # the page was drawn anew under the first click
-    expect(done).to_be_visible(timeout=WAIT_MS)
-
-
 def intervene(page: Page, way: str) -> None:
     """Open one of the ways to intervene."""
     settled(page)
     if not page.get_by_text("Your name", exact=True).is_visible():
         page.get_by_text("Intervene", exact=True).click()
     choice = page.get_by_role("radio", name=way, exact=True)
-    choice.click(timeout=WAIT_MS)
+    choice.click()
     settled(page)
     if not choice.is_checked():  # a page that was just being drawn anew takes no click
-        choice.click(timeout=WAIT_MS)
+        choice.click()
     expect(choice).to_be_checked()
     settled(page)
 
 
-def test_a_person_steers_forks_compares_shares_and_sits(app: str, browser: Browser) -> None:
-    first = browser.new_context(color_scheme="dark", viewport={"width": 1280, "height": 900})
-    page = first.new_page()
-    page.set_default_timeout(WAIT_MS)
-    run = paused_in_round_two(page, app)
+def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    page.goto(site.run("in round 2"))
+    expect(page.get_by_text(re.compile("✓ Round 2"))).to_be_visible()
+    expect(page.locator(".st-key-do-step button").first).to_be_enabled()
 
     intervene(page, "Overrule")
     page.get_by_label("Your name").fill("Ada")
@@ -105,24 +72,21 @@ def test_a_person_steers_forks_compares_shares_and_sits(app: str, browser: Brows
     link = page.get_by_test_id("stCode").filter(has_text="?seat=").first
     expect(link).to_be_visible()
     address = link.inner_text().strip()
-    assert address.startswith(app)
+    assert address.startswith(site.url)
     settled(page)
     page.locator(".st-key-do-step button").first.click()
 
-    third = browser.new_context(color_scheme="light", viewport={"width": 1280, "height": 900})
-    seat = third.new_page()
-    seat.set_default_timeout(WAIT_MS)
-    seat.goto(address)
-    expect(seat.get_by_text("Your answer")).to_be_visible()
-    expect(seat.get_by_text("JSON")).to_have_count(0)  # a person has the fields of a form in its place
-    shot(seat, "seat")
-    fits(seat)
-    assert seat.get_by_role("link", name="Runs").count() == 0
-    assert run not in seat.content()
-    seat.get_by_test_id("stForm").get_by_text("buyer", exact=True).click()
-    seat.get_by_test_id("stForm").get_by_role("textbox").first.fill("I sit here in person.")
-    seat.get_by_role("button", name="Give this answer").click()
-    expect(seat.get_by_text("You are not asked for anything now")).to_be_visible()
+    other.goto(address)
+    expect(other.get_by_text("Your answer")).to_be_visible()
+    expect(other.get_by_text("JSON")).to_have_count(0)  # a person has the fields of a form in its place
+    shot(other, "seat")
+    fits(other)
+    assert other.get_by_role("link", name="Runs").count() == 0
+    assert site.runs["in round 2"] not in other.content()
+    other.get_by_test_id("stForm").get_by_text("buyer", exact=True).click()
+    other.get_by_test_id("stForm").get_by_role("textbox").first.fill("I sit here in person.")
+    other.get_by_role("button", name="Give this answer").click()
+    expect(other.get_by_text("You are not asked for anything now")).to_be_visible()
     expect(page.get_by_text(re.compile("✓ Round 3")).first).to_be_visible()
 
     settled(page)
@@ -130,23 +94,3 @@ def test_a_person_steers_forks_compares_shares_and_sits(app: str, browser: Brows
     expect(page.get_by_text("What would change this verdict?").first).to_be_visible()
     settled(page)
     shot(page, "steered")
-    page.locator(".st-key-do-fork button").first.click()
-    expect(page.get_by_text(re.compile("Nothing is changed yet"))).to_be_visible()
-    settled(page)
-    page.get_by_role("button", name="Start", exact=True).click()
-    expect(page.get_by_role("button", name="Compare with its parent")).to_be_visible()
-    expect(page.get_by_text("What would change this verdict?").first).to_be_visible()
-    settled(page)
-    page.get_by_role("button", name="Compare with its parent").click()
-    expect(page.get_by_text("What differs").first).to_be_visible()
-    settled(page)
-    shot(page, "compare")
-
-    second = browser.new_context(color_scheme="light")
-    shared = second.new_page()
-    shared.set_default_timeout(WAIT_MS)
-    shared.goto(page.url)
-    expect(shared.get_by_text("What differs").first).to_be_visible()
-    fits(shared)
-    for context in (first, second, third):
-        context.close()

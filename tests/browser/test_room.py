@@ -1,11 +1,10 @@
 """The room in a real browser: done and running, at every width, by mouse and by keyboard, and in the report."""
 
+import os
 import re
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -14,26 +13,15 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Event, Voted
 from courtroom.engine.record import Record
-from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
-from tests.app_server import forked_app
-from tests.browser.test_hearing import themed
+from tests.app_server import AppServer
+from tests.browser.site import Site
+from tests.browser.test_criminal import tabs_are_sound
+from tests.browser.test_hearing import Theme, themed
 from tests.browser.test_interventions import shot
-from tests.openai_server import OpenAIServer
-from tests.test_room import RUNS
 
 SIZES = {"desk": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
-
-
-@dataclass
-class Rooms:
-    """An app with a finished run of every procedure and one that waits to be run, by a model that writes slowly."""
-
-    url: str
-    runs: dict[str, str]
-    half: threading.Event
-    report: Path
 
 
 def divided(record: Record) -> Record:
@@ -51,36 +39,18 @@ def divided(record: Record) -> Record:
 
 
 @pytest.fixture(scope="module")
-def rooms(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rooms]:
-    home, half = tmp_path_factory.mktemp("home"), threading.Event()
-    house, runs = Courthouse(Settings(home=home)), {}
-    for name, (case, knobs) in RUNS.items():
-        knobs = {
-            **knobs,
-            **({"jury_size": 17, "examination": "own", "consensus": 1.0} if name == "cyberjurors" else {}),
-        }
-        runs[name] = house.new_run(
-            name, house.library.case(case), house.procedures[name].setup.model_validate(knobs), 0
-        )
-        house.runner.go(runs[name])
-        house.runner.wait(runs[name], 60)
-    slow = CyberJurorsSetup(
-        model=ModelSpec(id="hosted_vllm/any"), jury_size=3, rounds=2, examination="shared", consensus=1.0
-    )
-    runs["slow"] = house.new_run("cyberjurors", house.library.case("oak-table"), slow, 0)
-    written = home / "report.html"
-    record = divided(house.record(runs["cyberjurors"]))
-    written.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
+def written(site: Site) -> Path:
+    """The report of a run of which the votes are changed."""
+    house = Courthouse(Settings(home=site.home))
+    record = divided(house.record(site.runs["cyberjurors"]))
+    path = site.home / "report.html"
+    path.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
     house.close()
-    with OpenAIServer(half=half) as models:
-        given = {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
-        with forked_app(home, given) as server:
-            yield Rooms(server.url, runs, half, written)
-            half.set()
+    return path
 
 
-def entered(page: Page, rooms: Rooms, name: str) -> None:
-    page.goto(f"{rooms.url}/deliberation?run={rooms.runs[name]}")
+def entered(page: Page, site: Site, name: str) -> None:
+    page.goto(site.run(name))
     expect(page.locator(".room .seat").first).to_be_visible()
 
 
@@ -97,14 +67,14 @@ def inside(inner: Locator, outer: Locator) -> bool:
     )
 
 
-@pytest.mark.parametrize("procedure", RUNS)
-def test_every_seat_is_in_the_room_and_nothing_is_cut_off(rooms: Rooms, page: Page, procedure: str) -> None:
+def seated(page: Page, site: Site, procedure: str) -> None:
+    """Every seat is in the room and nothing is cut off, at every width; dark on the tablet where the jury is largest."""
     for number, (size, (width, height)) in enumerate(SIZES.items()):
-        theme: Literal["light", "dark"] = "dark" if size == "tablet" else "light"
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme=theme)
         if not number:
-            entered(page, rooms, procedure)
+            entered(page, site, procedure)
+        theme: Theme = "dark" if (size, procedure) == ("tablet", "cyberjurors") else "light"
+        page.emulate_media(color_scheme=theme)
         themed(page, theme)
         shot(page, f"room-{procedure}-{size}-{theme}")
         floor = page.locator(".room .floor")
@@ -116,12 +86,21 @@ def test_every_seat_is_in_the_room_and_nothing_is_cut_off(rooms: Rooms, page: Pa
             box = page.locator(".room").bounding_box()
             assert box
             assert box["y"] + box["height"] <= height, "the room stands on one screen"
+    page.set_viewport_size({"width": 1440, "height": 900})
+
+
+@pytest.mark.parametrize("procedure", ["juris", "jurisagents", "verdict"])
+def test_every_seat_is_in_the_room_and_nothing_is_cut_off(site: Site, page: Page, procedure: str) -> None:
+    """Candidates with a jury in rows, and the two benches; the jury and the judges at their tables are in the next tests."""
+    seated(page, site, procedure)
+    if procedure == "jurisagents":
+        tabs_are_sound(page, PROCEDURES[procedure])
 
 
 def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
-    rooms: Rooms, page: Page
+    site: Site, page: Page
 ) -> None:
-    entered(page, rooms, "slow")
+    entered(page, site, "slow")
     page.locator(".room").evaluate("e => { e.marked = 'the same'; }")
     page.locator(".st-key-do-run button").first.click()
     live = page.locator(".room .line-said.live")
@@ -132,7 +111,7 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     page.get_by_label("Whose words").select_option(label="Clerk")
     page.locator(".room .seat").first.click()
     name = page.locator(".room .drawer h3").inner_text()
-    rooms.half.set()
+    site.half.set()
     expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
     expect(page.locator(".room .speech.verdict")).to_be_visible()
     assert page.locator(".room").evaluate("e => e.marked") == "the same"
@@ -141,10 +120,10 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     expect(page.get_by_label("Whose words")).to_have_value("clerk")
 
 
-def test_the_run_is_stepped_and_played_by_the_keyboard_and_a_seat_is_opened_and_closed(
-    rooms: Rooms, page: Page
+def test_the_judges_are_in_the_room_and_a_run_is_stepped_and_played_by_the_keyboard_and_a_seat_opened_and_closed(
+    site: Site, page: Page
 ) -> None:
-    entered(page, rooms, "courtroom-llm")
+    seated(page, site, "courtroom-llm")
     told, track = page.locator(".room .told"), page.get_by_label("Moment of the run")
     last = told.inner_text()
     track.focus()
@@ -158,27 +137,32 @@ def test_the_run_is_stepped_and_played_by_the_keyboard_and_a_seat_is_opened_and_
     page.get_by_role("button", name="Play", exact=True).click()
     expect(told).to_have_text(last)
     seat = page.get_by_role("button", name=re.compile(r"^Judge 2 .*, Judge"))
+    page.keyboard.press("Tab")  # focus is shown to who uses the keyboard
     seat.focus()
+    assert seat.evaluate("one => getComputedStyle(one).outlineStyle") == "solid", "focus is visible"
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Judge 2")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".room .drawer")).to_be_hidden()
     expect(seat).to_be_focused()
+    track.focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".room .timeline")).to_contain_text("1 of ")
 
 
-def test_a_line_leads_to_its_call(rooms: Rooms, page: Page) -> None:
-    entered(page, rooms, "cyberjurors")
+def test_a_jury_is_in_the_room_and_a_line_leads_to_its_call(site: Site, page: Page) -> None:
+    seated(page, site, "cyberjurors")
     page.get_by_role("button", name=re.compile("Open the call of Clerk")).last.click()
     expect(page.get_by_role("button", name="All calls")).to_be_visible()
     expect(page.get_by_text("Collective summary: round-3/clerk/summarise")).to_be_visible()
 
 
-def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(rooms: Rooms, browser: Browser) -> None:
-    assert rooms.report.stat().st_size < 3_000_000
+def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(written: Path, browser: Browser) -> None:
+    assert written.stat().st_size < 3_000_000
     page = browser.new_context(offline=True, viewport={"width": 1440, "height": 900}).new_page()
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(rooms.report.as_uri())
+    page.goto(written.as_uri())
     expect(page.locator(".room .seat")).to_have_count(18)
     shot(page, "report")
     page.get_by_role("button", name="Recount").click()
@@ -203,16 +187,16 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(rooms: Roo
     expect(outcome).to_have_text("No decision")
     boxes[13].uncheck()
     expect(outcome).to_have_text("■ Seller")
-    assert [url for url in asked if not url.startswith("data:")] == [rooms.report.as_uri()]
+    assert [url for url in asked if not url.startswith("data:")] == [written.as_uri()]
     page.close()
 
 
 def test_a_hearing_that_is_watched_before_anybody_spoke_is_played_from_its_beginning(
-    rooms: Rooms, browser: Browser
+    written: Path, browser: Browser
 ) -> None:
     page = browser.new_page()
     page.clock.install()
-    page.goto(rooms.report.as_uri())
+    page.goto(written.as_uri())
     page.evaluate(
         """() => {
           const whole = { ...JSON.parse(document.getElementById("scene").textContent), run: "watched" };
@@ -232,9 +216,25 @@ def test_a_hearing_that_is_watched_before_anybody_spoke_is_played_from_its_begin
     page.close()
 
 
-def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(new_app: str, page: Page) -> None:
+def watches(process: int) -> int:
+    """How many of Linux's watches on files a process holds."""
+    found = 0
+    for link in Path(f"/proc/{process}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            if os.readlink(link) == "anon_inode:inotify":
+                found += Path(f"/proc/{process}/fdinfo/{link.name}").read_text().count("inotify ")
+    return found
+
+
+def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(new_app: AppServer, page: Page) -> None:
+    """The first visit to a new server may be to any page, and it watches no folder."""
     page.set_viewport_size({"width": 1440, "height": 900})
-    page.goto(new_app)
+    page.goto(f"{new_app.url}/deliberation")
+    expect(page.get_by_text("No hearing is chosen", exact=False)).to_be_visible()
+    expect(page.get_by_role("link", name="Knowledge")).to_be_visible()
+    expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
+    assert not watches(new_app.pid)
+    page.goto(new_app.url)
     expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
     shot(page, "welcome")
     page.get_by_role("button", name="Watch this hearing").click()

@@ -3,11 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.app_server import forked_app, free_port
 from tests.browser.test_hearing import settled
@@ -35,68 +34,61 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert provider.refused == []
 
 
-@contextmanager
-def somebody(browser: Browser, url: str, name: str = "") -> Iterator[Page]:
-    """A browser of its own, in which this person has signed in."""
-    page = browser.new_page()
+def signed_in(page: Page, url: str, name: str) -> None:
+    """A browser in which this person has signed in."""
     page.goto(url)
-    if name:
-        page.get_by_role("button", name="Sign in").click()
-        page.get_by_role("link", name=name).click()
-        expect(page.locator(".st-key-person button")).to_be_visible()
-        settled(page)
-    yield page
-    page.context.close()
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("link", name=name).click()
+    expect(page.locator(".st-key-person button")).to_be_visible()
+    settled(page)
 
 
-def test_a_cookie_that_was_made_up_signs_nobody_in(browser: Browser, closed: str) -> None:
-    with somebody(browser, closed) as page:
-        for cookie in ("eyJzdWIiOiIxIn0", "2|1:0|10:1|15:_streamlit_user|4:e30=|0000"):
-            page.context.add_cookies([{"name": "_streamlit_user", "value": cookie, "url": closed}])
-            page.goto(closed)
-            expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+def test_a_cookie_that_was_made_up_signs_nobody_in(page: Page, closed: str) -> None:
+    for cookie in ("eyJzdWIiOiIxIn0", "2|1:0|10:1|15:_streamlit_user|4:e30=|0000"):
+        page.context.add_cookies([{"name": "_streamlit_user", "value": cookie, "url": closed}])
+        page.goto(closed)
+        expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
-def test_an_owner_lets_a_newcomer_run_hearings(browser: Browser, closed: str) -> None:
-    with somebody(browser, closed, "Ada") as ada, somebody(browser, closed, "Bea") as bea:
-        bea.locator(".st-key-hear-phone-battery button").click()
-        expect(bea.get_by_text("You look on here.")).to_be_visible()
-        expect(bea.get_by_role("button", name="Start", exact=True)).to_be_disabled()
-        ada.locator(".st-key-person button").click()
-        ada.get_by_role("link", name="People").click()
-        line = ada.get_by_test_id("stVerticalBlock").filter(has_text="bea@example.org").last
-        expect(line).to_be_visible()
-        settled(ada)
-        ada.get_by_role("combobox", name="May do").nth(_place(ada, "bea@example.org")).click()
-        ada.get_by_role("option", name="Runs hearings").click()
-        settled(ada)
-        ada.get_by_role("button", name="Save").nth(_place(ada, "bea@example.org")).click()
-        settled(ada)
-        bea.goto(f"{closed}/setup?{urlencode({'setup': SMALL})}")
-        bea.get_by_role("button", name="Use these settings").click()
-        expect(bea.get_by_role("button", name="Start step by step")).to_be_enabled()
-        settled(bea)
-        bea.get_by_role("button", name="Start step by step").click()
-        expect(bea.get_by_text("Paused").first).to_be_visible(timeout=120_000)
-        settled(bea)
-        asked = bea.get_by_text(re.compile(r"\d+ calls asked")).first.inner_text()
-        # In a fragment, which runs without the page's script.
-        bea.locator(".st-key-do-step button").first.click()
-        expect(bea.get_by_text(asked)).to_have_count(0, timeout=120_000)
-        expect(bea.get_by_text("Your access does not allow this")).to_have_count(0)
+def test_an_owner_lets_a_newcomer_run_hearings_who_signs_out(page: Page, other: Page, closed: str) -> None:
+    ada, bea = page, other
+    signed_in(ada, closed, "Ada")
+    signed_in(bea, closed, "Bea")
+    bea.locator(".st-key-hear-phone-battery button").click()
+    expect(bea.get_by_text("You look on here.")).to_be_visible()
+    expect(bea.get_by_role("button", name="Start", exact=True)).to_be_disabled()
+    ada.locator(".st-key-person button").click()
+    ada.get_by_role("link", name="People").click()
+    line = ada.get_by_test_id("stVerticalBlock").filter(has_text="bea@example.org").last
+    expect(line).to_be_visible()
+    settled(ada)
+    ada.get_by_role("combobox", name="May do").nth(_place(ada, "bea@example.org")).click()
+    ada.get_by_role("option", name="Runs hearings").click()
+    settled(ada)
+    ada.get_by_role("button", name="Save").nth(_place(ada, "bea@example.org")).click()
+    settled(ada)
+    bea.goto(f"{closed}/setup?{urlencode({'setup': SMALL})}")
+    bea.get_by_role("button", name="Use these settings").click()
+    expect(bea.get_by_role("button", name="Start step by step")).to_be_enabled()
+    settled(bea)
+    bea.get_by_role("button", name="Start step by step").click()
+    expect(bea.get_by_text("Paused").first).to_be_visible(timeout=120_000)
+    settled(bea)
+    asked = bea.get_by_text(re.compile(r"\d+ calls asked")).first.inner_text()
+    # In a fragment, which runs without the page's script.
+    bea.locator(".st-key-do-step button").first.click()
+    expect(bea.get_by_text(asked)).to_have_count(0, timeout=120_000)
+    expect(bea.get_by_text("Your access does not allow this")).to_have_count(0)
+    settled(bea)
+    bea.locator(".st-key-person button").click()
+    with bea.expect_response("**/auth/logout*"):  # it takes the cookie away; until then a page still opens
+        bea.get_by_role("button", name="Sign out").click()
+    expect(bea.get_by_role("button", name="Sign in")).to_be_visible()
+    bea.goto(f"{closed}/runs")
+    expect(bea.get_by_role("button", name="Sign in")).to_be_visible()
 
 
 def _place(page: Page, email: str) -> int:
     """Which line of the page of people is that of this address."""
     shown = page.get_by_text("@example.org").all_inner_texts()
     return [text.strip() for text in shown].index(email)
-
-
-def test_who_signs_out_has_to_sign_in_again(browser: Browser, closed: str) -> None:
-    with somebody(browser, closed, "Bea") as bea:
-        bea.locator(".st-key-person button").click()
-        with bea.expect_response("**/auth/logout*"):  # it takes the cookie away; until then a page still opens
-            bea.get_by_role("button", name="Sign out").click()
-        expect(bea.get_by_role("button", name="Sign in")).to_be_visible()
-        bea.goto(f"{closed}/runs")
-        expect(bea.get_by_role("button", name="Sign in")).to_be_visible()
