@@ -27,7 +27,8 @@ def serve(file: str, context: int, threads: int) -> None:
     params = CommonParams()
     params.model.path, params.port, params.hostnames = file, 0, ["127.0.0.1"]
     params.n_parallel, params.n_ctx, params.sse_ping_interval = 1, context, PING_S
-    params.cache_ram_mib = CACHE_MB
+    # No prompt is taken for like enough to the last one: the one that was read and has most in common with it is looked for.
+    params.cache_ram_mib, params.slot_prompt_similarity = CACHE_MB, 0.0
     params.flash_attn_type, params.n_ubatch = llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED, BATCH
     for cpu in (params.cpuparams, params.cpuparams_batch):
         cpu.n_threads, cpu.poll = threads, 0
