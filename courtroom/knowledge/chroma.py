@@ -7,6 +7,7 @@ import os
 import shutil
 import tempfile
 import threading
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -174,7 +175,7 @@ class ChromaFolder(ChromaVectors):
         with _broken():
             client = _persistent(str(path))
             collection = _made(client, self._name)
-            collection.modify(configuration={"hnsw": {"sync_threshold": threshold}})
+            _unlocked(lambda: collection.modify(configuration={"hnsw": {"sync_threshold": threshold}}))
             client.close()
             client = _persistent(str(path))
         try:
@@ -256,6 +257,19 @@ def save_after(count: int) -> int:
     changes, so that neither cost is quadratic.
     """
     return BATCH * max(1, round(sqrt(count / BATCH)))
+
+
+def _unlocked(work: Callable[[], None]) -> None:
+    """Does it, again where the file is locked: Chroma still ends a write of the client that was closed before."""
+    deadline = time.monotonic() + 5
+    while True:
+        try:
+            work()
+            return
+        except Exception as error:
+            if "database is locked" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
 
 
 def _change(collection: Any, removed: Sequence[str], batches: Batches, size: int) -> None:

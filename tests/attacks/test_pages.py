@@ -327,6 +327,7 @@ def test_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
 def report_is_inert(site: Site, tmp_path: Path) -> None:
     """That of the run which the page shows; and it asks for nothing."""
     site.page.get_by_role("button", name=re.compile("Share")).first.click()
+    expect(site.page.get_by_test_id("stApp")).to_have_attribute("data-test-script-state", "notRunning")
     with site.page.expect_download() as download:
         site.page.get_by_role("button", name="HTML report").click()
     path = tmp_path / "report.html"
