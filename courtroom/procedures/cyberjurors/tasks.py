@@ -9,7 +9,7 @@ from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import TITLE, InPrivate
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import asked_at_most, bounded, narrowed
+from courtroom.models.narrow import asked_at_most, bounded, known, narrowed
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Points, Sentence, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
@@ -106,14 +106,21 @@ PERCEPTION_PUBLISHED = in_order(
 
 @lru_cache(maxsize=64)
 def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseModel]:
-    """A perception of a piece with media of these kinds: its findings are of media that it has."""
+    """A perception of a piece with media of these kinds: its findings are of media that it has, and what is so of all of them is
+    not asked."""
     if not kinds:
-        return bounded(answer, "visual_findings", 0, 0)
-    times = {} if "video" in kinds else {"timestamp": ("",)}
-    finding = narrowed(Finding, {"media_type": kinds, **times})
+        return known(answer, "visual_findings", ())
+    finding = (
+        known(Finding, "media_type", kinds[0]) if len(set(kinds)) == 1 else narrowed(Finding, {"media_type": kinds})
+    )
+    if len(kinds) == 1:
+        finding = known(finding, "media_index", 0)
+    else:
+        finding = bounded(finding, "media_index", 0, len(kinds) - 1)
     if "video" not in kinds:
+        finding = known(finding, "timestamp", "")
         answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, IN_A_PICTURE * len(kinds)))
-    return bounded(answer, "visual_findings", 0, MOST_READ, bounded(finding, "media_index", 0, len(kinds) - 1))
+    return bounded(answer, "visual_findings", 0, MOST_READ, finding)
 
 
 class Clue(Strict):
