@@ -32,8 +32,8 @@ RULES: tuple[str, ...] = (
 )
 
 Degree = Literal["strong", "moderate", "weak"]
-MOST_FINDINGS, IN_A_PICTURE = 4, 2
-"""In one piece of evidence, and for each of its pictures where it has no video."""
+MOST_FINDINGS = 4
+"""In one piece of evidence; where it has no video, one more than it has pictures."""
 MOST_REASONS = 4
 MOST_READ = 100
 """Findings of one piece that are read, where more are given than were asked for."""
@@ -119,7 +119,7 @@ def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseM
         finding = bounded(finding, "media_index", 0, len(kinds) - 1)
     if "video" not in kinds:
         finding = known(finding, "timestamp", "")
-        answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, IN_A_PICTURE * len(kinds)))
+        answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, len(kinds) + 1))
     return bounded(answer, "visual_findings", 0, MOST_READ, finding)
 
 
