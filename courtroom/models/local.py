@@ -225,15 +225,15 @@ class LocalServers:
     async def turn(self, model: str, messages: Sequence[Message]) -> AsyncIterator[None]:
         """Wait until a process of the model is idle, and have it answer what is asked in the block; without a server nothing is
         waited for."""
-        prompt = "".join(str(part) for message in messages for part in message.parts)
-        call = _Call(frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP)))
-        with self._lock:
-            if server := self._servers.get(model):
-                server.waiting.append(call)
-                server.hand_out()
+        server = self._servers.get(model)
         if server is None:
             yield
             return
+        prompt = "".join(str(part) for message in messages for part in message.parts)
+        call = _Call(frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP)))
+        with self._lock:
+            server.waiting.append(call)
+            server.hand_out()
         try:
             process = await asyncio.wrap_future(call.process)
             before = _ADDRESS.set(process.address)
