@@ -58,7 +58,7 @@ def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseMo
 def known(answer: type[BaseModel], field: str, value: Any) -> type[BaseModel]:
     """An answer of the same name with a field that can have one value: nobody is asked for it, and whatever is said is read as it."""
     declared = answer.model_fields[field]
-    kind: Any = Annotated[declared.annotation, BeforeValidator(lambda _: value), SkipJsonSchema()]
+    kind: Any = Annotated[declared.annotation, BeforeValidator(lambda _: value), SkipJsonSchema()]  # type: ignore[type-arg]
     fields: dict[str, Any] = {field: (kind, Field(default=value))}
     return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
 
