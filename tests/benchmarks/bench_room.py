@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import cycle
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -90,8 +89,7 @@ class Times:
     def line(self, name: str, bar: float) -> str:
         """The medians, their ratio and the bar."""
         ours, empty = median(self.ours), median(self.empty)
-        verdict = "within" if ours <= bar * empty else "ABOVE"
-        told = f"{verdict}  ({len(self.ours)}, {len(self.empty)})"
+        told = f"{'within' if ours <= bar * empty else 'ABOVE'}  ({len(self.ours)}, {len(self.empty)})"
         return f"{name:44}{ours:9.0f}{empty:9.0f}{ours / empty:8.2f}{bar:6.0f}  {told}"
 
 
@@ -108,12 +106,17 @@ class Stand:
     house: Courthouse
     """A second reader of the app's store."""
 
-    def page(self) -> Page:
+    def page(self, address: str = "about:blank") -> Page:
         """A new page that knows how to look for what appears."""
         page = self.browser.new_page(viewport={"width": 1440, "height": 900})
         page.set_default_timeout(120_000)
         page.add_init_script(path=SEEN)
+        page.goto(address)
         return page
+
+    def address(self, run: str) -> str:
+        """Of a run's page."""
+        return f"{self.app}/deliberation?run={self.runs[run]}"
 
 
 def numbered() -> Callable[[dict[str, Any]], str]:
@@ -142,8 +145,8 @@ def recorded(record: Record) -> Iterator[tuple[str, float]]:
 
 def live(stand: Stand, number: int) -> tuple[list[float], list[float]]:
     """One live run: for each answer and vote, when it was recorded (seconds), and how long until it was seen (ms)."""
-    run, page = stand.runs[f"live {number}"], stand.page()
-    page.goto(f"{stand.app}/deliberation?run={run}")
+    run = f"live {number}"
+    page = stand.page(stand.address(run))
     page.locator(".room .seat").first.wait_for()
     page.evaluate("courtroomBench.follow()")
     page.locator(".st-key-do-run button").first.click()
@@ -151,7 +154,7 @@ def live(stand: Stand, number: int) -> tuple[list[float], list[float]]:
     page.get_by_text("Grounds", exact=True).wait_for()
     seen: dict[str, float] = page.evaluate("courtroomBench.seen")
     page.close()
-    written = dict(recorded(stand.house.record(run)))
+    written = dict(recorded(stand.house.record(stand.runs[run])))
     missing = written.keys() - seen.keys()
     assert not missing, f"recorded and never seen: {sorted(missing)}"
     return list(written.values()), [seen[name] - 1000 * at for name, at in written.items()]
@@ -159,27 +162,21 @@ def live(stand: Stand, number: int) -> tuple[list[float], list[float]]:
 
 def counted(stand: Stand, times: list[float]) -> list[float]:
     """The empty app at the same distances of time: how long until each number was seen (ms)."""
-    with closing(sqlite3.connect(stand.counter)) as database:
+    with closing(sqlite3.connect(stand.counter, isolation_level=None)) as database:
         database.execute("DELETE FROM counted")
         database.execute("INSERT INTO counted VALUES (0)")
-        database.commit()
-        page = stand.page()
-        page.goto(f"{stand.empty}/counter?every={LIVE_S}")
+        page = stand.page(f"{stand.empty}/counter?every={LIVE_S}")
         page.get_by_text("Counted: 0").wait_for()
         page.evaluate("courtroomBench.count()")
         began, written = time.time() - times[0] + 0.5, []
         for number, at in enumerate(times, 1):
             time.sleep(max(0.0, began + at - time.time()))
             database.execute("INSERT INTO counted VALUES (?)", (number,))
-            database.commit()
             written.append(time.time())
     page.get_by_text(f"Counted: {len(times)}").wait_for()
     seen: list[tuple[int, float]] = page.evaluate("courtroomBench.counts")
     page.close()
-    return [
-        next(at for shown, at in seen if shown >= number) - 1000 * at_written
-        for number, at_written in enumerate(written, 1)
-    ]
+    return [next(at for shown, at in seen if shown >= number) - 1000 * at for number, at in enumerate(written, 1)]
 
 
 def on_screen(stand: Stand) -> Times:
@@ -200,7 +197,7 @@ def opened(stand: Stand) -> Times:
     found, page = Times(), stand.page()
     for number in range(scale.first + scale.openings):
         for address, ready, kept in (
-            (f"{stand.app}/deliberation?run={stand.runs['large']}", ours, found.ours),
+            (stand.address("large"), ours, found.ours),
             (f"{stand.empty}/empty", empty, found.empty),
         ):
             page.goto("about:blank")
@@ -214,9 +211,7 @@ def opened(stand: Stand) -> Times:
 
 def clicked(stand: Stand, name: str) -> dict[str, Times]:
     """From a click on each tab of a run to its content."""
-    scale, page, beside = stand.scale, stand.page(), stand.page()
-    page.goto(f"{stand.app}/deliberation?run={stand.runs[name]}")
-    beside.goto(f"{stand.empty}/choice")
+    scale, page, beside = stand.scale, stand.page(stand.address(name)), stand.page(f"{stand.empty}/choice")
     radios = page.get_by_test_id("stMain").get_by_role("radio")
     radios.first.wait_for()
     tabs = [text for text in radios.all_inner_texts() if text in TABS]
@@ -224,15 +219,14 @@ def clicked(stand: Stand, name: str) -> dict[str, Times]:
     page.get_by_test_id("stDataFrame").first.wait_for(state="attached")
     found = {tab: Times() for tab in tabs}
     _settled(beside)
-    plain = cycle(("Two", "One"))
-    shown = tabs[0]
+    shown, plain, other = tabs[0], "Two", "One"
     for number in range(scale.first + scale.clicks):
         for tab in tabs:
             plainest = "Members" if tab == "Summary" else "Summary"
             if plainest != shown:
                 _go(page, plainest)
-            took, shown = _go(page, tab), tab
-            same = _choose(beside, next(plain))
+            took, shown, same = _go(page, tab), tab, _choose(beside, plain)
+            plain, other = other, plain
             if number >= scale.first:
                 found[tab].ours.append(took)
                 found[tab].empty.append(same)
@@ -262,41 +256,37 @@ def _settled(page: Page) -> None:
     page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
 
 
-def made(home: Path, scale: Scale) -> dict[str, str]:
+def made(house: Courthouse, scale: Scale) -> dict[str, str]:
     """Runs that are done, and runs that wait to be run by a model that writes slowly."""
-    house, runs = Courthouse(Settings(home=home)), {}
+    case, runs = house.library.case(CASE), {}
     for name, (jurors, rounds) in {"large": scale.large, "small": (scale.jurors, scale.rounds)}.items():
         setup = CyberJurorsSetup(jury_size=jurors, rounds=rounds, consensus=1.0)
-        runs[name] = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0))
+        runs[name] = drive(house, house.new_run("cyberjurors", case, setup, 0))
     slow = setup.model_copy(update={"model": ModelSpec(id="hosted_vllm/any")})  # small, as the last one
     for number in range(scale.live_runs):
-        runs[f"live {number}"] = house.new_run("cyberjurors", house.library.case(CASE), slow, number)
+        runs[f"live {number}"] = house.new_run("cyberjurors", case, slow, number)
     own = CyberJurorsSetup(model=ModelSpec(id=MODEL), consensus=1.0)
-    runs["local"] = house.new_run("cyberjurors", house.library.case(CASE), own, 0)
-    house.close()
-    return runs
+    return {**runs, "local": house.new_run("cyberjurors", case, own, 0)}
 
 
 def measure(folder: Path, scale: Scale, browser: Browser, *, local: bool = False) -> None:
     """Measure, and print each figure as soon as it is known. `local`: while a model of this machine hears a run in the app."""
-    runs, counter = made(folder / "home", scale), folder / "empty" / "counter.sqlite"
+    counter = folder / "empty" / "counter.sqlite"
     counter.parent.mkdir()
     with closing(sqlite3.connect(counter)) as database:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("CREATE TABLE counted (number INTEGER)")
+        database.executescript("PRAGMA journal_mode = WAL; CREATE TABLE counted (number INTEGER)")
     house = Courthouse(Settings(home=folder / "home"))
+    runs = made(house, scale)
     calls = {name: len(house.record(runs[name]).calls) for name in ("large", "small")}
     print(f"{'median, ms':44}{'app':>9}{'empty':>9}{'ratio':>8}{'bar':>6}", flush=True)
     with (
         OpenAIServer(delay=scale.delay_s, pace=scale.pace_s, answer=numbered()) as models,
-        app_server(
-            folder / "home", environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
-        ) as app,
-        app_server(folder / "empty", command=EMPTY) as empty,
+        app_server(house.home, environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}) as app,
+        app_server(counter.parent, command=EMPTY) as empty,
     ):
         stand = Stand(scale, browser, app.url, empty.url, counter, runs, house)
         if local:
-            begin(stand.page(), f"{app.url}/deliberation?run={runs['local']}")
+            begin(stand.page(), stand.address("local"))
         print(opened(stand).line(f"opening a run of {calls['large']} calls", BARS["opened"]), flush=True)
         for name in scale.tabs_of:
             for tab, times in clicked(stand, name).items():

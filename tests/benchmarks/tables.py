@@ -1,8 +1,10 @@
-"""Tables of figures, worked out row by row and written as Markdown."""
+"""What benchmarks share: options, tables that are worked out row by row, a model's server, and what work costs."""
 
 import argparse
 import os
+import resource
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -12,6 +14,10 @@ from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
+from tests.openai_server import server_process
+
+Took = tuple[float, float]
+"""Wall and CPU seconds."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,7 @@ class Table:
 
     def lines(self, tiny: bool = False) -> Iterator[str]:
         """The table as Markdown, line by line as its rows are worked out; the first row alone where it is to be tiny."""
-        yield f"### {self.title}"
-        yield ""
-        yield f"| {' | '.join(self.head)} |"
-        yield f"|{' --- |' * len(self.head)}"
+        yield from (f"### {self.title}", "", f"| {' | '.join(self.head)} |", f"|{' --- |' * len(self.head)}")
         for row in self.rows[:1] if tiny else self.rows:
             yield row.line()
         yield ""
@@ -49,10 +52,30 @@ def share(value: float) -> str:
     return f"{value:.1%}".replace("%", " %")
 
 
+def timed(work: Callable[[], object]) -> Took:
+    """How long it takes, with the CPU time of all threads."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def memory() -> float:
+    """The most memory that this process has held, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def real_data() -> Path | None:
     """The folder with public records, if there is one."""
     folder = os.environ.get("COURTROOM_REAL_DATA")
     return Path(folder) if folder else None
+
+
+@contextmanager
+def answering(delay: float = 0.0) -> Iterator[str]:
+    """A server in a process of its own that answers after so many seconds, and that LiteLLM asks; its address."""
+    with server_process(delay) as address:
+        os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
+        yield address
 
 
 @contextmanager
