@@ -65,18 +65,12 @@ class Scale:
     pace_s: float = 0.15
     large: tuple[int, int] = (51, 6)
     """Jurors and rounds of the run with many calls."""
-    first: int = 1
-    """Openings and clicks before those that count: what comes first loads what the browser then keeps."""
     openings: int = 9
+    """So many count, and of clicks; one before them loads what the browser then keeps."""
     clicks: int = 7
-    tabs_of: tuple[str, ...] = ("small", "large")
-    """The runs whose tabs are opened."""
 
 
-TINY = Scale(
-    jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), first=0, openings=1, clicks=1,
-    tabs_of=("small",),
-)  # fmt: skip
+TINY = Scale(jurors=3, rounds=1, live_runs=1, delay_s=0.1, pace_s=0.02, large=(5, 2), openings=1, clicks=1)
 
 
 @dataclass
@@ -132,7 +126,7 @@ def numbered() -> Callable[[dict[str, Any]], str]:
 
 def recorded(record: Record) -> Iterator[tuple[str, float]]:
     """Each answer and each vote with the time at which it was recorded, in seconds since the epoch."""
-    numbers: dict[str, str] = {}
+    numbers = dict[str, str]()
     for at, event in record.events:
         if isinstance(event, Called):
             found = re.search(r"statement (\d+) ", json.dumps(event.value))
@@ -143,9 +137,8 @@ def recorded(record: Record) -> Iterator[tuple[str, float]]:
             yield f"vote {numbers[event.member]}", at
 
 
-def live(stand: Stand, number: int) -> tuple[list[float], list[float]]:
+def live(stand: Stand, run: str) -> tuple[list[float], list[float]]:
     """One live run: for each answer and vote, when it was recorded (seconds), and how long until it was seen (ms)."""
-    run = f"live {number}"
     page = stand.page(stand.address(run))
     page.locator(".room .seat").first.wait_for()
     page.evaluate("courtroomBench.follow()")
@@ -183,7 +176,7 @@ def on_screen(stand: Stand) -> Times:
     """From recorded to on screen."""
     found = Times()
     for number in range(stand.scale.live_runs):
-        times, took = live(stand, number)
+        times, took = live(stand, f"live {number}")
         found.ours += took
         found.empty += counted(stand, times)
     return found
@@ -191,11 +184,11 @@ def on_screen(stand: Stand) -> Times:
 
 def opened(stand: Stand) -> Times:
     """From navigation to what is on the page."""
-    scale, seats = stand.scale, len(stand.house.record(stand.runs["large"]).members)
+    seats = len(stand.house.record(stand.runs["large"]).members)
     ours = f"courtroomBench.when(() => courtroomBench.drawn({seats}))"
     empty = "courtroomBench.when(() => courtroomBench.text('[data-testid=stMain]').includes('An empty page.'))"
     found, page = Times(), stand.page()
-    for number in range(scale.first + scale.openings):
+    for number in range(1 + stand.scale.openings):
         for address, ready, kept in (
             (stand.address("large"), ours, found.ours),
             (f"{stand.empty}/empty", empty, found.empty),
@@ -203,7 +196,7 @@ def opened(stand: Stand) -> Times:
             page.goto("about:blank")
             page.goto(address, wait_until="commit")
             took = page.evaluate(ready)
-            if number >= scale.first:
+            if number:
                 kept.append(took)
     page.close()
     return found
@@ -211,7 +204,7 @@ def opened(stand: Stand) -> Times:
 
 def clicked(stand: Stand, name: str) -> dict[str, Times]:
     """From a click on each tab of a run to its content."""
-    scale, page, beside = stand.scale, stand.page(stand.address(name)), stand.page(f"{stand.empty}/choice")
+    page, beside = stand.page(stand.address(name)), stand.page(f"{stand.empty}/choice")
     radios = page.get_by_test_id("stMain").get_by_role("radio")
     radios.first.wait_for()
     tabs = [text for text in radios.all_inner_texts() if text in TABS]
@@ -220,14 +213,14 @@ def clicked(stand: Stand, name: str) -> dict[str, Times]:
     found = {tab: Times() for tab in tabs}
     _settled(beside)
     shown, plain, other = tabs[0], "Two", "One"
-    for number in range(scale.first + scale.clicks):
+    for number in range(1 + stand.scale.clicks):
         for tab in tabs:
             plainest = "Members" if tab == "Summary" else "Summary"
             if plainest != shown:
                 _go(page, plainest)
             took, shown, same = _go(page, tab), tab, _choose(beside, plain)
             plain, other = other, plain
-            if number >= scale.first:
+            if number:
                 found[tab].ours.append(took)
                 found[tab].empty.append(same)
     page.close()
@@ -281,14 +274,16 @@ def measure(folder: Path, scale: Scale, browser: Browser, *, local: bool = False
     print(f"{'median, ms':44}{'app':>9}{'empty':>9}{'ratio':>8}{'bar':>6}", flush=True)
     with (
         OpenAIServer(delay=scale.delay_s, pace=scale.pace_s, answer=numbered()) as models,
-        app_server(house.home, environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}) as app,
+        app_server(
+            house.settings.home, environment={"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
+        ) as app,
         app_server(counter.parent, command=EMPTY) as empty,
     ):
         stand = Stand(scale, browser, app.url, empty.url, counter, runs, house)
         if local:
             begin(stand.page(), stand.address("local"))
         print(opened(stand).line(f"opening a run of {calls['large']} calls", BARS["opened"]), flush=True)
-        for name in scale.tabs_of:
+        for name in ("small", "large"):
             for tab, times in clicked(stand, name).items():
                 print(times.line(f"tab {tab} of {calls[name]} calls", BARS["clicked"]), flush=True)
         name = f"recorded to on screen, {scale.jurors} jurors"

@@ -11,7 +11,6 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from streamlit.testing.v1 import AppTest
@@ -19,10 +18,10 @@ from streamlit.testing.v1 import AppTest
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import BASE
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.benchmarks.tables import options
+from tests.app_server import ROOT
+from tests.benchmarks.tables import options, timed
 from tests.driving import drive
 
-ROOT = Path(__file__).parents[2]
 LOOKS = 60
 """How often each is done without the what-if."""
 
@@ -41,13 +40,11 @@ def opener(run: str) -> Callable[[], object]:
     return look
 
 
-def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
+def over_and_over(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
     """Milliseconds of each time."""
-    times: list[float] = []
+    times = list[float]()
     while going_on(len(times)):
-        began = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - began) * 1000)
+        times.append(1000 * timed(work)[0])
     return times
 
 
@@ -64,12 +61,11 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
     )
     for number, (name, look) in enumerate(looks.items()):
         look()
-        alone = timed(look, lambda done: done < looks_alone)
+        alone = over_and_over(look, lambda done: done < looks_alone)
         first = 1000 * (number + 1)  # seeds of its own, so that nothing is on record
-        began = time.perf_counter()
-        lab = house.experiments
+        lab, began = house.experiments, time.perf_counter()
         what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, (BASE,), range(first, first + runs))))
-        beside = timed(look, lambda done: not done or lab.store.status(what_if) == "running")  # noqa: B023
+        beside = over_and_over(look, lambda done: not done or lab.store.status(what_if) == "running")  # noqa: B023
         took = time.perf_counter() - began
         assert lab.store.status(what_if) == "done", lab.store.experiment(what_if).reason
         line = f"{name:16}"
