@@ -110,7 +110,7 @@ class Store:
         for file in files:
             self.shell("experiment", "export", name, "--to", str(file))
         cells = pd.read_csv(files[0], dtype=str, keep_default_na=False)
-        return cells.drop(columns=OWN & {*cells}), files[1].read_text()
+        return cells.drop(columns=[*OWN], errors="ignore"), files[1].read_text()
 
 
 def killed_at(store: Store, process: forks.Fork, answers: int) -> bool:

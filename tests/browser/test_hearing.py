@@ -1,4 +1,7 @@
-"""A hearing in a real browser: its tabs, and its report; and what other tests take from a page."""
+"""A hearing in a real browser: from the first screen to the verdict, its tabs, report and film, and a second one beside it.
+
+Other tests take from here what they do with a page.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,11 +11,13 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
 from tests.browser.site import Site
 
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
+PLAYS = "film => film.readyState >= 2 && film.error === null && film.videoWidth"
 
 
 def in_both_themes(page: Page, themes: Sequence[Theme] = THEMES) -> Iterator[str]:
@@ -67,6 +72,19 @@ def sound(page: Page) -> None:
     expect(page.get_by_test_id("stException")).to_have_count(0)
     main = page.get_by_test_id("stMain")
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
+
+
+def tabs_are_sound(page: Page, bench: Procedure) -> None:
+    """Every tab of the run that the page shows."""
+    expect(page.get_by_text("What is on record of its outcome").filter(visible=True)).to_have_count(1)
+    page.set_viewport_size({"width": 1280, "height": 1800})
+    helps = {view.title: view.help for view in bench.views}
+    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
+        tab(page, title)
+        expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
+        expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
+        settled(page)
+        sound(page)
 
 
 def contrast(page: Page, name: str) -> float:
@@ -180,3 +198,88 @@ def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_show
     ).replace("data:", "")
     report.locator("details summary").first.click()
     report.context.close()
+
+
+def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(app: str, page: Page) -> None:
+    """Find the case, take it to the bench, start; the judgment comes by itself."""
+    bench = PROCEDURES["verdict"]
+    page.goto(app)
+    page.get_by_role("textbox", name="Search").fill("bus-wallet")
+    page.keyboard.press("Enter")
+    page.locator(".st-key-hear-criminal-bus-wallet button").click()
+    page.get_by_role("combobox", name="Procedure").click()
+    page.get_by_role("option", name=bench.title, exact=True).click()
+    expect(page.get_by_text(bench.summary)).to_be_visible()
+    page.get_by_role("radio", name="Training run", exact=True).click()
+    expect(page.get_by_text(next(one.help for one in bench.presets if one.title == "Training run"))).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
+    sound(page)
+    tabs_are_sound(page, bench)
+
+
+def test_a_film_is_drawn_and_plays(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(site.run("seven"))
+    settled(page)
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Film").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.get_by_text("seconds are chosen")).to_be_visible()
+    page.emulate_media(color_scheme="dark")  # draws the whole page anew
+    themed(page, "dark")
+    chosen = dialog.get_by_text("seconds are chosen")
+    usual = chosen.inner_text()
+    dialog.get_by_role("slider", name="Seconds, about").press("Home")  # the shortest is drawn soonest
+    expect(chosen).not_to_have_text(usual)
+    settled(page)
+    dialog.get_by_text("9:16, for a phone").click()
+    dialog.get_by_role("button", name="Draw the film").click()
+    film = dialog.locator("video")
+    expect(film).to_be_visible(timeout=60_000)
+    page.wait_for_function(f"() => ({PLAYS})(document.querySelector('video')) === 720")
+    with page.expect_download() as taken:
+        dialog.get_by_role("button", name="Download the film").click()
+    assert taken.value.suggested_filename.endswith(".mp4")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.emulate_media(color_scheme="light")
+    themed(page, "light")
+    expect(dialog).to_be_hidden()
+
+
+def test_a_fork_and_a_run_under_way_are_compared_and_followed(site: Site, page: Page, other: Page) -> None:
+    """From the fork's page, and by an address that somebody else opens."""
+    run, begun = site.runs["usual"], site.runs["begun"]
+    page.goto(site.run("usual"))
+    page.locator(".st-key-do-fork button").first.click()
+    expect(page.get_by_text(re.compile("Nothing is changed yet"))).to_be_visible()
+    page.get_by_text("A fork of run", exact=False).wait_for()
+    knob = page.get_by_role("spinbutton", name="Norms a juror is given (K)")
+    knob.fill("1")
+    knob.press("Enter")
+    page.get_by_text("norms: 3 → 1").wait_for()
+    settled(page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible()
+    found = re.search(r"run=([\w-]+)", page.url)
+    assert found
+    assert (forked := found[1]) != run
+    page.get_by_role("button", name=re.compile("Compare with its parent")).click()
+    expect(page.get_by_text("They part at", exact=False)).to_be_visible()
+    expect(page.get_by_text("What differs").first).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    address = page.get_by_test_id("stCode").inner_text().strip()
+    assert address == f"{site.url}/compare?runs={run},{forked}"
+    other.goto(address)
+    expect(other.get_by_text("What differs").first).to_be_visible()
+    sound(other)
+    other.goto(address.replace(forked, begun))
+    expect(other.get_by_text("so far, in Evidence")).to_be_visible()
+    page.goto(site.run("begun"))
+    expect(page.get_by_text("Paused before Precedents")).to_have_count(1)
+    settled(page)
+    page.locator(".st-key-do-step button").first.click()
+    expect(other.get_by_text("so far, in Precedents")).to_be_visible()
+    sound(other)

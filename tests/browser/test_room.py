@@ -17,9 +17,7 @@ from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.app_server import AppServer
 from tests.browser.site import Site
-from tests.browser.test_criminal import tabs_are_sound
-from tests.browser.test_hearing import Theme, themed
-from tests.browser.test_interventions import shot
+from tests.browser.test_hearing import Theme, sound, tabs_are_sound, themed
 
 SIZES = {"desk": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
 
@@ -76,12 +74,10 @@ def seated(page: Page, site: Site, procedure: str) -> None:
         theme: Theme = "dark" if (size, procedure) == ("tablet", "cyberjurors") else "light"
         page.emulate_media(color_scheme=theme)
         themed(page, theme)
-        shot(page, f"room-{procedure}-{size}-{theme}")
         floor = page.locator(".room .floor")
         for figure in page.locator(".room .seat .figure").all():
             assert inside(figure, floor), size
-        main = page.get_by_test_id("stMain")
-        assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), size
+        sound(page)
         if size == "desk":
             box = page.locator(".room").bounding_box()
             assert box
@@ -107,7 +103,6 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     expect(live.first).to_contain_text(re.compile("what was said about it|claim"))
     assert "{" not in "".join(live.all_inner_texts())
     expect(page.locator(".room .seat.lit").first).to_be_visible()
-    shot(page, "room-running")
     page.get_by_label("Whose words").select_option(label="Clerk")
     page.locator(".room .seat").first.click()
     name = page.locator(".room .drawer h3").inner_text()
@@ -164,7 +159,6 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(written: P
     page.on("request", lambda request: asked.append(request.url))
     page.goto(written.as_uri())
     expect(page.locator(".room .seat")).to_have_count(18)
-    shot(page, "report")
     page.get_by_role("button", name="Recount").click()
     result = page.locator(".recounted")
     expect(result).to_contain_text("Recounted, not re-deliberated")
@@ -236,15 +230,12 @@ def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(
     assert not watches(new_app.pid)
     page.goto(new_app.url)
     expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
-    shot(page, "welcome")
     page.get_by_role("button", name="Watch this hearing").click()
     expect(page.get_by_role("button", name="Pause", exact=True).last).to_be_visible()  # it plays by itself
     expect(page.locator(".room .seat.lit").first).to_be_visible()
     page.get_by_label("Speed").select_option("16")
     expect(page.locator(".room .speech.verdict")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Change one thing").click()
-    shot(page, "change-one")
     page.get_by_role("button", name="Run it again, and show both").click()
     expect(page.get_by_role("heading", name="Compare")).to_be_visible()
     expect(page.get_by_text("What differs").first).to_be_visible()
-    shot(page, "side-by-side")
