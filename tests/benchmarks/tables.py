@@ -14,7 +14,6 @@ from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
-from tests.openai_server import server_process
 
 Took = tuple[float, float]
 """Wall and CPU seconds."""
@@ -73,6 +72,8 @@ def real_data() -> Path | None:
 @contextmanager
 def answering(delay: float = 0.0) -> Iterator[str]:
     """A server in a process of its own that answers after so many seconds, and that LiteLLM asks; its address."""
+    from tests.openai_server import server_process  # what `bench_big_store` starts need not have it
+
     with server_process(delay) as address:
         os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
         yield address

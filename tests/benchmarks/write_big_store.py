@@ -11,7 +11,7 @@ of all runs are cells of experiments.
 import json
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -54,7 +54,6 @@ END = 8
 MARK = "@" * END
 AT_ONCE = 200
 """Runs that are copied in one transaction."""
-BESIDE = ("interventions", "rewinds", "marks")
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,7 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     jury = SMALL if tiny else LARGE
     large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
     note = AddNote(text="Mind the seal.")
-    record = house.record(plain[0])
-    told = house.interventions.planned(record, [note], "Ada", None)
+    told = house.interventions.planned(record := house.record(plain[0]), [note], "Ada", None)
     fork = drive(house, house.fork(plain[0], record.setup, interventions=told))
     house.marks.put(plain[0], Mark(reviewer="Ada", star=True, tags=("odd",)))
     variants = evidence_left_out(house.library.case("oak-table"))[:3]
@@ -102,7 +100,9 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     lab.wait(what_if)
     changed = [cell.run for cell in lab.store.cells(what_if) if cell.run]
     rows = [max(SEVERAL, round(runs * share / len(ARMS))) for share in SHARES]
-    _datasets(house, max(rows))
+    cases = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
+    named = ((f"dispute-{number:05d}", cases[number % len(cases)]) for number in range(max(rows)))
+    house.datasets.add(DATASET, (Row(id=name, case=case.model_copy(update={"id": name})) for name, case in named))
     first = lab.go(_experiment(house, "first", SEVERAL))
     lab.wait(first)
     experiments = tuple(_experiment(house, f"disputes-{number}", count) for number, count in enumerate(rows))
@@ -118,8 +118,7 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
 
 class _Copies:
     def __init__(self, house: Courthouse, heard: Heard) -> None:
-        self._house, self._heard = house, heard
-        self._number = 0
+        self._house, self._heard, self._number = house, heard, 0
         self._waiting: list[tuple[object, ...]] = []
         self._what_ifs: list[tuple[str, str]] = []
 
@@ -185,23 +184,23 @@ class _Copies:
                 )
                 for template in {str(one[0]) for one in some}:
                     self._take_apart(connection, template)
-                for script in _scripts(connection):
-                    connection.execute(script)
+                for table, (source, new) in COPIED.items():
+                    _copy(connection, table, source, new)
             yield f"{what}: {start + len(some):,} copies"
         with db.transaction() as connection:
-            for what_if, ending in self._what_ifs:
+            for what_if, end in ((name, f"-{ending}") for name, ending in self._what_ifs):
                 base = self._house.experiments.store.experiment(what_if).experiment.dataset.run
                 kept = "name, kind, status, reason, created"
                 connection.execute(
                     f"INSERT INTO experiments (id, parent, body, {kept}) SELECT id || ?, parent || ?, replace(body, ?, ?), {kept}"
                     " FROM experiments WHERE id = ?",
-                    (f"-{ending}", f"-{ending}", base, f"{base}-{ending}", what_if),
+                    (end, end, base, base + end, what_if),
                 )
                 kept = "number, arm, row, repeat, seed, phase, state, reason, outcome"
                 connection.execute(
                     f"INSERT INTO experiment_cells (experiment, run, {kept}) SELECT experiment || ?,"
                     f" CASE WHEN run = '' THEN '' ELSE run || ? END, {kept} FROM experiment_cells WHERE experiment = ?",
-                    (f"-{ending}", f"-{ending}", what_if),
+                    (end, end, what_if),
                 )
         self._waiting, self._what_ifs = [], []
 
@@ -217,10 +216,9 @@ class _Copies:
             named = ", ".join(f":{name}" for name in _EVENTS.split(", "))
             db.execute(f"INSERT INTO copied_events ({_EVENTS}) VALUES ({named})", fields)
         for key in keys:
-            db.execute(
-                "INSERT INTO copied_answers SELECT ?, ?, model, request, reply, at FROM answers WHERE key = ?",
-                (run, key[:-END], key),
-            )
+            kept = "model, request, reply, at"
+            of_answers = f"SELECT ?, ?, {kept} FROM answers WHERE key = ?"
+            db.execute(f"INSERT INTO copied_answers (run, key, {kept}) {of_answers}", (run, key[:-END], key))
         paid = _PAYMENTS.replace("key", f"substr(key, 1, length(key) - {END})")
         db.execute(f"INSERT INTO copied_payments ({_PAYMENTS}) SELECT {paid} FROM payments WHERE run = ?", (run,))
 
@@ -229,52 +227,36 @@ _EVENTS = "run, generation, overtaken, stage, kind, path, key, at, body"
 _PAYMENTS = "run, path, key, calls, attempts, prompt, completion, cost, at, beside"
 _SCRATCH = (
     "CREATE TABLE copies (template TEXT, run TEXT, ending TEXT, parent TEXT, case_id TEXT, title TEXT)",
-    "CREATE TABLE copied_answers (run TEXT, stem TEXT, model TEXT, request TEXT, reply TEXT, at DOUBLE PRECISION)",
+    "CREATE TABLE copied_answers (run TEXT, key TEXT, model TEXT, request TEXT, reply TEXT, at DOUBLE PRECISION)",
     f"CREATE TABLE copied_events AS SELECT {_EVENTS} FROM events WHERE run = ''",
     f"CREATE TABLE copied_payments AS SELECT {_PAYMENTS} FROM payments WHERE run = ''",
     *(f"CREATE INDEX {name}_by_run ON {name} (run)" for name in ("copied_answers", "copied_events", "copied_payments")),
 )
 """Where rows are copied from, in the store itself for as long as it is written."""
+_RUN = {
+    **{name: f"copies.{name}" for name in ("case_id", "title")},
+    **{"id": "copies.run", "parent": "coalesce(copies.parent, made.parent)", "number": ""},
+}
+_OF_RUN = {"run": "copies.run"}
+_OF_KEY = {"key": "made.key || copies.ending"}
+COPIED = {
+    "runs": ("runs", _RUN),
+    "events": ("copied_events", {**_OF_RUN, "body": f"replace(made.body, '{MARK}', copies.ending)"}),
+    "answers": ("copied_answers", {**_OF_KEY, "run": ""}),
+    "payments": ("copied_payments", {**_OF_RUN, **_OF_KEY}),
+    **{name: (name, _OF_RUN) for name in ("interventions", "rewinds", "marks")},
+}
+"""Each table with where its rows are copied from, and what a copy has in a column in place of the same; where that is empty, nothing."""
 
 
-def _scripts(db: StoreConnection) -> Iterator[str]:
-    """What copies all runs that are planned."""
-    new = ("id", "parent", "case_id", "title", "number")
-    kept = ", ".join(name for name in _columns(db, "runs") if name not in new)
-    yield (
-        f"INSERT INTO runs (id, parent, case_id, title, {kept}) SELECT copies.run, coalesce(copies.parent, runs.parent),"
-        f" copies.case_id, copies.title, {_of('runs', kept)} FROM copies CROSS JOIN runs WHERE runs.id = copies.template"
-    )
-    events = _EVENTS.removeprefix("run, ").removesuffix(", body")
-    yield (
-        f"INSERT INTO events (run, {events}, body) SELECT copies.run, {_of('made', events)}, replace(made.body, '{MARK}', copies.ending)"
-        " FROM copies CROSS JOIN copied_events AS made WHERE made.run = copies.template"
-    )
-    yield (
-        "INSERT INTO answers (key, model, request, reply, at) SELECT made.stem || copies.ending, made.model, made.request,"
-        " made.reply, made.at FROM copies CROSS JOIN copied_answers AS made WHERE made.run = copies.template ON CONFLICT DO NOTHING"
-    )
-    paid = _PAYMENTS.removeprefix("run, path, key, ")
-    yield (
-        f"INSERT INTO payments (run, path, key, {paid}) SELECT copies.run, made.path, made.key || copies.ending,"
-        f" {_of('made', paid)} FROM copies CROSS JOIN copied_payments AS made WHERE made.run = copies.template"
-    )
-    for table in BESIDE:
-        if columns := _columns(db, table):
-            names = ", ".join(name for name in columns if name != "run")
-            yield (
-                f"INSERT INTO {table} (run, {names}) SELECT copies.run, {_of(table, names)} FROM copies"
-                f" CROSS JOIN {table} WHERE {table}.run = copies.template"
-            )
-
-
-def _of(table: str, names: str) -> str:
-    return ", ".join(f"{table}.{name}" for name in names.split(", "))
-
-
-def _columns(db: StoreConnection, table: str) -> Sequence[str]:
-    row = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
-    return row.keys() if row else ()
+def _copy(db: StoreConnection, table: str, source: str, new: Mapping[str, str]) -> None:
+    """Have the rows of all runs that are planned copied."""
+    if row := db.execute(f"SELECT * FROM {source} LIMIT 1").fetchone():
+        given = {name: told for name in row.keys() if (told := new.get(name, f"made.{name}"))}  # noqa: SIM118
+        db.execute(
+            f"INSERT INTO {table} ({', '.join(given)}) SELECT {', '.join(given.values())} FROM copies CROSS JOIN {source} AS made"
+            f" WHERE made.{'id' if table == 'runs' else 'run'} = copies.template ON CONFLICT DO NOTHING"
+        )
 
 
 def _count(db: StoreConnection, table: str) -> int:
@@ -296,18 +278,10 @@ def _templates(house: Courthouse, first: str) -> dict[int, StoredCell]:
 
 def _conclude(house: Courthouse, first: str, name: str) -> None:
     """Have every cell come to what the cell of its arm came to that was heard."""
+    outcomes = "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?"
     for arm, cell in _templates(house, first).items():
-        house.database.connection.execute(
-            "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?",
-            (cell.outcome.model_dump_json(), name, arm),
-        )
+        house.database.connection.execute(outcomes, (cell.outcome.model_dump_json(), name, arm))
     house.experiments.store.set_status(name, "done")
-
-
-def _datasets(house: Courthouse, rows: int) -> None:
-    cases = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
-    named = ((f"dispute-{number:05d}", cases[number % len(cases)]) for number in range(rows))
-    house.datasets.add(DATASET, (Row(id=name, case=case.model_copy(update={"id": name})) for name, case in named))
 
 
 def _experiment(house: Courthouse, name: str, rows: int) -> str:
@@ -335,8 +309,7 @@ def write(folder: Path, runs: int, answers: int, *, tiny: bool = False) -> None:
 
 def main() -> None:
     given = options("folder", runs=10_000, answers=1_000_000)
-    runs, answers = (100, 1_500) if given.tiny else (given.runs, given.answers)
-    write(Path(given.folder), runs, answers, tiny=given.tiny)
+    write(Path(given.folder), *((100, 1_500) if given.tiny else (given.runs, given.answers)), tiny=given.tiny)
 
 
 if __name__ == "__main__":
