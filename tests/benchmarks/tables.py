@@ -10,11 +10,13 @@ from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
 
+CaseT = TypeVar("CaseT", bound=Case)
 Took = tuple[float, float]
 """Wall and CPU seconds."""
 
@@ -84,6 +86,12 @@ def new_house() -> Iterator[Courthouse]:
     """A courthouse with nothing in it but the samples."""
     with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)))) as house:
         yield house
+
+
+def samples(house: Courthouse, kind: type[CaseT]) -> list[CaseT]:
+    """The sample cases of a kind."""
+    cases = (house.library.case(listed.id) for listed in house.library.cases())
+    return [case for case in cases if isinstance(case, kind)]
 
 
 def options(*places: str, **defaults: object) -> argparse.Namespace:

@@ -16,9 +16,6 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 """The rules by which a page can fail in one theme and hold in the other."""
 SEVERE = ("serious", "critical")
 
-OF_STREAMLIT: dict[str, tuple[str, str]] = {}
-"""What Streamlit's own widgets do and nothing of ours can change: a part of the element's address, with the rule and the reason."""
-
 
 @cache
 def _program() -> str:
@@ -41,5 +38,4 @@ def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
         for rule in found
         if rule["impact"] in SEVERE
         for node in rule["nodes"]
-        if not any(part in node["html"] and rule["id"] == name for part, (name, _) in OF_STREAMLIT.items())
     ]

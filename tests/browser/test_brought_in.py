@@ -171,3 +171,4 @@ def test_nothing_runs_in_a_file_that_is_opened_by_its_address(page: Page) -> Non
             page.goto(f"http://files.example/{place}/file?type={quote(kind)}")
             assert page.evaluate("document.documentElement.getAttribute('ran')") == ran, (place, kind)
     page.unroute_all()
+    page.goto("about:blank")
