@@ -92,7 +92,7 @@ def test_a_table_in_latex_says_its_intervals_the_n_of_a_column_and_what_its_mark
 
 
 def test_a_measure_without_an_interval_says_why() -> None:
-    values = exponential(np.random.default_rng(0), (1, 19, 1))
+    values = exponential(np.random.default_rng(0), 1, 19)
     rows = experiment(values)
     found = table(grouped(rows, False), rows, ["arm 00"], [UNBOUNDED])
     assert not found.lines[0].values["unbounded"].known

@@ -63,8 +63,8 @@ async def looking(app: AppServer, place: Place, sessions: int, given: Namespace)
     await asyncio.sleep(0.0 if given.tiny else STAY_S)
     every = [*left, *[await one.leave() for one in there]]
     assert (least := min(one.elements for one in every)) > LEAST, f"a page had {least} elements alone"
-    redrawn, sent = (sum(getattr(one, name) for one in every) for name in ("redrawn", "bytes"))
-    looks = sum(len(one.ticks) for one in every)
+    looks, redrawn = sum(len(one.ticks) for one in every), sum(one.drawn - 1 for one in every)
+    sent = sum(one.bytes for one in every)
     return took, f"{cpu / wall:.0%} of a core; {looks} looks, {redrawn} redrawn, {sent / 2**20:.1f} MB sent"
 
 

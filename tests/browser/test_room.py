@@ -82,6 +82,7 @@ def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_th
     site: Site, page: Page
 ) -> None:
     page.goto(site.run("slow"))
+    expect(page.locator(".room .seat").first).to_be_visible()
     page.locator(".room").evaluate("e => { e.marked = 'the same'; }")
     page.locator(".st-key-do-run button").first.click()
     live = page.locator(".room .line-said.live")
