@@ -1,7 +1,6 @@
 """How long pages take on a large store and on a small one: `python -m tests.benchmarks.bench_big_store`.
 
-`--runs` and `--answers` say how large (10,000 and 1,000,000 by default), `--looks` how often each page is opened (9), `--store FOLDER`
-takes a store that `write_big_store` has written into that folder; `--tiny` only shows that it runs.
+`--store FOLDER` takes a store that `write_big_store` has written into that folder; `--looks` says how often each page is opened.
 
 *Runs* and *Experiments* are opened on the large store and on an empty one; *Deliberation*, *Compare*, *What if* and one experiment
 with thousands of cells on the large store and on one that holds only what these pages show. Each store has a process of its own,

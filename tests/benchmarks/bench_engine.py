@@ -1,7 +1,5 @@
 """What the engine costs over a bare loop of LiteLLM calls, measured in one run: `python -m tests.benchmarks.bench_engine`.
 
-`--repeats` says how often (7 by default); `--tiny` only shows that it runs.
-
 A server on loopback answers after 0.2 s. 17 jurors hear a case in 3 rounds with everything recorded; then the very same
 requests are sent by a bare `litellm.acompletion` loop in the same order of dependence. Printed are the wall time against
 the critical path of the calls, the engine's CPU time a call above the bare loop's, and the share of prompt characters

@@ -1,8 +1,5 @@
 """An experiment of many cells beside a bare loop of LiteLLM calls, in one run: `python -m tests.benchmarks.bench_experiment`.
 
-`--cells` says how many (5,000 by default), `--limit` how many calls the model takes at once (32), `--looks` how often each page
-is opened (20); `--tiny` only shows that it runs.
-
 A server in a process of its own answers after 0.2 s. An experiment labels one text in each cell, with one call; then the very
 same requests are sent by a bare `litellm.acompletion` loop that keeps as many calls under way. Both are warm: a few cells come
 before. Printed are cells a second and CPU time a cell of both, our throughput as a share of the loop's, and the most memory

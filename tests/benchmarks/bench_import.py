@@ -1,7 +1,5 @@
 """What it costs to import a large dataset: `python -m tests.benchmarks.bench_import`.
 
-`--records` says how large (100,000 by default); `--tiny` only shows that it runs.
-
 Invented records in CAIL2018's form are written to one file. A process imports them and is killed with SIGKILL in the middle; a
 second one goes on to the end. Printed are rows a second, the peak of memory, and whether each record is there just once.
 """

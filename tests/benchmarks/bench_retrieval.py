@@ -1,7 +1,5 @@
 """What a large base costs: `python -m tests.benchmarks.bench_retrieval`.
 
-`--records` says how large (50,000 by default); `--tiny` only shows that it runs.
-
 Invented precedents are imported as a user would import them; then 200 queries are asked, each with facts of its own. In the
 same run the same vectors and words are put into a plain Chroma and a plain tantivy, with nothing of ours around them: one half
 before the import and one after it, and each query is asked of both in turn, so that a busy machine slows both alike.

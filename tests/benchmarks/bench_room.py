@@ -1,8 +1,6 @@
-"""The room in a browser beside empty Streamlit pages: `python -m tests.benchmarks.bench_room`; `--tiny` only shows that it runs.
+"""The room in a browser beside empty Streamlit pages: `python -m tests.benchmarks.bench_room`.
 
-With `--local` a small model of this machine hears a long run in the app meanwhile (`tests.real_model`).
-
-One Chromium looks at two servers in turn: the app, and `tests.benchmarks.empty_app`. Each figure is a median, with the same of an empty
+With `--local` a small model of this machine hears a long run in the app meanwhile (`tests.real_model`). One Chromium looks at two servers in turn: the app, and `tests.benchmarks.empty_app`. Each figure is a median, with the same of an empty
 page beside it:
 
 - From recorded to on screen: 17 jurors answer in streams. For each answer and each vote, the time from its being recorded to its
@@ -20,11 +18,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Called, Voted
@@ -45,13 +44,13 @@ SEEN = Path(__file__).parent / "seen.js"
 BARS = {"recorded": 2.0, "opened": 3.0, "clicked": 2.0}
 TABLE = "[data-testid='stDataFrame'] canvas"
 TABS = {
-    "Members": ("Others who take part", ".members .chain"),
-    "Votes": ("", ".votes .line"),
-    "Follow-graph": ("Arrows go from a juror", ".js-plotly-plot .main-svg"),
-    "Precedents": ("Earlier verdicts closest", TABLE),
-    "Summary": ("How heated the debate is", ""),
-    "Evidence": ("Which evidence was selected", TABLE),
-    "Calls": ("Select a row to read", TABLE),
+    "Members": ["Others who take part", ".members .chain"],
+    "Votes": ["", ".votes .line"],
+    "Follow-graph": ["Arrows go from a juror", ".js-plotly-plot .main-svg"],
+    "Precedents": ["Earlier verdicts closest", TABLE],
+    "Summary": ["How heated the debate is", ""],
+    "Evidence": ["Which evidence was selected", TABLE],
+    "Calls": ["Select a row to read", TABLE],
 }
 """A text that each tab shows, and what else it draws."""
 
@@ -115,10 +114,10 @@ class Stand:
 
 def numbered() -> Callable[[dict[str, Any]], str]:
     """Answers by the schema; each has a number of its own in its sentences, by which it is known on the page."""
-    count = iter(range(1, 1_000_000))
+    numbers = count(1)
 
     def answer(body: dict[str, Any]) -> str:
-        number = next(count)
+        number = next(numbers)
         return answer_for(body, str(number)).replace("what was said", f"statement {number} is what was said")
 
     return answer
@@ -229,19 +228,19 @@ def clicked(stand: Stand, name: str) -> dict[str, Times]:
 
 
 def _go(page: Page, tab: str) -> float:
-    """Click on a tab; milliseconds until its content was there. Ends when the page is at rest."""
-    button = page.get_by_test_id("stMain").get_by_role("radio", name=tab, exact=True).first
-    return _clicked(button, "courtroomBench.below(...wanted)", list(TABS[tab]))
+    """Click on a tab; milliseconds until its content was there."""
+    return _clicked(page, tab, "courtroomBench.below(...wanted)", TABS[tab])
 
 
 def _choose(page: Page, choice: str) -> float:
-    shown = "courtroomBench.text('[data-testid=stMain]').includes(wanted)"
-    return _clicked(page.get_by_role("radio", name=choice, exact=True), shown, f"Chosen: {choice}")
+    return _clicked(page, choice, "courtroomBench.text('[data-testid=stMain]').includes(wanted)", f"Chosen: {choice}")
 
 
-def _clicked(button: Locator, shown: str, wanted: object) -> float:
+def _clicked(page: Page, name: str, shown: str, wanted: object) -> float:
+    """Ends when the page is at rest."""
+    button = page.get_by_test_id("stMain").get_by_role("radio", name=name, exact=True).first
     took: float = button.evaluate(f"(button, wanted) => courtroomBench.click(button, () => {shown})", wanted)
-    _settled(button.page)
+    _settled(page)
     return took
 
 

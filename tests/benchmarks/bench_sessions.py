@@ -1,8 +1,5 @@
 """Many who look on at one run: `python -m tests.benchmarks.bench_sessions`.
 
-`--sessions` says how many browsers' sessions look at the page Deliberation (50 by default), `--rounds` how often both sides are
-measured in turn (2), `--tiny` only shows that it runs.
-
 The app, in a process of its own, drives a run whose model answers after a second: members vote, two at a time. Sessions over real web sockets open the run's
 page and stay there: each has its fragments drawn at their intervals, as a browser does. One after the other they leave, and
 open the page anew; a single session does the same as often. Printed are the seconds from opening a page until it is drawn, p50

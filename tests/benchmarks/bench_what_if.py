@@ -1,7 +1,5 @@
 """Whether a what-if leaves room for a person: `python -m tests.benchmarks.bench_what_if`.
 
-`--runs` and `--jurors` say how large (100 runs of 7 jurors by default); `--tiny` only shows that it runs.
-
 One process, as the app is: while a what-if of offline runs goes on, a client reads a finished run whole and opens the page
 Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, without and with the what-if, and their ratio.
 The offline model computes in the very process that draws pages: with any other model there is far less to get in the way of.

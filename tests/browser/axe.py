@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +16,13 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 SEVERE = ("serious", "critical")
 
 
-@cache
-def _program() -> str:
-    return FILE.read_text(encoding="utf-8")
-
-
 def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
     """Serious and critical violations on a page as it stands: rule, what is wrong, and the element.
 
     Args:
         rules: those that are tried, by their tags or by their names.
     """
-    page.evaluate(_program())
+    page.evaluate(FILE.read_text(encoding="utf-8"))
     options = {"runOnly": list(rules), "resultTypes": ["violations"]}
     found: list[dict[str, Any]] = page.evaluate(
         "options => axe.run(document, options).then(result => result.violations)", options

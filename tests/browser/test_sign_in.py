@@ -15,7 +15,6 @@ from tests.openid_server import OpenIDServer
 PEOPLE = {
     "Ada": {"sub": "1", "name": "Ada", "email": "ada@example.org", "email_verified": True},
     "Bea": {"sub": "2", "name": "Bea", "email": "bea@example.org", "email_verified": True},
-    "Eve": {"sub": "3", "name": "Ada <b>", "email": "ada@example.org", "email_verified": False},
 }
 
 SMALL = json.dumps({"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 3}})
