@@ -19,15 +19,15 @@ from distributed import LocalCluster
 from pydantic import SecretStr
 
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.spec import parsed
 from courtroom.models.spec import OFFLINE
 from courtroom.settings import Settings
 from tests import forks
-from tests.benchmarks.bench_experiment import MODEL, SINGLE, texts
-from tests.benchmarks.tables import answering, options, timed
+from tests.benchmarks.bench_experiment import experiment
+from tests.benchmarks.tables import answering, options
 from tests.postgres_server import WHY_NOT, PostgresServer, programs
 
-CPU_KNOBS = {"structure": "parallel", "judges": 9, "shots": 0, "explain": False, "hearings": 3}
+TRIAL = {"structure": "parallel", "judges": 9, "shots": 0, "explain": False, "hearings": 3}
+ON_CPU = {"model": OFFLINE, "set": TRIAL}
 """A trial with a jury: its calls cost far more than its bookkeeping."""
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}
 """Workers that have their imports behind them."""
@@ -50,21 +50,7 @@ def crew(workers: int, at_once: int, home: Path, address: str, url: str, *, fork
             yield house
 
 
-def driven(house: Courthouse, name: str, first: int, cells: int, at_once: int, model: str) -> float:
-    """Bring an experiment of so many cells to its end; in seconds."""
-    dataset = f"{name}-{first}"
-    house.datasets.add(dataset, texts(first, cells))
-    knobs = CPU_KNOBS if model == OFFLINE else {**SINGLE, "model.concurrency": 512}
-    arm = {"name": "arm", "procedure": "courtroom-llm", "model": model, "set": knobs}
-    given = {"name": name, "dataset": {"name": dataset}, "at_once": min(256, 2 * at_once), "arms": [arm]}
-    experiment = house.experiments.begin(parsed(given, "bench"))
-    took, _ = timed(lambda: house.experiments.wait(house.experiments.go(experiment)))
-    counts = house.experiments.store.counts(experiment)
-    assert counts == {(0, "done"): cells}, (counts, house.experiments.store.experiment(experiment).reason)
-    return took
-
-
-def compared(what: str, model: str, houses: dict[int, Courthouse], given: Namespace) -> Iterator[float]:
+def compared(what: str, arm: dict[str, Any], houses: dict[int, Courthouse], given: Namespace) -> Iterator[float]:
     """Seconds of each number of workers for so many cells, in parts that take turns."""
     # No two of them have the same texts: what is on record is not asked again.
     first = {workers: place * 1_000_000 for place, workers in enumerate(houses)}
@@ -72,7 +58,8 @@ def compared(what: str, model: str, houses: dict[int, Courthouse], given: Namesp
     for turn in range(1 + given.parts):
         for workers, house in houses.items():
             cells = given.cells // given.parts if turn else WARM * workers
-            seconds = driven(house, f"{what}-{workers}", first[workers], cells, given.at_once * workers, model)
+            how = {"name": f"{what}-{workers}", "at_once": min(256, 2 * given.at_once * workers), **arm}
+            seconds, _ = experiment(house, first[workers], cells, 512, **how)
             first[workers] += cells
             took[workers] += seconds if turn else 0.0
     yield from took.values()
@@ -96,13 +83,13 @@ def main() -> None:
             many: stack.enter_context(crew(many, given.at_once, home / str(many), address, url, forked=given.tiny))
             for many in (1, given.workers)
         }
-        for what, model, most in (("cpu", OFFLINE, min(cores, given.workers)), ("waiting", MODEL, given.workers)):
+        for what, arm, most in (("cpu", ON_CPU, min(cores, given.workers)), ("waiting", {}, given.workers)):
             if given.only not in ("", what):
                 continue
-            one, many = compared(what, model, houses, given)
+            one, many = compared(what, arm, houses, given)
             least = given.cells * given.delay / given.at_once / given.workers
             told = f"; the limit of {given.at_once} at once and {given.delay} s each take {least:.1f} s at least"
-            best = "" if model == OFFLINE else told
+            best = "" if arm else told
             print(
                 f"{what}: {given.cells:,} cells, 1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} "
                 f"of {most} at most ({cores} cores{best})",

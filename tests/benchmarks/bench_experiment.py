@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
@@ -54,22 +55,22 @@ def texts(first: int, many: int) -> Iterator[Row]:
         yield Row(id=name, case=case, split="test")
 
 
-def begun(house: Courthouse, first: int, cells: int, limit: int) -> str:
-    """Put an experiment on record."""
-    dataset = f"texts-{first}"
-    house.datasets.add(dataset, texts(first, cells))
+def begun(
+    house: Courthouse, first: int, cells: int, limit: int, name: str = "texts", at_once: int = 0, **changes: Any
+) -> str:
+    """Put an experiment on record. `changes`: of its arm."""
+    house.datasets.add(f"{name}-{first}", texts(first, cells))
     knobs = {**SINGLE, "model.concurrency": limit}
-    arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": knobs}
-    given = {"name": "bench", "dataset": {"name": dataset}, "at_once": CELLS * limit, "arms": [arm]}
+    arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": knobs, **changes}
+    given = {"name": name, "dataset": {"name": f"{name}-{first}"}, "at_once": at_once or CELLS * limit, "arms": [arm]}
     return house.experiments.begin(parsed(given, "bench"))
 
 
-def experiment(house: Courthouse, first: int, cells: int, limit: int) -> Took:
+def experiment(house: Courthouse, first: int, cells: int, limit: int, **given: Any) -> Took:
     """Bring every cell to its end."""
-    name = begun(house, first, cells, limit)
+    name, store = begun(house, first, cells, limit, **given), house.experiments.store
     took = timed(lambda: house.experiments.wait(house.experiments.go(name)))
-    counts = house.experiments.store.counts(name)
-    assert counts == {(0, "done"): cells}, counts
+    assert store.counts(name) == {(0, "done"): cells}, (store.counts(name), store.experiment(name).reason)
     return took
 
 

@@ -1,9 +1,9 @@
 """Writes a large store in a few minutes: `python -m tests.benchmarks.write_big_store FOLDER`. The store is the home `FOLDER/big`.
 
-The store goes to the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it.
-`--answers` says how many they have together. Some runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a what-if and
-experiments. The others are copies of their rows, each with a run's id and answers' keys of its own, made within the database. Half
-of all runs are cells of experiments.
+The store goes to the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it. Some
+runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a what-if and experiments.
+The others are copies of their rows, each with a run's id and answers' keys of its own, made within the database. Half of all runs
+are cells of experiments. `--answers` says how many the runs have together.
 """
 
 import json
