@@ -118,7 +118,6 @@ class _Copies:
     def __init__(self, house: Courthouse, heard: Heard) -> None:
         self._house, self._heard, self._number = house, heard, 0
         self._waiting: list[tuple[object, ...]] = []
-        self._what_ifs: list[tuple[str, str]] = []
 
     def all(self, runs: int, answers: int) -> Iterator[str]:
         """Copy until the store has so many runs and answers, about; says how far it is."""
@@ -161,7 +160,7 @@ class _Copies:
             parent = f"{row.parent}-{ending}" if row.parent in group.runs else None
             self._waiting.append((run, f"{run}-{ending}", ending, parent, row.case_id, row.title))
         if group.what_if:
-            self._what_ifs.append((group.what_if, ending))
+            self._waiting.append((group.what_if, f"{group.what_if}-{ending}", ending, group.runs[0], "", ""))
 
     def _cells(self, name: str) -> None:
         store = self._house.experiments.store
@@ -180,27 +179,12 @@ class _Copies:
                 connection.executemany(
                     "INSERT INTO copies (template, run, ending, parent, case_id, title) VALUES (?, ?, ?, ?, ?, ?)", some
                 )
-                for template in {str(one[0]) for one in some}:
+                for template in {run for run, *_, case, _ in some if case}:
                     self._take_apart(connection, template)
-                for table, (source, new) in COPIED.items():
-                    _copy(connection, table, source, new)
+                for table, how in _COPIED.items():
+                    _copy(connection, table, *how)
             yield f"{what}: {start + len(some):,} copies"
-        with db.transaction() as connection:
-            for what_if, end in ((name, f"-{ending}") for name, ending in self._what_ifs):
-                base = self._house.experiments.store.experiment(what_if).experiment.dataset.run
-                kept = "name, kind, status, reason, created"
-                connection.execute(
-                    f"INSERT INTO experiments (id, parent, body, {kept}) SELECT id || ?, parent || ?, replace(body, ?, ?), {kept}"
-                    " FROM experiments WHERE id = ?",
-                    (end, end, base, base + end, what_if),
-                )
-                kept = "number, arm, row, repeat, seed, phase, state, reason, outcome"
-                connection.execute(
-                    f"INSERT INTO experiment_cells (experiment, run, {kept}) SELECT experiment || ?,"
-                    f" CASE WHEN run = '' THEN '' ELSE run || ? END, {kept} FROM experiment_cells WHERE experiment = ?",
-                    (end, end, what_if),
-                )
-        self._waiting, self._what_ifs = [], []
+        self._waiting = []
 
     def _take_apart(self, db: StoreConnection, run: str) -> None:
         """Write a run's rows where they are copied from, with a mark in place of the end of each answer's key."""
@@ -231,29 +215,33 @@ _SCRATCH = (
     *(f"CREATE INDEX {name}_by_run ON {name} (run)" for name in ("copied_answers", "copied_events", "copied_payments")),
 )
 """Where rows are copied from, in the store itself for as long as it is written."""
-_RUN = {
-    **{name: f"copies.{name}" for name in ("case_id", "title")},
-    **{"id": "copies.run", "parent": "coalesce(copies.parent, made.parent)", "number": ""},
+_END = "|| '-' || copies.ending"
+_NAMES = {"case_id": "copies.case_id", "title": "copies.title", "parent": "coalesce(copies.parent, made.parent)"}
+_BASE = {"parent": f"copies.parent {_END}", "body": f"replace(made.body, copies.parent, copies.parent {_END})"}
+_COPIED: dict[str, tuple[str, str, dict[str, str]]] = {
+    "runs": ("runs", "id", {**_NAMES, "number": ""}),
+    "events": ("copied_events", "run", {"body": f"replace(made.body, '{MARK}', copies.ending)"}),
+    "answers": ("copied_answers", "run", {"run": "", "key": "made.key || copies.ending"}),
+    "payments": ("copied_payments", "run", {"key": "made.key || copies.ending"}),
+    **{name: (name, "run", {}) for name in ("interventions", "rewinds", "marks")},
+    "experiments": ("experiments", "id", {**_BASE, "number": ""}),
+    "experiment_cells": (
+        *("experiment_cells", "experiment"),
+        {"run": f"CASE WHEN made.run = '' THEN '' ELSE made.run {_END} END"},
+    ),
 }
-_OF_RUN = {"run": "copies.run"}
-_OF_KEY = {"key": "made.key || copies.ending"}
-COPIED = {
-    "runs": ("runs", _RUN),
-    "events": ("copied_events", {**_OF_RUN, "body": f"replace(made.body, '{MARK}', copies.ending)"}),
-    "answers": ("copied_answers", {**_OF_KEY, "run": ""}),
-    "payments": ("copied_payments", {**_OF_RUN, **_OF_KEY}),
-    **{name: (name, _OF_RUN) for name in ("interventions", "rewinds", "marks")},
-}
-"""Each table with where its rows are copied from, and what a copy has in a column in place of the same; where that is empty, nothing."""
+"""Each table with where its rows are copied from, the column that says of what they are, and what a copy has in place of the same:
+nothing where that is empty."""
 
 
-def _copy(db: StoreConnection, table: str, source: str, new: Mapping[str, str]) -> None:
-    """Have the rows of all runs that are planned copied."""
+def _copy(db: StoreConnection, table: str, source: str, of: str, new: Mapping[str, str]) -> None:
+    """Have the rows copied of all that is planned."""
     if row := db.execute(f"SELECT * FROM {source} LIMIT 1").fetchone():
-        given = {name: told for name in row.keys() if (told := new.get(name, f"made.{name}"))}  # noqa: SIM118
+        there = {**{name: f"made.{name}" for name in row.keys()}, of: "copies.run", **new}  # noqa: SIM118
+        given = {name: told for name, told in there.items() if told}
         db.execute(
             f"INSERT INTO {table} ({', '.join(given)}) SELECT {', '.join(given.values())} FROM copies CROSS JOIN {source} AS made"
-            f" WHERE made.{'id' if table == 'runs' else 'run'} = copies.template ON CONFLICT DO NOTHING"
+            f" WHERE made.{of} = copies.template ON CONFLICT DO NOTHING"
         )
 
 
