@@ -11,31 +11,14 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import BASE
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.app_server import ROOT
 from tests.benchmarks.tables import options, timed
-from tests.driving import drive
+from tests.pages import ROOT, heard, page
 
 LOOKS = 60
 """How often each is done without the what-if."""
-
-
-def opener(run: str) -> Callable[[], object]:
-    """Opens the page of a run, in a session that has opened it before."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.session_state["run"] = run
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
-
-    def look() -> None:
-        app.run()
-        assert not app.exception, app.exception
-
-    return look
 
 
 def over_and_over(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
@@ -51,9 +34,14 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
     from pages.parts.shared.house import courthouse
 
     house: Courthouse = courthouse()
-    setup = CyberJurorsSetup(jury_size=jurors)
-    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
-    looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": opener(run)}
+    run = heard(house, "phone-battery", jury_size=jurors)
+    app = page("deliberation", {"run": run})
+
+    def look_again() -> None:
+        app.run()
+        assert not app.exception, app.exception
+
+    looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": look_again}
     print(
         f"{'milliseconds':16}{'p50 alone':>12}{'what-if':>12}{'ratio':>8}{'p95 alone':>12}{'what-if':>12}{'ratio':>8}{'times':>8}"
     )

@@ -10,22 +10,13 @@ from tests.browser.test_hearing import settled, sound
 NASTY = "<img src=x onerror=alert(1)> **bold** $x^2$ [link](http://evil.example)"
 
 
-def taken_up(page: Page, link: str) -> None:
-    """The page as a phone on which the audience's link was opened."""
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.goto(link)
-    expect(page.get_by_role("button", name="■ seller")).to_be_enabled()
-    settled(page)
-
-
 def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site, page: Page, other: Page) -> None:
     run = site.runs["heard by an audience"]
     page.set_viewport_size({"width": 1440, "height": 900})
     page.goto(site.run("heard by an audience"))
-    invite = page.get_by_role("button", name="Invite an audience")
-    expect(invite).to_be_visible()
+    page.get_by_role("button", name="Invite an audience").wait_for()
     settled(page)
-    invite.click()
+    page.get_by_role("button", name="Invite an audience").click()
     room = page.locator(".st-key-audience")
     expect(room.get_by_text("Open now: ")).to_be_visible()
     settled(page)
@@ -35,7 +26,10 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site,
     ada, ben = page.context.new_page(), other
     ben.emulate_media(color_scheme="dark")
     for one in (ada, ben):
-        taken_up(one, link)
+        one.set_viewport_size({"width": 390, "height": 844})
+        one.goto(link)
+        expect(one.get_by_role("button", name="■ seller")).to_be_enabled()
+        settled(one)
     ada.get_by_role("button", name="■ seller").click()
     expect(ada.get_by_text(re.compile("You voted (■ )?seller"))).to_be_visible()
     ada.get_by_label("Why? Your argument").fill(NASTY)

@@ -33,8 +33,7 @@ def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
     page.get_by_label("Your name").press("Enter")
     settled(page)
     form = page.get_by_test_id("stForm").last
-    chosen = form.get_by_role("radio", checked=True)
-    if chosen.count():  # a juror's vote; the clerk's summary has no choice
+    if form.get_by_role("radio", checked=True).count():  # a juror's vote; the clerk's summary has no choice
         form.get_by_test_id("stRadio").locator("label").last.click()
     form.get_by_role("textbox").first.fill("The chair has looked at the table itself.")
     form.get_by_role("button", name="Overrule").click()

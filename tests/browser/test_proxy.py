@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Response, expect
 
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import PERSON
@@ -25,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="no nginx here: install Debian's package `nginx-light`"),
 ]
 PATH = "/court"
+WIDTH = "image => image.decode().then(() => image.naturalWidth)"
 
 
 @contextmanager
@@ -64,10 +65,11 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, 
         yield url, done, sat
 
 
-def watched(browser: Browser) -> tuple[Page, list[str]]:
-    """A page, and what it asked for that went wrong or lies outside the path."""
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    wrong: list[str] = []
+def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str], browser: Browser) -> None:
+    """And nothing that the page asks for goes wrong or lies outside it."""
+    url, done, sat = there
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    wrong = list[str]()
 
     def look(response: Response) -> None:
         parts = urlsplit(response.url)
@@ -79,15 +81,8 @@ def watched(browser: Browser) -> tuple[Page, list[str]]:
     page.on("response", look)
     page.on("websocket", lambda socket: socket.on("socketerror", lambda error: wrong.append(f"{socket.url} {error}")))
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    return page, wrong
-
-
-def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str], browser: Browser) -> None:
-    url, done, sat = there
-    page, wrong = watched(browser)
     page.goto(f"{url}/")
-    expect(page.locator("img").first).to_be_visible()
-    assert page.locator("img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert page.locator("img").first.evaluate(WIDTH) > 0
     settled(page)
     page.get_by_role("link", name="Runs").click()
     expect(page).to_have_url(f"{url}/runs")
@@ -105,8 +100,7 @@ def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str
     room = page.locator(".st-key-audience")
     expect(room.get_by_text("Open now: ")).to_be_visible()
     settled(page)
-    code = room.locator("img").first
-    assert code.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert room.locator("img").first.evaluate(WIDTH) > 0
     audience = room.get_by_test_id("stCode").inner_text().strip()
     assert audience.startswith(f"{url}/?audience=")
     page.goto(audience)
@@ -118,4 +112,4 @@ def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str
     page.goto(address)
     expect(page.get_by_text("You are not asked for anything now")).to_be_visible()
     assert wrong == []
-    page.context.close()
+    page.close()
