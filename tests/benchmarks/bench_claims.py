@@ -195,7 +195,7 @@ def all_against_nothing(arms: int, cases: int) -> Mapping[str, float]:
     names = [f"arm {arm:02}" for arm in range(arms)]
     exact = mean("accuracy", "Accuracy", "made up", lambda row: row.relevance["value"] == row.relevance["gold"])
     found = pairs(grouped(experiment(values, gold), False), names, [exact, LABELS])
-    return {pair.measure.title: pair.corrected for pair in found if (pair.a, pair.b) == (names[0], names[1])}
+    return {pair.measure.title: pair.corrected for pair in found if [pair.a, pair.b] == names[:2]}
 
 
 def _table(title: str, kinds: Iterable[Kind], figure: Callable[[Kind, int], float | None]) -> Table:

@@ -51,9 +51,8 @@ def measure(runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
             ours.append(took)
             theirs.append(sent(house, whole, limit))
     best = calls / (limit / delay)
-    print(
-        f"{runs} runs at once, {calls:,} calls, {limit} of them at once, answers after {delay} s (at best {best:.1f} s)"
-    )
+    told = f"{limit} of them at once, answers after {delay} s (at best {best:.1f} s)"
+    print(f"{runs} runs at once, {calls:,} calls, {told}")
     for name, every in (("runs", ours), ("bare LiteLLM calls", theirs)):
         for wall, cpu in every:
             print(f"{name:20}{wall:8.1f} s{1000 * cpu / calls:8.2f} ms CPU a call")

@@ -69,18 +69,13 @@ def plan(house: Courthouse, record: Record) -> Plan:
     stages: list[Plan] = []
     for stage in record.stages:
         steps: dict[str, dict[str, list[Plan]]] = {}
-        clerk: list[Plan] = []
         for call in (call for call in record.calls if call.stage == stage.path):
-            sent: list[Plan] = [
-                Call(to_wire(house.answers.request(key), house.media), forms[call.task]) for key in call.keys
-            ]
+            wires = (to_wire(house.answers.request(key), house.media) for key in call.keys)
             task, _, step = call.path.rsplit("/", 1)[1].partition("-")
-            if call.member == "clerk":
-                clerk += sent
-            else:
-                steps.setdefault(call.member, {}).setdefault(step.split("-")[0] or task, []).extend(sent)
-        members = [in_turn(own) for own in steps.values()]
-        stages += [AtOnce(members), *clerk]
+            of_step = steps.setdefault(call.member, {}).setdefault(step.split("-")[0] or task, [])
+            of_step.extend(Call(wire, forms[call.task]) for wire in wires)
+        clerk = [call for calls in steps.pop("clerk", {}).values() for call in calls]
+        stages += [AtOnce([in_turn(own) for own in steps.values()]), *clerk]
     return InTurn(stages)
 
 

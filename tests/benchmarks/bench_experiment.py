@@ -95,10 +95,8 @@ def throughput(home: Path, cells: int, limit: int, delay: float) -> None:
     best = limit / delay
     print(f"{cells:,} cells, {limit} calls at once, answers after {delay} s (at best {best:.0f} a second)")
     for name, (wall, cpu) in (("experiment", ours), ("bare LiteLLM loop", theirs)):
-        rate = cells / wall
-        print(
-            f"{name:20}{wall:8.1f} s{rate:8.1f} cells/s{rate / best:8.0%} of the best{1000 * cpu / cells:8.2f} ms CPU a cell"
-        )
+        rate, each = cells / wall, 1000 * cpu / cells
+        print(f"{name:20}{wall:8.1f} s{rate:8.1f} cells/s{rate / best:8.0%} of the best{each:8.2f} ms CPU a cell")
     print(f"throughput {theirs[0] / ours[0]:.0%} of the bare loop's; at most {held:.2f} GB of memory")
 
 

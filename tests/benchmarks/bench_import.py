@@ -83,9 +83,8 @@ def main() -> None:
         print(f"{count:,} records, {source.stat().st_size / 2**20:.0f} MB")
         print(f"killed after {timed(lambda: run(does, home, source, count // 2))[0]:.1f} s")
         rows, refused, seconds, peak = run(does, home, source)
-        print(
-            f"gone on with in {seconds:.1f} s: {rows:,.0f} rows, {refused:,.0f} refused, at most {peak:,.0f} MB of memory"
-        )
+        told = f"{rows:,.0f} rows, {refused:,.0f} refused, at most {peak:,.0f} MB of memory"
+        print(f"gone on with in {seconds:.1f} s: {told}")
         version, numbers = kept(home)
         print("each record once, in its order" if numbers == [*range(count)] else "RECORDS ARE LOST OR DOUBLED")
         _, _, seconds, peak = run(does, other, source)

@@ -29,8 +29,6 @@ from tests.benchmarks.tables import answering, options
 DELAY = 1.0
 PAUSE_S = 0.3
 """Seconds between two pages that are opened."""
-STAY_S = 1.0
-"""Seconds that the sessions stay after the last one has come."""
 LEAST = 30
 """Elements that the page has at least."""
 SETUP = CyberJurorsSetup(
@@ -57,7 +55,7 @@ async def looking(app: AppServer, place: Place, sessions: int, given: Namespace)
         there[number % sessions] = Session(app.url, place)
         took.append(await there[number % sessions].open())
     cpu, wall = cpu_s(app.pid) - cpu, time.perf_counter() - began
-    await asyncio.sleep(0.0 if given.tiny else STAY_S)
+    await asyncio.sleep(0.0 if given.tiny else 1.0)  # the last one stays for a while, too
     every = [*left, *[await one.leave() for one in there]]
     assert (least := min(one.elements for one in every)) > LEAST, f"a page had {least} elements alone"
     looks, redrawn = sum(len(one.ticks) for one in every), sum(one.drawn - 1 for one in every)
@@ -121,8 +119,9 @@ def main() -> None:
             house.store.set_control(run, Control())
             house.store.set_status(run, "running")  # as if its process had died: the app goes on with it
             with (forked_app if given.tiny else app_server)(Path(folder)) as app:
-                place = ("deliberation", {"run": run})
-                asyncio.run(measure(app, place, given, lambda: house.record(run).asked > before))
+                asyncio.run(
+                    measure(app, ("deliberation", {"run": run}), given, lambda: house.record(run).asked > before)
+                )
                 row, held = house.record(run), memory_mb(app.pid, "VmHWM") / 1024
                 print(f"the run is {row.run.status} after {row.asked} calls; at most {held:.2f} GB of memory")
                 house.runner.stop(run)

@@ -42,9 +42,8 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
         assert not app.exception, app.exception
 
     looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": look_again}
-    print(
-        f"{'milliseconds':16}{'p50 alone':>12}{'what-if':>12}{'ratio':>8}{'p95 alone':>12}{'what-if':>12}{'ratio':>8}{'times':>8}"
-    )
+    head = f"{'what-if':>12}{'ratio':>8}"
+    print(f"{'milliseconds':16}{'p50 alone':>12}{head}{'p95 alone':>12}{head}{'times':>8}")
     for number, (name, look) in enumerate(looks.items()):
         look()
         alone = over_and_over(look, lambda done: done < looks_alone)

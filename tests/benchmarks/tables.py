@@ -67,8 +67,7 @@ def memory() -> float:
 
 def real_data() -> Path | None:
     """The folder with public records, if there is one."""
-    folder = os.environ.get("COURTROOM_REAL_DATA")
-    return Path(folder) if folder else None
+    return Path(folder) if (folder := os.environ.get("COURTROOM_REAL_DATA")) else None
 
 
 @contextmanager

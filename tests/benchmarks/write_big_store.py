@@ -104,8 +104,11 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     first = lab.go(_experiment(house, "first", SEVERAL))
     lab.wait(first)
     experiments = tuple(_experiment(house, f"disputes-{number}", count) for number, count in enumerate(rows))
-    for name in experiments:
-        _conclude(house, first, name)
+    outcomes = "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?"
+    for name in experiments:  # every cell comes to what the cell of its arm came to that was heard
+        for arm, cell in _templates(house, first).items():
+            house.database.connection.execute(outcomes, (cell.outcome.model_dump_json(), name, arm))
+        lab.store.set_status(name, "done")
     groups = (
         *(_group(house, (run,)) for run in (*plain[1:], large, other)),
         _group(house, (plain[0], fork)),
@@ -260,14 +263,6 @@ def _group(house: Courthouse, runs: tuple[str, ...], what_if: str = "") -> Group
 
 def _templates(house: Courthouse, first: str) -> dict[int, StoredCell]:
     return {cell.arm: cell for cell in house.experiments.store.cells(first, "done")}
-
-
-def _conclude(house: Courthouse, first: str, name: str) -> None:
-    """Have every cell come to what the cell of its arm came to that was heard."""
-    outcomes = "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?"
-    for arm, cell in _templates(house, first).items():
-        house.database.connection.execute(outcomes, (cell.outcome.model_dump_json(), name, arm))
-    house.experiments.store.set_status(name, "done")
 
 
 def _experiment(house: Courthouse, name: str, rows: int) -> str:

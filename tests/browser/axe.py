@@ -5,7 +5,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Page
 
@@ -23,10 +22,8 @@ def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
         rules: those that are tried, by their tags or by their names.
     """
     page.evaluate(FILE.read_text(encoding="utf-8"))
-    options = {"runOnly": list(rules), "resultTypes": ["violations"]}
-    found: list[dict[str, Any]] = page.evaluate(
-        "options => axe.run(document, options).then(result => result.violations)", options
-    )
+    asked = {"runOnly": list(rules), "resultTypes": ["violations"]}
+    found = page.evaluate("asked => axe.run(document, asked).then(result => result.violations)", asked)
     return [
         f"{rule['id']}: {node['failureSummary']} -- {node['html'][:300]}"
         for rule in found

@@ -28,12 +28,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def app(site: Site) -> str:
-    """The app's address."""
-    return site.url
-
-
-@pytest.fixture
 def new_app(tmp_path: Path) -> Iterator[AppServer]:
     """An app that was started as people start it; its store is new."""
     with app_server(tmp_path) as server:
@@ -43,9 +37,8 @@ def new_app(tmp_path: Path) -> Iterator[AppServer]:
 @pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may
 def browser() -> Iterator[Browser]:
     """One browser; what is opened in it by itself has nothing of anything else, not even the app's program."""
-    with sync_playwright() as playwright:
-        with playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as chromium:
-            yield chromium
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as chromium:
+        yield chromium
 
 
 @pytest.fixture(scope="package")

@@ -25,10 +25,10 @@ def test_no_page_keeps_anybody_out(site: Site, page: Page) -> None:
     assert found == {}
 
 
-def test_a_chinese_browser_reads_chinese_until_another_language_is_chosen(app: str, browser: Browser) -> None:
+def test_a_chinese_browser_reads_chinese_until_another_language_is_chosen(site: Site, browser: Browser) -> None:
     chinese = browser.new_context(locale="zh-CN", viewport={"width": 1280, "height": 900})
     page = chinese.new_page()
-    page.goto(app)
+    page.goto(site.url)
     expect(page.get_by_role("button", name="审理此案").first).to_be_visible()
     expect(page.get_by_role("link", name="知识库")).to_be_visible()
     page.get_by_role("button", name="English", exact=True).click()
@@ -43,7 +43,7 @@ def test_a_chinese_browser_reads_chinese_until_another_language_is_chosen(app: s
     again.goto(link)
     expect(again.get_by_role("heading", name="Runs")).to_be_visible()
     expect(again.get_by_role("button", name="中文", exact=True)).to_be_visible()
-    again.goto(f"{app}/runs")  # nothing in the address: what was picked stays
+    again.goto(f"{site.url}/runs")  # nothing in the address: what was picked stays
     expect(again.get_by_role("heading", name="Runs")).to_be_visible()
     again.reload()
     expect(again.get_by_role("heading", name="Runs")).to_be_visible()

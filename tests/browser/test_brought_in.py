@@ -26,6 +26,7 @@ from courtroom.settings import Settings
 from pages.parts.shared.protocol import Headers
 from tests.attacks.test_files import dispute, photo
 from tests.attacks.test_run_files import signed
+from tests.browser.site import Site
 from tests.full_store import full_store
 from tests.pictures import clip, png
 
@@ -102,19 +103,19 @@ class Watch:
 
 
 def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_runs(
-    app: str, page: Page, browser: Browser, tmp_path: Path
+    site: Site, page: Page, browser: Browser, tmp_path: Path
 ) -> None:
     whole = {"a.png": png((30, 20)), "b.mp4": clip(tmp_path / "b.mp4").read_bytes()}
     files = {name: data + HTML.encode() for name, data in whole.items()}
     case = dispute(evidence=[piece(name, number) for number, name in enumerate(files)])
     (tmp_path / "case.zip").write_bytes(packed(case, files))
-    watch = Watch(page, app)
-    page.goto(app)
+    watch = Watch(page, site.url)
+    page.goto(site.url)
     page.get_by_role("radio", name="Upload a case").click()
     page.locator('input[type="file"]').first.set_input_files(tmp_path / "case.zip")
     page.get_by_role("button", name="Import", exact=True).first.click()
     expect(page.get_by_text("Imported: A kettle", exact=False)).to_be_visible()
-    page.goto(f"{app}/?case=kettle")
+    page.goto(f"{site.url}/?case=kettle")
     expect(page.locator('img[src*="/media/"]').first).to_be_visible()
     expect(page.locator('video[src*="/media/"]').first).to_be_attached()
     expect(page.get_by_text("foreignObject", exact=False).first).to_be_visible()
@@ -122,14 +123,14 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
     addresses = [page.locator(f'{kind}[src*="/media/"]').first.evaluate("one => one.src") for kind in ("img", "video")]
     for address in addresses:
         shown = browser.new_page()  # the first one stays: what it shows is given while it is open
-        opened = Watch(shown, app)
+        opened = Watch(shown, site.url)
         assert (answer := shown.goto(address))
         assert answer.ok
         opened.holds(shown)
         shown.close()
 
 
-def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(app: str, page: Page, tmp_path: Path) -> None:
+def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(site: Site, page: Page, tmp_path: Path) -> None:
     with closing(Courthouse(Settings(home=full_store()[0]))) as house:
         document = json.loads(house.files.export(full_store()[1])[1])
     case, run = document["case"], document["run"]
@@ -138,15 +139,15 @@ def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(app: str, page: 
     case["evidence"][0] |= {"text": SVG, "media": [media]}
     run |= {"title": SVG[:190], "case_hash": parse_case(case).content_hash(), "id": "brought-in", "reason": HTML}
     (tmp_path / "run.json").write_bytes(signed(document))
-    watch = Watch(page, app)
-    page.goto(f"{app}/runs")
+    watch = Watch(page, site.url)
+    page.goto(f"{site.url}/runs")
     page.get_by_test_id("stPopoverButton").filter(has_text="Import run").click()
     page.locator('input[type="file"]').set_input_files(tmp_path / "run.json")
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Import", exact=True).click()
     page.wait_for_url("**/deliberation?run=brought-in*")
     expect(page.get_by_text("onload", exact=False).first).to_be_visible()
     watch.holds(page)
-    page.goto(f"{app}/runs")
+    page.goto(f"{site.url}/runs")
     expect(page.get_by_text("Import run")).to_be_visible()
     watch.holds(page)
 

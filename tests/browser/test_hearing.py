@@ -169,10 +169,10 @@ def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_show
     report.context.close()
 
 
-def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(app: str, page: Page) -> None:
+def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(site: Site, page: Page) -> None:
     """Find the case, take it to the bench, start; the judgment comes by itself."""
     bench = PROCEDURES["verdict"]
-    page.goto(app)
+    page.goto(site.url)
     page.get_by_role("textbox", name="Search").fill("bus-wallet")
     page.keyboard.press("Enter")
     page.locator(".st-key-hear-criminal-bus-wallet button").click()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.site import Site
 from tests.browser.test_hearing import settled, sound
 
 PARTS = {
@@ -23,12 +24,12 @@ def precedent(number: int) -> str:
     return json.dumps({"fact": f"The defendant took zither{number} out of the museum at night.", "meta": judgment})
 
 
-def test_a_file_is_imported_a_statute_found_and_every_part_sound(app: str, page: Page, tmp_path: Path) -> None:
+def test_a_file_is_imported_a_statute_found_and_every_part_sound(site: Site, page: Page, tmp_path: Path) -> None:
     good, bad = tmp_path / "good.jsonl", tmp_path / "bad.jsonl"
     field = page.get_by_label("Search by matter")
     good.write_text("\n".join(map(precedent, range(1, 31))))
     bad.write_text(precedent(1) + "\nnot json\n")
-    page.goto(f"{app}/knowledge?part=cases")
+    page.goto(f"{site.url}/knowledge?part=cases")
     page.get_by_test_id("stExpander").filter(has_text="Import").first.locator("summary").click()
     chooser = page.locator('input[type="file"]')
     chooser.set_input_files(bad)
