@@ -136,9 +136,8 @@ class Session:
                 self._texts[place] = getattr(element, kind).body
 
     def _stop(self, *fragments: str) -> None:
-        for name in fragments:
-            if timer := self._timers.pop(name, None):
-                timer.cancel()
+        for timer in filter(None, (self._timers.pop(name, None) for name in fragments)):
+            timer.cancel()
 
     async def _tick(self, fragment: str, interval: float) -> None:
         while True:

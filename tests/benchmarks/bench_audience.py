@@ -55,9 +55,6 @@ async def measure(server: AppServer, house: Courthouse, run: str, token: str, co
         await phone.click(draw.choice(labels))
         await phone.until(lambda: "You voted" in phone.text)
 
-    async def shown(phone: Session) -> None:
-        await phone.until(lambda: "Round 1" in phone.text)
-
     async def all_of(work: Callable[[Session], Awaitable[None]], over_s: float = 0.0) -> list[float]:
         """Each phone at a moment of its own within these seconds for 200 phones; how long each waited."""
 
@@ -91,7 +88,7 @@ async def measure(server: AppServer, house: Courthouse, run: str, token: str, co
     await part("all vote", server, counted())
     assert sum(house.audiences.counts(run)[BEFORE].values()) == count
     house.audiences.show(run, 1)
-    await part("the next round is opened", server, all_of(shown))
+    await part("the next round is opened", server, all_of(lambda phone: phone.until(lambda: "Round 1" in phone.text)))
     for session in (presenter, *phones):
         await session.leave()
 

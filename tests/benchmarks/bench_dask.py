@@ -90,11 +90,10 @@ def main() -> None:
             least = given.cells * given.delay / given.at_once / given.workers
             told = f"; the limit of {given.at_once} at once and {given.delay} s each take {least:.1f} s at least"
             best = "" if arm else told
-            print(
-                f"{what}: {given.cells:,} cells, 1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} "
-                f"of {most} at most ({cores} cores{best})",
-                flush=True,
+            took = (
+                f"1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} of {most} at most"
             )
+            print(f"{what}: {given.cells:,} cells, {took} ({cores} cores{best})", flush=True)
 
 
 if __name__ == "__main__":

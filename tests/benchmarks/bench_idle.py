@@ -21,7 +21,7 @@ from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
 from tests.benchmarks.app_session import cpu_s
 from tests.benchmarks.bench_room import begin
-from tests.driving import drive
+from tests.driving import done, drive
 from tests.real_model import MODEL
 
 FOLDERS, FILES = 3_000, 10
@@ -67,9 +67,7 @@ def _finished(home: Path) -> dict[str, str]:
     case = house.library.case("oak-table")
     run = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0))
     fork = drive(house, house.fork(run, house.record(run).setup))
-    lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))))
-    lab.wait(what_if, 60)
+    what_if = done(house, house.experiments.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))).kept.id
     seat = house.people.seat(run, "juror-01").token
     local = house.new_run("cyberjurors", case, CyberJurorsSetup(model=ModelSpec(id=MODEL)), 0)
     house.close()

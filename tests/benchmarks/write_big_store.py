@@ -23,7 +23,7 @@ from courtroom.questions.marks import Mark
 from courtroom.settings import Settings, from_environment
 from courtroom.store.connection import StoreConnection
 from tests.benchmarks.tables import options
-from tests.driving import drive
+from tests.driving import done, drive
 
 SMALL = {"jury_size": 3, "rounds": 1}
 HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
@@ -94,8 +94,7 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     house.marks.put(plain[0], Mark(reviewer="Ada", star=True, tags=("odd",)))
     variants = evidence_left_out(house.library.case("oak-table"))[:3]
     lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(plain[0], variants, (0,))))
-    lab.wait(what_if)
+    what_if = done(house, lab.what_ifs.experiment(plain[0], variants, (0,))).kept.id
     changed = [cell.run for cell in lab.store.cells(what_if) if cell.run]
     rows = [max(SEVERAL, round(runs * share / len(ARMS))) for share in SHARES]
     cases = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]

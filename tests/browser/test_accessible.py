@@ -6,13 +6,11 @@ from tests.browser.axe import OF_COLOURS, TAGS, violations
 from tests.browser.site import Site
 from tests.browser.test_hearing import THEMES, in_both_themes, settled
 
-SHOWN = ("seven", "juris")
-"""A jury around a table, and candidates with a jury in rows."""
 PAGES = ("", "setup", "knowledge", "what_if", "experiments", "runs", "compare?runs={0},{1}")
 
 
 def test_no_page_keeps_anybody_out(site: Site, page: Page) -> None:
-    runs = [site.runs[name] for name in SHOWN]
+    runs = [site.runs[name] for name in ("seven", "juris")]  # a jury around a table, candidates with a jury in rows
     found = {}
     page.set_viewport_size({"width": 1440, "height": 900})
     for number, one in enumerate((*PAGES, *(f"deliberation?run={run}" for run in runs))):

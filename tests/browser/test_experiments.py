@@ -70,8 +70,8 @@ def test_runs_stand_beside_people_with_the_curve_and_how_many_voices(site: Site,
     for _ in in_both_themes(page):
         expect(page.get_by_text(re.compile("From first ballot to verdict these 6 runs lie"))).to_be_visible()
         figure = page.locator(".st-key-yardstick-curve")
-        expect(figure.locator(".legendtext").filter(has_text="people")).to_be_visible()
-        expect(figure.locator(".legendtext").filter(has_text="these runs")).to_be_visible()
+        for drawn in ("people", "these runs"):
+            expect(figure.locator(".legendtext").filter(has_text=drawn)).to_be_visible()
         expect(figure.locator(".xtitle")).to_have_text("first votes for the side that has to prove its case")
         expect(page.get_by_test_id("stDataFrame")).to_be_visible()
         sound(page)
