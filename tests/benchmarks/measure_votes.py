@@ -39,7 +39,6 @@ def figures(house: Courthouse, disputes: Sequence[Dispute]) -> Iterable[str]:
     """How many there are, the mean error of the buyer's votes of 17, in how many the majority is right, and how many took more rounds than one."""
     off, right, further = [], 0, 0
     for case in disputes:
-        assert case.jury is not None
         run = drive(house, house.new_run(CYBERJURORS.name, case, CYBERJURORS.setup(), 0))
         tallies = list(house.record(run).tallies.values())
         buyer = tallies[-1].counts["buyer"]

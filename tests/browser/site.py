@@ -52,8 +52,6 @@ class Site:
 def site(home: Path) -> Iterator[Site]:
     """Fills the store, and starts the app."""
     half, runs, house = threading.Event(), dict[str, str](), Courthouse(Settings(home=home))
-    curve = recipe("first-ballot-curve")
-    assert curve is not None
 
     def new(procedure: str, case: str, knobs: dict[str, Any]) -> str:
         setup = house.procedures[procedure].setup.model_validate(knobs)
@@ -69,7 +67,9 @@ def site(home: Path) -> Iterator[Site]:
     runs["slow"] = new("cyberjurors", "oak-table", SLOW)
     add_sample(house.datasets, house.library, "sample-trials")
     splits, knobs = ["2 of 12", "6 of 12", "10 of 12"], {"rounds": 1, "private_ballots": True}
-    experiment = done(house, adapted(curve.experiment, repeats=2, arms=splits, values=knobs)).kept.id
+    experiment = done(
+        house, adapted(recipe("first-ballot-curve").experiment, repeats=2, arms=splits, values=knobs)
+    ).kept.id
     house.close()
     with (
         OpenAIServer(half=half) as models,

@@ -231,9 +231,8 @@ def test_a_fork_and_a_run_under_way_are_compared_and_followed(site: Site, page: 
     settled(page)
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_text("Grounds", exact=True)).to_be_visible()
-    found = re.search(r"run=([\w-]+)", page.url)
-    assert found
-    assert (forked := found[1]) != run
+    (forked,) = re.findall(r"run=([\w-]+)", page.url)
+    assert forked != run
     page.get_by_role("button", name=re.compile("Compare with its parent")).click()
     expect(page.get_by_text("They part at", exact=False)).to_be_visible()
     expect(page.get_by_text("What differs").first).to_be_visible()
