@@ -95,12 +95,12 @@ def samples(house: Courthouse, kind: type[CaseT]) -> list[CaseT]:
 
 def options(*places: str, **defaults: object) -> argparse.Namespace:
     """What the command was given, each option by its default, and `--tiny`; `--help` tells them."""
-    parser = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser = argparse.ArgumentParser()
     for name in places:
         parser.add_argument(name)
     for name, value in defaults.items():
         kind: Any = {"action": "store_true"} if value is False else {"type": type(value), "default": value}
-        parser.add_argument(f"--{name.replace('_', '-')}", help=" ", **kind)
+        parser.add_argument(f"--{name.replace('_', '-')}", help="%(default)s by default", **kind)
     parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it runs")
     return parser.parse_args()
 

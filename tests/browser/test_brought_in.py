@@ -1,22 +1,20 @@
 """SVG and HTML that files of strangers bring in, in a real browser: refused, or shown as pictures and text, and nothing of it runs."""
 
+import asyncio
 import io
 import json
 import re
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
+import httpx
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
-from playwright.sync_api import Route as Asking
-from starlette.applications import Starlette
-from starlette.requests import Request as Asked
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from courtroom.cases.files import read_upload
 from courtroom.cases.kinds import parse_case
@@ -151,24 +149,21 @@ def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(site: Site, page
     watch.holds(page)
 
 
-async def given_out(request: Asked) -> Response:
-    kind = request.query_params["type"]
-    return Response(OPENED[kind], media_type=kind)
+async def asked_for(app: ASGIApp, address: str) -> httpx.Response:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+        return await client.get(address)
 
 
 def test_nothing_runs_in_a_file_that_is_opened_by_its_address(page: Page) -> None:
     """With the headers that the app gives to files of cases, and to no others."""
-    routes = [Route("/media/{file}", given_out), Route("/other/{file}", given_out)]
-    files = TestClient(Headers(Starlette(routes=routes)), "http://files.example")
-
-    def fulfilled(route: Asking) -> None:
-        found = files.get(route.request.url)
-        route.fulfill(status=found.status_code, headers=dict(found.headers), body=found.content)
-
-    page.route("http://files.example/**", fulfilled)
     for place, ran in (("other", "yes"), ("media", None)):
-        for kind in OPENED:
-            page.goto(f"http://files.example/{place}/file?type={quote(kind)}")
+        for number, (kind, text) in enumerate(OPENED.items()):
+            address = f"http://files.example/{place}/{number}"
+            with ThreadPoolExecutor() as elsewhere:  # in this thread Playwright's loop runs
+                given = elsewhere.submit(asyncio.run, asked_for(Headers(Response(text, media_type=kind)), address))
+            found = {"headers": dict(given.result().headers), "body": given.result().content}
+            page.route(address, lambda route, found=found: route.fulfill(**found))
+            page.goto(address)
             assert page.evaluate("document.documentElement.getAttribute('ran')") == ran, (place, kind)
     page.unroute_all()
     page.goto("about:blank")
