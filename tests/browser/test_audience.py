@@ -31,7 +31,7 @@ def test_an_audience_votes_on_phones_and_its_best_argument_is_put_in(site: Site,
         expect(one.get_by_role("button", name="■ seller")).to_be_enabled()
         settled(one)
     ada.get_by_role("button", name="■ seller").click()
-    expect(ada.get_by_text(re.compile("You voted (■ )?seller"))).to_be_visible()
+    expect(ada.get_by_text(re.compile("You voted (■ )?seller", re.IGNORECASE))).to_be_visible()
     ada.get_by_label("Why? Your argument").fill(NASTY)
     ada.get_by_role("button", name="Send my argument").click()
     ben.get_by_role("button", name="● buyer").click()

@@ -162,7 +162,7 @@ def test_nothing_runs_in_a_file_that_is_opened_by_its_address(page: Page) -> Non
             with ThreadPoolExecutor() as elsewhere:  # in this thread Playwright's loop runs
                 given = elsewhere.submit(asyncio.run, asked_for(Headers(Response(text, media_type=kind)), address))
             found = {"headers": dict(given.result().headers), "body": given.result().content}
-            page.route(address, lambda route, found=found: route.fulfill(**found))
+            page.route(address, lambda route, _, found=found: route.fulfill(**found))
             page.goto(address)
             assert page.evaluate("document.documentElement.getAttribute('ran')") == ran, (place, kind)
     page.unroute_all()
