@@ -1,7 +1,6 @@
 """Imports for tests: files written here, taken into a store of their own."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,14 +27,11 @@ class Desk:
         """A file: bytes and texts as they are, lists as JSON lines or a JSON array by the name, other things as JSON."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            path.write_bytes(content)
-        elif isinstance(content, str):
-            path.write_text(content, encoding="utf-8")
-        elif isinstance(content, list) and name.endswith((".jsonl", "query.json")):
-            path.write_text("".join(json.dumps(one, ensure_ascii=False) + "\n" for one in content), encoding="utf-8")
-        else:
-            path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+        if isinstance(content, list) and name.endswith((".jsonl", "query.json")):
+            content = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in content)
+        elif not isinstance(content, bytes | str):
+            content = json.dumps(content, ensure_ascii=False)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
         return path
 
     def take(self, source: Path | None = None, **given: Any) -> Imported:
@@ -47,8 +43,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    """A folder for files beside an empty store."""
-    made = Desk(tmp_path)
-    yield made
-    made.database.close()
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A folder for files beside an empty store, which is that of the shell too."""
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    return Desk(tmp_path)
