@@ -14,16 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from courtroom.cases import files as case_files
-from courtroom.cases.dispute import (
-    CATEGORIES,
-    SIDES,
-    ChatMessage,
-    Dispute,
-    Evidence,
-    JurorOpinion,
-    JuryRecord,
-    Transaction,
-)
+from courtroom.cases.dispute import CATEGORIES, SIDES, ChatMessage, Dispute, Evidence, JuryRecord, Transaction
 from courtroom.cases.files import read_upload, write_json, write_zip
 from courtroom.cases.library import take_media
 from courtroom.errors import CaseError
@@ -31,6 +22,7 @@ from courtroom.media.store import MediaStore
 from tests.pictures import png
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)> **bold** $x$ ![](http://192.0.2.1/a.png)"
+PHOTO = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
 
 
 def case(**changes: Any) -> dict[str, Any]:
@@ -41,15 +33,11 @@ def case(**changes: Any) -> dict[str, Any]:
         "category": "Digital & Appliances",
         "transaction": {"product": "Kettle", "price": 20},
         "evidence": [
-            {"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [photo("photos/leak.png")]},
+            {"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [{**PHOTO}]},
             {"id": "seller-1", "side": "seller", "text": "It did not."},
         ],
         **changes,
     }
-
-
-def photo(file: str) -> dict[str, Any]:
-    return {"id": "leak", "kind": "image", "file": file, "description": "A puddle."}
 
 
 def as_json(data: Any) -> bytes:
@@ -66,6 +54,8 @@ def packed(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> b
 
 text = st.text(max_size=40).map(str.strip)
 moment = st.none() | st.datetimes(min_value=datetime(1990, 1, 1))
+votes = st.integers(0, 17)
+opinions = st.lists(st.fixed_dictionaries({"side": st.sampled_from(SIDES), "text": text}), max_size=2)
 
 
 @st.composite
@@ -92,15 +82,7 @@ def disputes(draw: st.DrawFn) -> Dispute:
         ),
         chat=draw(st.lists(st.builds(ChatMessage, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
         evidence=pieces,
-        jury=draw(
-            st.none()
-            | st.builds(
-                JuryRecord,
-                buyer=st.integers(0, 17),
-                seller=st.integers(0, 17),
-                opinions=st.lists(st.builds(JurorOpinion, side=st.sampled_from(SIDES), text=text), max_size=2),
-            )
-        ),
+        jury=draw(st.none() | st.builds(JuryRecord, buyer=votes, seller=votes, opinions=opinions)),
     )
 
 
@@ -124,7 +106,7 @@ def test_a_dispute_written_as_json_jsonl_or_zip_reads_back_the_same_with_its_med
 
 def test_two_media_of_one_file_are_packed_once(tmp_path: Path) -> None:
     data = case()
-    data["evidence"][1]["media"] = [{**photo("photos/leak.png"), "id": "again"}]
+    data["evidence"][1]["media"] = [{**PHOTO, "id": "again"}]
     kept = take_media(Dispute.model_validate(data), {"photos/leak.png": png()}, store := MediaStore(tmp_path))
     assert sorted(zipfile.ZipFile(io.BytesIO(write_zip(kept, store))).namelist()) == ["case.json", "photos/leak.png"]
 
@@ -244,30 +226,30 @@ def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_zip_may_hold_several_case_folders() -> None:
-    data = packed(
-        ("a/case.json", as_json(case(id="a"))),
-        ("a/photos/leak.png", png((10, 10))),
-        ("b/case.json", as_json(case(id="b"))),
-        ("b/photos/leak.png", png((20, 20))),
-    )
+    pictures = {"a": png((10, 10)), "b": png((20, 20))}
+    cases = [(f"{name}/case.json", as_json(case(id=name))) for name in pictures]
+    data = packed(*cases, *((f"{name}/photos/leak.png", picture) for name, picture in pictures.items()))
     read = {package.case.id: package.files for package in read_upload("a.zip", data)}
-    assert read == {"a": {"photos/leak.png": png((10, 10))}, "b": {"photos/leak.png": png((20, 20))}}
+    assert read == {name: {"photos/leak.png": picture} for name, picture in pictures.items()}
 
 
-@pytest.mark.parametrize("name", ["kettle.json", "./case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
-def test_a_zip_s_case_may_have_any_name(name: str) -> None:
-    (package,) = read_upload("a.zip", packed((name, as_json(case()))))
+BESIDE = (("notes.json", b"{}"), ("__MACOSX/._case.json", b"\0\5\x16\7"), (".vscode/case.json", b"{}"))
+"""What is no case beside a file `case.json`."""
+
+
+@pytest.mark.parametrize(
+    ("name", "beside"),
+    [
+        ("kettle.json", ()),
+        ("./case.json", ()),
+        ("in/a/folder/CASE.JSON", ()),
+        ("cases.jsonl", ()),
+        ("case.json", BESIDE),
+    ],
+)
+def test_a_zip_s_case_may_have_any_name_and_other_files_beside_it(name: str, beside: Any) -> None:
+    (package,) = read_upload("a.zip", packed((name, as_json(case())), *beside))
     assert package.case.id == "kettle"
-
-
-def test_files_beside_case_json_and_what_a_system_adds_are_not_cases() -> None:
-    data = packed(
-        ("case.json", as_json(case())),
-        ("notes.json", b"{}"),
-        ("__MACOSX/._case.json", b"\0\5\x16\7"),
-        (".vscode/case.json", b"{}"),
-    )
-    assert len(read_upload("a.zip", data)) == 1
 
 
 def test_a_member_that_lies_about_its_size_does_not_unpack_to_more() -> None:

@@ -273,7 +273,8 @@ def doubtful(desk: Desk) -> Path:  # noqa: F811
     return desk.write("x.csv", "text,label\n" + "".join(f'"{text}",{label}\n' for text, label in rows))
 
 
-def test_an_import_ends_with_counts_that_the_dataset_keeps(desk: Desk) -> None:  # noqa: F811
+@pytest.mark.usefixtures("either_database")
+def test_an_import_ends_with_counts_that_the_dataset_keeps_as_it_keeps_splits_without_some_rows(desk: Desk) -> None:  # noqa: F811
     counts = desk.take(doubtful(desk)).counts
     assert (counts.read, counts.rows, counts.left_out) == (9, 7, 2)
     (why,) = counts.why
@@ -286,6 +287,13 @@ def test_an_import_ends_with_counts_that_the_dataset_keeps(desk: Desk) -> None: 
     desk.datasets.delete("set", desk.datasets.versions("set")[0].version)
     assert desk.datasets.counts("set", split.version) == counts
     assert (desk.datasets.refused("set"), len(desk.datasets.problems("set"))) == (2, 2)
+    splits = {row.id: row.split for row in desk.rows()}
+    after = desk.datasets.without("set", split.version, [gone := next(iter(splits))])
+    del splits[gone]
+    assert {row.id: row.split for row in desk.rows()} == splits
+    assert (after.count, desk.datasets.info("set", split.version).count) == (6, 7)
+    with pytest.raises(CourtroomError, match="No row of “set” would be left"):
+        desk.datasets.without("set", None, [*splits])
 
 
 def test_many_reasons_and_places_are_bounded_but_counted(desk: Desk) -> None:  # noqa: F811
@@ -398,20 +406,15 @@ def test_columns_under_other_names_are_found_when_they_are_named(desk: Desk) -> 
 
 
 def test_media_beside_a_dispute_are_kept_and_one_that_lacks_them_is_refused(desk: Desk) -> None:  # noqa: F811
-    record = {
-        "category": "Other",
-        "product": "Lamp",
-        "buyer_evidence": [
-            {"text": "Broken, see the photo.", "images": [{"file": "m/lamp.png", "description": "a lamp"}]}
-        ],
-        "seller_evidence": [{"text": "It was whole."}],
-        "votes": {"buyer": 3, "seller": 1},
-    }
+    broken = {"text": "Broken, see the photo.", "images": [{"file": "m/lamp.png", "description": "a lamp"}]}
+    evidence = {"buyer_evidence": [broken], "seller_evidence": [{"text": "It was whole."}]}
+    record = {"category": "Other", "product": "Lamp", **evidence, "votes": {"buyer": 3, "seller": 1}}
     desk.write("m/lamp.png", png())
     lost = json.loads(json.dumps(record).replace("lamp.png", "gone.png"))
     desk.write("disputes.json", [{**record, "id": "one"}, {**lost, "id": "two"}])
     done = desk.take(desk.folder / "disputes.json")
     (row,) = desk.rows()
+    assert (row.id, row.category, row.case.real_counts()) == ("one", "Other", record["votes"])
     assert [medium.sha256 is not None for medium in row.case.media()] == [True]
     assert "gone.png is named but absent" in str(done.problems[0])
     assert [case.id for case in desk.datasets.with_media()] == ["one"]
@@ -454,14 +457,10 @@ def test_a_stopped_import_goes_on_where_it_was_and_counts_what_was_before(desk: 
     assert told[-1] == (2 * CHUNK - bad, bad, 1.0)
     assert (done.counts.read, done.counts.left_out, done.counts.rows) == (2 * CHUNK, bad, 2 * CHUNK - bad)
     assert done.info.version == desk.take(source, name="unbroken").info.version
-
-
-def test_a_source_that_changed_is_read_anew(desk: Desk) -> None:  # noqa: F811
-    order = Order(source=str(records(desk, 2 * CHUNK)), name="set")
     with pytest.raises(Stopped):
         desk.importer.run(order, stopped=lambda: True)
-    records(desk, 2 * CHUNK + 1)
-    assert desk.importer.run(order).taken == 2 * CHUNK + 1
+    source.write_text(LINES)
+    assert desk.importer.run(order).taken == len(ROWS), "a source that changed is read anew"
 
 
 def die(last: int, taken: int, *_: float) -> None:
@@ -475,8 +474,7 @@ def test_killed_in_any_chunk_an_import_loses_nothing_and_doubles_nothing(desk: D
     order = Order(source=str(records(desk, count)), name="set")
     for number in (1, 2, 3):
         desk.database.close()
-        child = os.fork()
-        if not child:
+        if not (child := os.fork()):
             try:
                 desk.importer.run(order, partial(die, number * CHUNK))
             finally:
@@ -548,19 +546,6 @@ def test_the_shell_shows_the_counts_and_takes_out_what_is_doubtful(desk: Desk) -
     shell("check", "mine")
     assert "has no such rows. Nothing was changed." in shell("clean", "mine", "--duplicates")
     assert json.loads(shell("show", "mine", "--version", told["version"], "--json"))["info"]["count"] == 7
-
-
-@pytest.mark.usefixtures("either_database")
-def test_rows_that_are_taken_out_leave_splits_and_relevance_of_the_others(desk: Desk) -> None:  # noqa: F811
-    desk.take(doubtful(desk))
-    before = desk.datasets.split("set", parts={"a": 1, "b": 1})
-    splits = {row.id: row.split for row in desk.rows()}
-    gone = next(iter(splits))
-    after = desk.datasets.without("set", before.version, [gone])
-    assert {row.id: row.split for row in desk.rows()} == {name: split for name, split in splits.items() if name != gone}
-    assert (after.count, desk.datasets.info("set", before.version).count) == (6, 7)
-    with pytest.raises(CourtroomError, match="No row of “set” would be left"):
-        desk.datasets.without("set", None, [row.id for row in desk.rows()])
 
 
 def test_a_split_of_disputes_becomes_a_base_of_precedents_whose_norms_build_on_each_other(house: Courthouse) -> None:

@@ -11,6 +11,7 @@ from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.importing import Order, Stopped
+from tests import pages
 from tests.pages import NASTY, house, texts
 from tests.test_dataset_import import fact
 
@@ -37,11 +38,10 @@ def shown() -> AppTest:
 
 def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:  # noqa: F811
     """And wait for imports of a house to end, then draw again."""
-    next(button for button in app.button if button.label == label).click().run()
+    pages.press(app, label)
     if house:
         house.dataset_imports.wait()
-        app.run()
-    assert not app.exception, app.exception
+        assert not app.run().exception, app.exception
 
 
 def written(app: AppTest) -> str:
@@ -90,7 +90,6 @@ def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) 
     house.datasets.add("letters", [Row(id=case.id, case=case, split=case.id) for case in cases])
     app = shown()
     app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
-    assert not app.exception, app.exception
     assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
     assert "Of these, 1 are in two splits" in texts(app)
     (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]

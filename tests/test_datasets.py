@@ -24,10 +24,8 @@ from tests.driving import drive
 
 
 @pytest.fixture
-def datasets(tmp_path: Path) -> Iterator[Datasets]:
-    database = Database(Settings(home=tmp_path).database)
-    yield Datasets(database)
-    database.close()
+def datasets(tmp_path: Path) -> Datasets:
+    return Datasets(Database(Settings(home=tmp_path).database))
 
 
 def criminal(number: int, charge: str = "theft", facts: str = "", defendant: str = "") -> CriminalCase:
