@@ -94,6 +94,13 @@ def knowledge(folder: Path) -> Knowledge:
     return Knowledge(Database(settings.database), settings)
 
 
+def precedents_on_disk(settings: Settings) -> Collection[Precedent]:
+    """With indexes as they are over many records, also at a server."""
+    database = Database(settings.database)
+    texts_of = Knowledge(database, settings).precedents.collection.texts_of
+    return Collection(database, settings, HashedNgrams(), "precedents", Precedent, texts_of, few=5)
+
+
 def closest_of_many(folder: str) -> None:
     """Prints what is found in a graph on disk, in a process that may die of it."""
     print(asyncio.run(graph(Path(folder)).search(QUERY, 1, Fixed(MANY)))[0][0])
@@ -477,18 +484,14 @@ async def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path
 
 
 async def test_a_collection_that_was_deleted_is_made_anew_from_the_store(tmp_path: Path, server: ChromaServer) -> None:
-    settings = server.settings(tmp_path)
-    database = Database(settings.database)
-    whole = Knowledge(database, settings).precedents.collection
-    few = Collection(database, settings, HashedNgrams(), "precedents", Precedent, whole.texts_of, few=5)
-    query = whole.all()[3].title
-    first = await few.search(query, 3)
-    client = server.client()
-    assert client.get_collection("precedents", embedding_function=None).count() >= len(whole)
+    precedents, client = precedents_on_disk(server.settings(tmp_path)), server.client()
+    query = precedents.all()[3].title
+    first = await precedents.search(query, 3)
+    assert client.get_collection("precedents", embedding_function=None).count() >= len(precedents)
     client.delete_collection("precedents")
-    assert [one.record.id for one in await few.search(query, 3)] == [one.record.id for one in first]
-    assert client.get_collection("precedents", embedding_function=None).count() >= len(whole)
-    few.close()
+    assert [one.record.id for one in await precedents.search(query, 3)] == [one.record.id for one in first]
+    assert client.get_collection("precedents", embedding_function=None).count() >= len(precedents)
+    precedents.close()
 
 
 def test_the_doctor_asks_the_server(tmp_path: Path, server: ChromaServer) -> None:
