@@ -18,7 +18,7 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
-from tests.test_imports import records
+from tests.test_knowledge import records
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 

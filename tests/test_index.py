@@ -11,9 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-import urllib.error
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -27,7 +25,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge import chroma
 from courtroom.knowledge.chroma import Batch, Broken, ChromaFolder
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embedding import HashedNgrams, Vectors
+from courtroom.knowledge.embedding import HashedNgrams
 from courtroom.knowledge.indexed_records import Changed, ChangedWords, Facets, Filter, Seal, files_of, read_seal
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.vector_index import VectorIndex
@@ -35,8 +33,9 @@ from courtroom.knowledge.word_index import WordIndex, line
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.upkeep import doctor
-from tests import forks
 from tests.app_server import free_port
+from tests.forks import Fork
+from tests.test_knowledge import Counting, knowledge
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -89,11 +88,6 @@ class Fixed:
         return Facets(frozenset({f"category={'even' if number % 2 == 0 else 'odd'}"}), 20260100 + number % 28 + 1)
 
 
-def knowledge(folder: Path) -> Knowledge:
-    settings = Settings(home=folder)
-    return Knowledge(Database(settings.database), settings)
-
-
 def precedents_on_disk(settings: Settings) -> Collection[Precedent]:
     """With indexes as they are over many records, also at a server."""
     database = Database(settings.database)
@@ -101,18 +95,18 @@ def precedents_on_disk(settings: Settings) -> Collection[Precedent]:
     return Collection(database, settings, HashedNgrams(), "precedents", Precedent, texts_of, few=5)
 
 
-def closest_of_many(folder: str) -> None:
+def closest_of_many(folder: Path) -> None:
     """Prints what is found in a graph on disk, in a process that may die of it."""
-    print(asyncio.run(graph(Path(folder)).search(QUERY, 1, Fixed(MANY)))[0][0])
+    print(asyncio.run(graph(folder).search(QUERY, 1, Fixed(MANY)))[0][0])
 
 
 def graph(folder: Path, few: int = 50) -> VectorIndex:
     return VectorIndex(Settings(home=folder), "things", HashedNgrams(), few)
 
 
-def learn(folder: str, name: str) -> None:
+def learn(folder: Path, name: str) -> None:
     """Adds precedents one by one, each time searching, and at the end of the input says how many it finds."""
-    base = knowledge(Path(folder)).precedents
+    base = knowledge(folder).precedents
     pattern = base.all()[0]
 
     async def work() -> None:
@@ -128,7 +122,7 @@ def learn(folder: str, name: str) -> None:
     asyncio.run(work())
 
 
-def write_and_wait(folder: str) -> None:
+def write_and_wait(folder: Path) -> None:
     """Writes half of a folder's new vectors, says so, and waits for its end."""
 
     def batches(size: int) -> Iterator[Batch]:
@@ -136,22 +130,18 @@ def write_and_wait(folder: str) -> None:
         print("writing", flush=True)
         sys.stdin.read()
 
-    home = Path(folder) / "chroma" / "things"
+    home = folder / "chroma" / "things"
     seal = read_seal(home)
     assert seal is not None
     ChromaFolder(home, "things").write(seal, ["r1"], 2, batches)
 
 
-def open_and_wait(folder: str, temporary: str) -> None:
+def open_and_wait(folder: Path, temporary: Path) -> None:
     """Opens a graph on disk, says so, and waits for its end."""
-    tempfile.tempdir = temporary
-    index = graph(Path(folder))
+    tempfile.tempdir = str(temporary)
+    index = graph(folder)
     print(asyncio.run(index.search(QUERY, 1, Fixed(MANY)))[0][0], flush=True)
     sys.stdin.read()
-
-
-def forked(function: Callable[..., None], *given: object) -> forks.Fork:
-    return forks.Fork(function, *map(str, given))
 
 
 @pytest.mark.parametrize("name", ["header.bin", "data_level0.bin", "chroma.sqlite3", "sealed.json"])
@@ -163,7 +153,7 @@ async def test_a_damaged_file_neither_ends_the_process_nor_changes_what_is_found
     whole = path.read_bytes()
     half = name in ("header.bin", "sealed.json")  # is left; the others are overwritten
     path.write_bytes(whole[: len(whole) // 2] if half else b"junk" * (len(whole) // 4))
-    with forked(closest_of_many, tmp_path) as again:
+    with Fork(closest_of_many, tmp_path) as again:
         done = again.finish()
     assert (done.returncode, done.stdout.strip()) == (0, "r42"), done.stderr
     assert whole_again(tmp_path / "chroma" / "things")
@@ -178,7 +168,7 @@ def whole_again(folder: Path) -> bool:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A graph over many records, as a process has left it."""
     home = tmp_path_factory.mktemp("built")
-    with forked(closest_of_many, home) as first:
+    with Fork(closest_of_many, home) as first:
         assert first.finish().stdout.strip() == "r42"
     return home / "chroma"
 
@@ -212,7 +202,7 @@ async def test_a_folder_whose_opening_fails_is_built_again(
 
 async def test_a_process_killed_while_it_writes_leaves_the_sealed_folder_as_it_was(tmp_path: Path, built: Path) -> None:
     shutil.copytree(built, tmp_path / "chroma")
-    with forked(write_and_wait, tmp_path) as writer:
+    with Fork(write_and_wait, tmp_path) as writer:
         assert writer.line().strip() == "writing", writer.finish().stderr
         os.kill(writer.pid, signal.SIGKILL)
     folder = tmp_path / "chroma" / "things"
@@ -234,7 +224,7 @@ async def test_the_next_opening_deletes_the_copy_of_a_killed_process_and_no_othe
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     first, second = graph(tmp_path), graph(tmp_path)
     assert (await first.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
-    with forked(open_and_wait, tmp_path, temporary) as killed:
+    with Fork(open_and_wait, tmp_path, temporary) as killed:
         assert killed.line().strip() == "r42", killed.finish().stderr
         os.kill(killed.pid, signal.SIGKILL)
     assert len([path for path in temporary.iterdir() if path.is_dir()]) == 2
@@ -316,7 +306,7 @@ def test_an_index_from_after_the_records_is_made_anew(tmp_path: Path) -> None:
 
 async def test_two_processes_that_learn_at_once_find_what_both_have_learnt(tmp_path: Path) -> None:
     bundled = len(knowledge(tmp_path).precedents.all())
-    with forked(learn, tmp_path, "ann") as ann, forked(learn, tmp_path, "bob") as bob:
+    with Fork(learn, tmp_path, "ann") as ann, Fork(learn, tmp_path, "bob") as bob:
         for learner in (ann, bob):
             assert learner.line().strip() == "done", learner.finish().stderr
         for learner in (ann, bob):
@@ -406,11 +396,8 @@ class ChromaServer:
         return chromadb.HttpClient("127.0.0.1", self.port, settings=quiet)
 
     def _answers(self) -> bool:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v2/heartbeat").close()
-        except (urllib.error.URLError, ConnectionError):
-            return False
-        return True
+        with socket.socket() as door:
+            return door.connect_ex(("127.0.0.1", self.port)) == 0
 
 
 @pytest.fixture(scope="module")
@@ -421,19 +408,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ChromaServer]:
     server.stop()
 
 
-class Counting(HashedNgrams):
-    """Counts the texts that were embedded."""
-
-    texts = 0
-
-    async def embed(self, texts: Sequence[str]) -> Vectors:
-        self.texts += len(texts)
-        return await super().embed(texts)
-
-
-def take_in(home: str, port: int, name: str) -> None:
+def take_in(home: Path, port: int, name: str) -> None:
     """Has the server hold many records, from a process of its own."""
-    settings = Settings(home=Path(home), chroma_host="127.0.0.1", chroma_port=port)
+    settings = Settings(home=home, chroma_host="127.0.0.1", chroma_port=port)
     print(asyncio.run(VectorIndex(settings, name, HashedNgrams(), 50).search(QUERY, 1, Fixed(MANY)))[0][0])
 
 
@@ -444,18 +421,18 @@ def cosines(found: list[tuple[str, float]]) -> list[float]:
 async def test_what_one_process_has_taken_in_another_finds_without_embedding_it(
     tmp_path: Path, server: ChromaServer
 ) -> None:
-    with forks.Fork(take_in, str(tmp_path / "one"), server.port, "shared") as first:
+    with Fork(take_in, tmp_path / "one", server.port, "shared") as first:
         done = first.finish()
         assert done.stdout.strip() == "r42", done.stderr
     embedding, records = Counting(), Fixed(MANY)
     index = VectorIndex(server.settings(tmp_path / "two"), "shared", embedding, 50)
     exact = VectorIndex(Settings(home=tmp_path / "three"), "shared", HashedNgrams(), 1000)
     found = await index.search(QUERY, 10, records)
-    assert embedding.texts == 1, "the query alone"
+    assert len(embedding.texts) == 1, "the query alone"
     records.put(r42="a kettle", new="item42 thing0")
     records.take_out("r49")
     later = await index.search(QUERY, 10, records)
-    assert embedding.texts == 4
+    assert len(embedding.texts) == 4
     records.put(**{f"s{n}": f"item{n} thing0 other{n}" for n in range(60)})
     last = await index.search(QUERY, 10, records)
     assert server.client().get_collection("shared", embedding_function=None).count() == records.count()
@@ -479,7 +456,7 @@ async def test_a_server_that_was_started_again_is_asked_as_before(tmp_path: Path
     server.start()
     again = await index.search(QUERY, 5, records)
     assert cosines(again) == cosines(first)  # of equally near ones any may come
-    assert embedding.texts == len(MANY) + 2, "nothing was taken in twice"
+    assert len(embedding.texts) == len(MANY) + 2, "nothing was taken in twice"
     index.close()
 
 
