@@ -52,7 +52,7 @@ KILLS = re.compile(r"_kill(ed)?(_|$)")
 SLOW = (
     *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "closing", "contract", "dask"),
     *("docs", "doctor", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
-    *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "run_list", "samples"),
+    *("lookers", "object_storage", "old_stores", "package", "postgres", "registration", "resilience", "run_list", "samples"),
     *("shell_*", "sign_in", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
