@@ -23,10 +23,8 @@ from tests.toy import Bench, Scripted
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path / "courtroom.sqlite")
-    yield database
-    database.close()
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path / "courtroom.sqlite")
 
 
 @pytest.fixture
@@ -141,10 +139,8 @@ async def test_who_comes_while_work_is_done_goes_with_the_next_round() -> None:
     gone.cancel()
     goes_on.set()
     assert await first == 12
-    results = await asyncio.gather(*others, return_exceptions=True)
-    assert results[0] == 6
-    assert results[2] == 4
-    assert isinstance(results[1], ZeroDivisionError), "one that fails fails alone"
+    six, failed, four = await asyncio.gather(*others, return_exceptions=True)
+    assert (six, type(failed), four) == (6, ZeroDivisionError, 4), "one that fails fails alone"
     assert rounds == [[1], [2, 0, 3, 4]]
 
 
@@ -313,5 +309,3 @@ def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy,
     rows = direct.connection.execute("SELECT count(*), sum(cost) FROM payments").fetchone()
     assert tuple(rows) == (20, 10)
     writer.close()
-    for one in (database, direct):
-        one.close()
