@@ -136,7 +136,7 @@ async def test_an_encoder_in_a_folder_is_chosen_by_the_folders_name(
     (tiny / "1_Pooling").mkdir()
     (tiny / "1_Pooling" / "config.json").write_text(json.dumps({pooling: True}))
     assert about_embedding("local/tiny").startswith("local/tiny runs on this machine")
-    setup = CyberJurorsSetup(embedding="local/tiny")
+    setup = CyberJurorsSetup(embedding="local/tiny", jury_size=3, rounds=1)
     encoder = embedding_of(setup.embedding)
     assert encoder.name != "local/tiny"  # another encoder of that name has another
     found = await encoder.embed(["kettle ticket", "kettle", "teapot", "kettle ticket ticket", "kettle ticket kettle"])
@@ -214,10 +214,10 @@ async def test_a_refused_key_is_asked_once_and_told_without_the_key(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     refusal = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}
-    with caplog.at_level(logging.WARNING, "courtroom"):
-        with serving(lambda *_: web.json_response(refusal, status=401), monkeypatch) as asked:
-            with pytest.raises(ModelError, match=r"openai/any gave no vectors\. Check .* its key") as told:
-                await LiteLLMEmbedding("openai/any").embed(["a"])
+    caplog.set_level(logging.WARNING, "courtroom")
+    refused = pytest.raises(ModelError, match=r"openai/any gave no vectors\. Check .* its key")
+    with serving(lambda *_: web.json_response(refusal, status=401), monkeypatch) as asked, refused as told:
+        await LiteLLMEmbedding("openai/any").embed(["a"])
     assert len(asked) == 1
     assert told.value.__cause__ is None
     assert KEY not in caplog.text + str(told.value)
