@@ -239,13 +239,7 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     assert {"store", "rows: answers", "strays: payments"} <= seen.keys()
     house = Courthouse(Settings(home=home))
     sent: list[str] = []
-    real = house.database.each
-
-    def each(sql: str, parameters: object = ()) -> object:
-        sent.append(sql)
-        return real(sql)
-
-    monkeypatch.setattr(house.database, "each", each)
+    house.database.connection.set_trace_callback(sent.append)
     list(stored_rows.belonging(house, False, lambda about, done: None))
     of_events = next(sql for sql in sent if " FROM events " in sql)
     plan = [step for *_, step in house.database.connection.execute(f"EXPLAIN QUERY PLAN {of_events}")]

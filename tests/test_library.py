@@ -18,6 +18,7 @@ from courtroom.media.store import MediaStore
 from courtroom.store.database import Database
 from tests.pages import page, press
 from tests.pictures import clip, png
+from tests.test_case_files import case
 from tests.test_knowledge import records
 
 SAMPLE = "phone-battery"
@@ -34,16 +35,8 @@ def library(tmp_path: Path, store: MediaStore) -> Library:
 
 
 def package(name: str = "kettle", files: dict[str, bytes] | None = None, **changes: Any) -> Package:
-    photo = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
-    case = {
-        "id": name,
-        "title": "The kettle",
-        "category": "Digital & Appliances",
-        "transaction": {"product": "Kettle", "price": 1234.5},
-        "evidence": [{"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [photo]}],
-        **changes,
-    }
-    return Package(Dispute.model_validate(case), {"photos/leak.png": png()} if files is None else files)
+    made = Dispute.model_validate(case(id=name, **changes))
+    return Package(made, {"photos/leak.png": png()} if files is None else files)
 
 
 def own(library: Library) -> list[str]:
@@ -74,14 +67,14 @@ def test_without_samples_the_library_is_empty(library: Library, monkeypatch: pyt
 
 
 def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) -> None:
-    added = library.add(package())
+    added = library.add(package(transaction={"product": "Kettle", "price": 1234.5}))
     (medium,) = added.media()
     assert medium.sha256 is not None
     assert store.path(medium.sha256).read_bytes() == png()
     assert library.case("kettle") == added
     summary = library.cases()[0]
     assert (summary.id, summary.bundled, summary.images, summary.videos) == ("kettle", False, 1, 0)
-    assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "1 pieces of evidence")
+    assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "2 pieces of evidence")
     assert (summary.real, summary.picture) == ("", medium)
 
 
@@ -140,9 +133,6 @@ def test_a_case_with_a_video_and_votes_is_summed_up(library: Library, tmp_path: 
     summary = library.cases()[0]
     assert (summary.videos, summary.images, summary.picture) == (1, 0, None)
     assert summary.real == "Votes on record · ● buyer 9, ■ seller 8 (near tie)"
-
-
-# --- files with many records: each is taken in or refused by itself, and all are told together -----------------
 
 
 def lines(count: int, *bad: str) -> bytes:

@@ -42,9 +42,6 @@ def database(on_postgres: str) -> Database:
     return Database(SecretStr(on_postgres))
 
 
-# --- values -------------------------------------------------------------------------------------------------
-
-
 @given(st.text(st.characters(codec=None)))
 def test_any_text_can_be_written_so_that_postgresql_takes_it_and_comes_back_as_it_was(text: str) -> None:
     plain = to_plain(text)
@@ -81,9 +78,6 @@ def test_json_is_read_where_postgresql_would_have_several_workers_read_a_table(o
     assert [tuple(row) for row in rows] == [("0", 400), ("1", 200), (None, 400)]
     values = "SELECT each.value FROM setups, json_each(body, '$.of') AS each WHERE json_valid(body) AND body <> '[]'"
     assert len(db.execute(values).fetchall()) == 600
-
-
-# --- what a transaction promises ----------------------------------------------------------------------------
 
 
 def test_nobody_else_writes_while_a_transaction_goes_on_and_everybody_reads(database: Database) -> None:
@@ -159,9 +153,6 @@ def test_a_lost_connection_is_made_anew_and_a_transaction_within_it_leaves_nothi
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 1
 
 
-# --- what can't be used -------------------------------------------------------------------------------------
-
-
 def test_what_is_no_store_is_refused_in_a_sentence_without_the_password(postgres: PostgresServer) -> None:
     foreign = postgres.make("foreign")
     postgres.say("CREATE TABLE cats (name text)", "foreign")
@@ -210,9 +201,6 @@ def test_a_password_is_in_no_log_no_finding_and_no_text_of_the_settings(
     told += [repr(failed.value.__cause__), *(path.read_text(errors="replace") for path in tmp_path.glob("*.log"))]
     assert not [text for text in told if "hush" in text]
     assert "my own words" not in str(failed.value.__cause__).partition("[SQL")[2]
-
-
-# --- several servers ----------------------------------------------------------------------------------------
 
 
 def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_asked_twice(
@@ -292,9 +280,6 @@ def test_the_doctor_sets_aside_a_row_that_can_not_be_read(tmp_path: Path, on_pos
     (aside,) = tmp_path.glob("set-aside-*.json")
     assert json.loads(aside.read_text())[0]["row"] == {"name": "bad", "body": "{", "saved": 0.0}
     assert Courthouse(settings).setups.names() == ["good"]
-
-
-# --- over and back ------------------------------------------------------------------------------------------
 
 
 def test_a_full_store_goes_over_and_back_and_is_the_same(

@@ -158,9 +158,6 @@ async def test_work_that_fails_as_a_whole_fails_for_all_and_the_next_round_goes_
     assert await gathered(3) == 3
 
 
-# --- a connection to PostgreSQL that is lost exactly at a commit -----------------------------------------------
-
-
 COMMIT = b"COMMIT\x00"
 Lost = Literal["request", "reply"]
 
