@@ -7,7 +7,6 @@ import shutil
 import signal
 import sqlite3
 import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
@@ -28,7 +27,7 @@ from courtroom.upkeep.doctor import examine
 from courtroom.upkeep.health import CheckResult, app_health, store_health
 from tests import forks
 from tests.attacks.test_files import link, zipped
-from tests.driving import drive, shell
+from tests.driving import drive, shell, until
 from tests.full_store import STORE, as_before, full_store
 from tests.openai_server import OpenAIServer
 from tests.server_thread import WebServer
@@ -290,7 +289,7 @@ def test_the_app_is_asked_under_its_path() -> None:
     assert app_health("http://127.0.0.1:no").state == "wrong"
 
 
-RUNS, ENOUGH = 3, 12
+ENOUGH = 12
 
 
 def outcome(house: Courthouse, run: str) -> tuple[object, dict[str, object]]:
@@ -308,11 +307,10 @@ def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypa
         house = Courthouse(Settings(home=tmp_path / "home"))
         case = house.library.case("oak-table")
         before = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 99))
-        runs = [house.new_run("cyberjurors", case, setup, seed) for seed in range(RUNS)]
+        runs = [house.new_run("cyberjurors", case, setup, seed) for seed in range(3)]
         for run in runs:
             house.runner.go(run)
-        while sum(len(house.record(run).calls) for run in runs) < ENOUGH:
-            time.sleep(0.01)
+        until(lambda: sum(len(house.record(run).calls) for run in runs) >= ENOUGH, "some answers")
         backup.write(house.settings, tmp_path / "all.zip")
         for run in runs:
             house.runner.wait(run, 60)
@@ -335,10 +333,7 @@ def test_a_backup_while_runs_go_on_restores_to_the_same(tmp_path: Path, monkeypa
         assert kept >= ENOUGH // 2
         assert under_way, "the copy is of the moment at which it began"
         outcomes = [outcome(house, run) for run in runs]
-        house.close()
-        for run in runs:
-            drive(restored, run)
-        assert [outcome(restored, run) for run in runs] == outcomes
+        assert [outcome(restored, drive(restored, run)) for run in runs] == outcomes
         assert sum(server.answered.values()) - asked <= asked - kept, "what is in the backup is not asked again"
         restored.close()
         assert {one.state for one in examine(again)} == {"fine"}
@@ -377,14 +372,11 @@ def killed_all_along(work: Callable[[Settings, Path], int], homes: Iterator[Path
         yield home
 
 
-def test_a_backup_that_is_killed_leaves_the_one_before_and_the_store(tmp_path: Path) -> None:
-    home, file = tmp_path / "home", tmp_path / "all.zip"
-    shutil.copytree(full_store()[0], home)
+def test_a_backup_that_is_killed_leaves_the_one_before_and_the_store(home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "all.zip"
     written = backup.write(Settings(home=home), file)
-    before = file.read_bytes()
     for number, _ in enumerate(killed_all_along(backup.write, repeat(home), file)):
-        if number == 0:
-            before = file.read_bytes()  # by the one that was not killed
+        before = before if number else file.read_bytes()  # the latter by the one that was not killed
         assert file.read_bytes() == before
         assert check(home / "courtroom.sqlite")
     assert backup.write(Settings(home=home), file) == written
