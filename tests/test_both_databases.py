@@ -23,6 +23,9 @@ from courtroom.store import postgres as postgres_store
 from courtroom.store.database import Database
 from courtroom.store.sqlite import SqliteStore
 from courtroom.upkeep.backup import move
+from courtroom.upkeep.doctor import examine
+from tests.benchmarks import bench_big_store
+from tests.benchmarks.write_big_store import write
 from tests.full_store import full_store
 from tests.pages import page
 from tests.postgres_server import PostgresServer
@@ -229,3 +232,29 @@ def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield plan
     for part in plan.get("Plans", ()):
         yield from _nodes(part)
+
+
+@pytest.mark.slow
+def test_a_large_store_is_whole_and_its_pages_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 100, 1_500, tiny=True)
+    heard = json.loads((tmp_path / "heard.json").read_text())
+    stores = {name: tmp_path / name for name in (bench_big_store.EMPTY, bench_big_store.FEW, bench_big_store.BIG)}
+    house = Courthouse(settings := Settings(home=stores[bench_big_store.BIG]))
+    runs = house.store.runs()
+    assert 100 <= len(runs) < 110
+    assert {run.status for run in runs} == {"done"}
+    copy = next(run for run in runs if run.id.startswith(f"{heard['large']}-"))
+    first, second = house.record(heard["large"]), house.record(copy.id)
+    assert [call.value for call in first.calls] == [call.value for call in second.calls]
+    keys = [{key for call in record.calls for key in call.keys} for record in (first, second)]
+    assert not keys[0] & keys[1], "each copy has answers of its own"
+    replies = [[house.answers.reply(key) for key in sorted(some)] for some in keys]
+    assert replies[0] == replies[1]
+    assert first.asked == second.asked
+    assert {one.state for one in examine(settings)} == {"fine"}
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    stores[bench_big_store.EMPTY].mkdir()
+    pages = [page for page in bench_big_store.pages_of(heard) if page.title in ("Compare", "One experiment")]
+    lines = bench_big_store.measure(stores, pages, 1, bench_big_store.Here)
+    assert len(lines) == 1 + 2 * len(pages)
+    assert all("ratio" in line for line in lines)

@@ -41,7 +41,9 @@ def as_json(data: Any) -> bytes:
 
 
 text = st.text(max_size=40).map(str.strip)
+title = st.text(min_size=1, max_size=40).filter(str.strip)
 moment = st.none() | st.datetimes(min_value=datetime(1990, 1, 1))
+deal = st.builds(Transaction, product=title, description=text, price=st.floats(0, 1e9), ordered_at=moment)
 votes = st.integers(0, 17)
 opinions = st.lists(st.fixed_dictionaries({"side": st.sampled_from(SIDES), "text": text}), max_size=2)
 
@@ -59,15 +61,10 @@ def disputes(draw: st.DrawFn) -> Dispute:
             pieces.append(Evidence(id=name, side=side, text=draw(text), at=draw(moment), media=media))
     return Dispute(
         id=draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)),
-        title=draw(st.text(min_size=1, max_size=40).filter(str.strip)),
+        title=draw(title),
         category=draw(st.sampled_from(CATEGORIES)),
         language=draw(st.sampled_from(["en", "zh", "zh-Hant"])),
-        transaction=Transaction(
-            product=draw(st.text(min_size=1, max_size=40).filter(str.strip)),
-            description=draw(text),
-            price=draw(st.floats(0, 1e9)),
-            ordered_at=draw(moment),
-        ),
+        transaction=draw(deal),
         chat=draw(st.lists(st.builds(ChatMessage, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
         evidence=pieces,
         jury=draw(st.none() | st.builds(JuryRecord, buyer=votes, seller=votes, opinions=opinions)),

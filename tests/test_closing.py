@@ -38,9 +38,7 @@ def held() -> tuple[int, int]:
     return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
 
-def test_a_courthouse_that_is_closed_leaves_no_thread_no_file_and_no_connection_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     with OpenAIServer() as server:
         server.known(monkeypatch)

@@ -29,8 +29,8 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests import driving
 from tests.docs import ROOT
 from tests.driving import drive
-from tests.imported import Desk, desk
 from tests.pictures import png
+from tests.test_dataset_forms import Desk, desk
 
 __all__ = ["desk"]  # a fixture
 
@@ -40,10 +40,8 @@ ROWS = [{"text": f"text {n}", "label": "joy" if n % 2 else "fear"} for n in rang
 def fact(number: int) -> dict[str, Any]:
     term = {"death_penalty": False, "life_imprisonment": False, "imprisonment": number % 36}
     known = {"relevant_articles": [264], "accusation": ["盗窃"], "punish_of_money": number, "criminals": ["张某"]}
-    return {
-        "fact": f"被告人张某第{number}次在商场内窃得他人手机一部。",
-        "meta": {**known, "term_of_imprisonment": term},
-    }
+    meta = {**known, "term_of_imprisonment": term}
+    return {"fact": f"被告人张某第{number}次在商场内窃得他人手机一部。", "meta": meta}
 
 
 def table(names: list[str] | None = None) -> pa.Table:
@@ -303,9 +301,8 @@ def test_the_same_rows_again_keep_the_counts_of_the_last_import(desk: Desk) -> N
 def test_a_number_or_label_outside_the_set_is_refused_by_row(desk: Desk) -> None:  # noqa: F811
     numbers = desk.write("n.csv", "text,label\na,0\nb,7\nc,1\n")
     done = desk.take(numbers, names={"0": "fear", "1": "joy"})
-    assert [str(problem) for problem in done.problems] == [
-        "n.csv, line 3: it has the label 7, which is not among 0=fear, 1=joy. Correct it, or remove the row."
-    ]
+    said = "n.csv, line 3: it has the label 7, which is not among 0=fear, 1=joy. Correct it, or remove the row."
+    assert [str(problem) for problem in done.problems] == [said]
     named = desk.write("w.csv", "text,label\na,fear\nb,grief\nc,joy\n")
     done = desk.take(named, name="words", labels=("fear", "joy", "love"))
     assert "w.csv, line 3: `label`: “grief” is not in the label set" in str(done.problems[0])
@@ -365,9 +362,7 @@ def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any
         ),
     ],
 )
-def test_a_source_without_any_record_is_refused_in_words_and_leaves_nothing(
-    desk: Desk, name: str, content: Any, said: str  # noqa: F811
-) -> None:  # fmt: skip
+def test_a_source_without_any_record_is_refused_in_words(desk: Desk, name: str, content: Any, said: str) -> None:  # noqa: F811
     with pytest.raises(CourtroomError) as refused:
         desk.take(desk.write(name, content))
     assert said in str(refused.value)

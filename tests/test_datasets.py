@@ -28,25 +28,16 @@ def datasets(tmp_path: Path) -> Datasets:
     return Datasets(Database(Settings(home=tmp_path).database))
 
 
-def criminal(number: int, charge: str = "theft", facts: str = "", defendant: str = "") -> CriminalCase:
-    return CriminalCase(
-        id=f"c-{number}",
-        title=f"Case {number}",
-        facts=facts or f"On day {number} the defendant took item {number}.",
-        defendants=(defendant,) if defendant else (),
-        gold=Gold(charges=(charge,)),
-    )
+def criminal(number: int, charge: str = "theft", facts: str = "") -> CriminalCase:
+    facts = facts or f"On day {number} the defendant took item {number}."
+    return CriminalCase(id=f"c-{number}", title=f"Case {number}", facts=facts, gold=Gold(charges=(charge,)))
 
 
 def dispute(number: int, buyer: int, seller: int) -> Dispute:
-    return Dispute(
-        id=f"d-{number}",
-        title=f"Dispute {number}",
-        category=CATEGORIES[number % 3],
-        transaction=Transaction(product=f"Thing {number}", price=1),
-        evidence=(Evidence(id="buyer-1", side="buyer", text=f"It broke, number {number}."),),
-        jury=JuryRecord(buyer=buyer, seller=seller),
-    )
+    deal, jury = Transaction(product=f"Thing {number}", price=1), JuryRecord(buyer=buyer, seller=seller)
+    claim = Evidence(id="buyer-1", side="buyer", text=f"It broke, number {number}.")
+    about = {"id": f"d-{number}", "title": f"Dispute {number}", "category": CATEGORIES[number % 3]}
+    return Dispute(**about, transaction=deal, evidence=(claim,), jury=jury)
 
 
 def task(number: int, label: str | None, text: str = "") -> LabelledTask:
@@ -280,12 +271,9 @@ def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plai
 
 
 def test_a_text_in_two_splits_is_a_leak_whatever_its_spaces_and_case(datasets: Datasets) -> None:
-    rows = [
-        row(criminal(1, facts="He took a phone."), split="train"),
-        row(criminal(2, facts="he  TOOK a phone！"), split="test"),
-        row(criminal(3, facts="He took a car."), split="test"),
-    ]
-    datasets.add("cases", rows)
+    texts = ("He took a phone.", "he  TOOK a phone！", "He took a car.")
+    cases = [criminal(n, facts=text) for n, text in enumerate(texts, 1)]
+    datasets.add("cases", [row(case, split="train" if case.id == "c-1" else "test") for case in cases])
     found = examine(datasets, "cases")
     assert [(leak.rows, leak.splits) for leak in found.leaks] == [(("c-1", "c-2"), ("test", "train"))]
     assert (found.leaked, found.repeated, found.clean) == (1, 1, False)

@@ -124,9 +124,7 @@ def onnx(table: np.ndarray[Any, Any]) -> bytes:
     ("pooling", "wanted"),
     [("", [0.5**0.5, 0.5**0.5]), ("pooling_mode_cls_token", [1, 0]), ("pooling_mode_lasttoken", [0, 1])],
 )
-async def test_an_encoder_in_a_folder_is_chosen_by_the_folders_name(
-    pooling: str, wanted: list[float], tiny: Path, house: Courthouse
-) -> None:
+async def test_a_folder_names_its_encoder(pooling: str, wanted: list[float], tiny: Path, house: Courthouse) -> None:
     vocabulary = {"[UNK]": 0, "kettle": 1, "teapot": 2, "ticket": 3}
     tokenizer = Tokenizer(WordLevel(vocabulary, "[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
@@ -177,9 +175,7 @@ async def test_a_transformer_reads_a_text_as_far_as_it_can(tiny: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LOCAL))
-async def test_an_encoder_whose_model_or_library_is_not_there_says_so(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_encoder_that_is_not_there_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="There is no encoder local/gone here"):
         await LocalEncoder("local/gone").embed(["a"])
     monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
@@ -198,9 +194,7 @@ def test_an_offered_embedding_can_be_chosen_and_none_that_says_where_it_is_asked
             Setup(embedding=name)
 
 
-async def test_a_server_that_fails_or_sends_too_few_is_asked_again_and_never_for_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_that_fails_is_asked_again_and_never_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(call: int, batch: list[str]) -> web.Response:
         assert all(text.strip() for text in batch), "a text without a word is never sent empty"
         return {1: web.Response(status=500), 2: vectors(batch, 1)}.get(call) or vectors(batch)

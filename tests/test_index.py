@@ -145,9 +145,7 @@ def open_and_wait(folder: Path, temporary: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["header.bin", "data_level0.bin", "chroma.sqlite3", "sealed.json"])
-async def test_a_damaged_file_neither_ends_the_process_nor_changes_what_is_found(
-    tmp_path: Path, built: Path, name: str
-) -> None:
+async def test_a_damaged_file_neither_ends_nor_changes_a_search(tmp_path: Path, built: Path, name: str) -> None:
     shutil.copytree(built, tmp_path / "chroma")
     (path,) = (tmp_path / "chroma").rglob(name)
     whole = path.read_bytes()
@@ -215,9 +213,7 @@ async def test_a_process_killed_while_it_writes_leaves_the_sealed_folder_as_it_w
     index.close()
 
 
-async def test_the_next_opening_deletes_the_copy_of_a_killed_process_and_no_other(
-    tmp_path: Path, built: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_copy_of_a_killed_process_goes(tmp_path: Path, built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(built, tmp_path / "chroma")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -418,9 +414,7 @@ def cosines(found: list[tuple[str, float]]) -> list[float]:
     return [cosine for _, cosine in found]
 
 
-async def test_what_one_process_has_taken_in_another_finds_without_embedding_it(
-    tmp_path: Path, server: ChromaServer
-) -> None:
+async def test_what_one_process_took_in_another_does_not_embed_again(tmp_path: Path, server: ChromaServer) -> None:
     with Fork(take_in, tmp_path / "one", server.port, "shared") as first:
         done = first.finish()
         assert done.stdout.strip() == "r42", done.stderr

@@ -165,9 +165,7 @@ def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
     return base, task
 
 
-async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(
-    tmp_path: Path,
-) -> None:
+async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(tmp_path: Path) -> None:
     base, task = three_moods(tmp_path)
     looked = Search(collection="examples", text="Nice to be here.", k=2, under=task.under())
     assert [hit.record["id"][-1] for hit in await base.answer(looked)] == ["0", "1"]
@@ -184,9 +182,7 @@ async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(
     assert sorted(await drawn("1", 9)) == ["So nice a day.", "What a day."]
 
 
-async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_of_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_embedding_of_its_own_is_asked_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base, task = three_moods(tmp_path)
     search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
     lexical = await base.answer(search)
@@ -320,9 +316,7 @@ async def test_an_import_adds_or_replaces_as_said(tmp_path: Path) -> None:
         ("cases", {"fact": "A fact.", "meta": {}}, "has no judgment"),
     ],
 )
-def test_a_file_with_one_bad_record_leaves_everything_as_it_was(
-    tmp_path: Path, into: Any, line: object, told: str
-) -> None:
+def test_one_bad_record_leaves_everything_as_it_was(tmp_path: Path, into: Any, line: object, told: str) -> None:
     knowledge, imports = opened(tmp_path)
     good = json.loads(records(1)) if into == "cases" else {"number": 1, "text": "x", "name": "x", "articles": [1]}
     with pytest.raises(CourtroomError) as error:

@@ -170,18 +170,14 @@ def test_a_video_that_is_cut_off_is_refused_by_name(tmp_path: Path, ending: str,
         inspect_video(path, path.name)
 
 
-def test_a_kept_file_is_decoded_once_for_its_checks(
-    store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_kept_file_is_checked_once(store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
     store.check("video", sha, "a.mp4")
     monkeypatch.setattr("courtroom.media.store.inspect_video", pytest.fail)
     store.check("video", sha, "a.mp4")
 
 
-def test_what_many_ask_for_at_once_is_decoded_once(
-    store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_that_ask_at_once_decode_once(store: MediaStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sha = store.take(clip(tmp_path / "a.mp4").read_bytes(), "a.mp4")
     all_asked, decoded = threading.Event(), []
 

@@ -120,9 +120,7 @@ def test_a_transaction_is_undone_as_a_whole_also_where_a_failed_statement_was_pa
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
 
 
-def test_a_lock_that_is_held_for_too_long_is_reported_and_passes(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_lock_that_is_held_for_too_long_is_reported(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.store.postgres.LOCK_S", 0.01)
     with database.transaction(), ThreadPoolExecutor() as threads:
         other = threads.submit(lambda: database.connection.execute("INSERT INTO parts VALUES ('b', 'x')"))
@@ -135,9 +133,7 @@ def end_connections(database: Database, postgres: PostgresServer) -> None:
     postgres.say(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
 
 
-def test_a_lost_connection_is_made_anew_and_a_transaction_within_it_leaves_nothing_and_is_reported(
-    database: Database, postgres: PostgresServer
-) -> None:
+def test_a_lost_connection_is_made_anew_its_transaction_undone(database: Database, postgres: PostgresServer) -> None:
     end_connections(database, postgres)
     database.connection.execute("INSERT INTO parts VALUES ('before', 'x')")
 
@@ -203,9 +199,7 @@ def test_a_password_is_in_no_log_no_finding_and_no_text_of_the_settings(
     assert "my own words" not in str(failed.value.__cause__).partition("[SQL")[2]
 
 
-def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_asked_twice(
-    tmp_path: Path, database: Database
-) -> None:
+def test_a_run_whose_server_is_killed_goes_on_and_nothing_is_asked_twice(tmp_path: Path, database: Database) -> None:
     """Each server has a folder of its own; what they share is the database, and the folder of media."""
     (tmp_path / "second").mkdir()
     (tmp_path / "second" / "media").symlink_to(tmp_path / "first" / "media")
@@ -231,9 +225,7 @@ def test_a_run_whose_server_is_killed_is_driven_on_by_another_and_nothing_is_ask
     assert asked == recorded(tmp_path / "first") - known
 
 
-def test_a_question_that_two_servers_have_at_once_is_asked_by_one_and_the_other_waits_for_the_answer(
-    on_postgres: str, tmp_path: Path
-) -> None:
+def test_a_question_that_two_servers_have_at_once_is_asked_by_one_of_them(on_postgres: str, tmp_path: Path) -> None:
     first, second = (Bench(tmp_path / name, Scripted(hold=asyncio.Event())) for name in ("first", "second"))
     runs = [bench.start() for bench in (first, second)]
     first.runner.go(runs[0])
@@ -254,9 +246,7 @@ def test_a_question_that_two_servers_have_at_once_is_asked_by_one_and_the_other_
         bench.close()
 
 
-def test_what_a_killed_process_had_claimed_is_free_and_what_a_living_one_has_is_not(
-    database: Database, on_postgres: str, postgres: PostgresServer
-) -> None:
+def test_claims_of_a_killed_process_are_free(database: Database, on_postgres: str, postgres: PostgresServer) -> None:
     other = Database(SecretStr(on_postgres))
     assert other.claims.take(["a", "b"]) == [True, True]
     assert database.claims.take(["b", "c"]) == [False, True]
@@ -317,9 +307,7 @@ def rows(path: Path) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
-def test_what_does_not_arrive_as_it_was_is_not_kept(
-    tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_arrives_changed_is_not_kept(tmp_path: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     source = Database(tmp_path / "first.sqlite")
     source.connection.execute("INSERT INTO parts VALUES ('a', 'whole')")
     monkeypatch.setattr("courtroom.upkeep.backup._storable", lambda value, target: value and value[:3])
@@ -328,9 +316,7 @@ def test_what_does_not_arrive_as_it_was_is_not_kept(
     assert database.connection.execute("SELECT count(*) FROM parts").fetchone()[0] == 0
 
 
-def test_a_backup_of_a_server_is_of_one_moment_nobody_waits_for_it_and_none_is_restored_into_one(
-    tmp_path: Path, on_postgres: str, database: Database
-) -> None:
+def test_a_servers_backup_is_of_one_moment(tmp_path: Path, on_postgres: str, database: Database) -> None:
     database.connection.execute("INSERT INTO parts VALUES ('before', 'whole')")
     other = Database(SecretStr(on_postgres))
 

@@ -37,9 +37,7 @@ def written(house: Courthouse, run: str) -> bytes:
     return house.files.export(run)[1].encode()
 
 
-def test_every_run_opens_in_another_install_and_is_exported_again_byte_by_byte(
-    there: Courthouse, house: Courthouse
-) -> None:
+def test_every_run_opens_elsewhere_and_is_exported_again_byte_by_byte(there: Courthouse, house: Courthouse) -> None:
     runs = there.store.runs()
     assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
     for run in runs:

@@ -95,9 +95,7 @@ def test_what_is_wrong_is_told_and_mended(harm: Callable[[Path], None], home: Pa
     assert wrong(home) == {}
 
 
-def test_a_damaged_picture_is_set_aside_a_samples_comes_back_and_a_missing_one_is_told_with_its_case(
-    home: Path,
-) -> None:
+def test_a_damaged_picture_is_set_aside_and_a_missing_one_told_with_its_case(home: Path) -> None:
     next((home / "media").iterdir()).write_bytes(b"GIF89a")
     assert "is damaged" in wrong(home)["media"].sentence
     wrong(home, mend=True)
@@ -161,9 +159,7 @@ def test_a_server_that_is_down_is_told_without_a_password() -> None:
     assert "/api/tags" in found[0].sentence
 
 
-def test_a_backup_that_is_none_is_refused_and_nothing_is_put_in_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_that_is_none_is_refused_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(home=tmp_path / "home")
     bomb = zipfile.ZipInfo(STORE)
     bomb.compress_type = zipfile.ZIP_BZIP2  # the usual packing gives no more than a store of empty pages does
@@ -190,9 +186,7 @@ def test_a_backup_that_is_none_is_refused_and_nothing_is_put_in_place(
     assert not (tmp_path / "evil").exists()
 
 
-def test_a_backup_that_needs_more_room_than_there_is_is_refused_before_it_is_unpacked(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_backup_without_room_is_not_unpacked(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     backup.write(Settings(home=home), tmp_path / "all.zip")
     usage = shutil.disk_usage(tmp_path)._replace(free=2**10)
     monkeypatch.setattr("courtroom.upkeep.backup.shutil.disk_usage", lambda path: usage)
@@ -234,9 +228,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
     assert wrong(home) == {}
 
 
-def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_doctor_says_how_far_it_is_and_reads_no_row_for_strays(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.upkeep.stored_rows.STEP", 1)
     seen: dict[str, int] = {}
     found = list(examine(Settings(home=home), progress=seen.__setitem__))
@@ -255,9 +247,7 @@ def test_the_doctor_reports_how_far_it_is_and_reads_no_row_to_find_strays(
     assert any(step.startswith("SCAN events USING COVERING INDEX") for step in plan), plan
 
 
-def test_a_store_that_answers_is_healthy_and_one_that_is_damaged_is_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_store_that_answers_is_healthy_a_damaged_one_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     assert shell("health") == "ok\tstore\tThere is no store yet; the first visit makes it.\n"
     assert not (tmp_path / "home").exists(), "asking makes none"
@@ -375,8 +365,9 @@ def killed_all_along(work: Callable[[Settings, Path], int], homes: Iterator[Path
 def test_a_backup_that_is_killed_leaves_the_one_before_and_the_store(home: Path, tmp_path: Path) -> None:
     file = tmp_path / "all.zip"
     written = backup.write(Settings(home=home), file)
-    for number, _ in enumerate(killed_all_along(backup.write, repeat(home), file)):
-        before = before if number else file.read_bytes()  # the latter by the one that was not killed
+    before = b""
+    for _ in killed_all_along(backup.write, repeat(home), file):
+        before = before or file.read_bytes()  # by the one that was not killed
         assert file.read_bytes() == before
         assert check(home / "courtroom.sqlite")
     assert backup.write(Settings(home=home), file) == written

@@ -94,9 +94,7 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
     assert names(database.at) == ["before", "after"]
 
 
-def test_writes_that_the_disk_does_not_take_are_done_whole_when_it_does(
-    database: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writes_wait_for_room_on_the_disk(database: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.store.writer.PROBE_S", 0.01)
     tried: list[str] = []
     told: list[str] = []
