@@ -30,12 +30,6 @@ from tests.test_experiments import RIGHT, SINGLE, TRIAL, answers, spec, texts
 NUMBER = re.compile(r"(?<![\w.,-])-?\d+(?:,\d{3})*(?:\.\d+)?(?![\w-])")
 
 
-@pytest.fixture
-def house(house: Courthouse) -> Courthouse:
-    house.datasets.add("feelings", texts())
-    return house
-
-
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The bundle of the first recipe, on a small sample of its texts, with names that LaTeX and Markdown stumble over."""
@@ -182,6 +176,7 @@ def test_arms_that_differ_in_a_number_are_a_curve(house: Courthouse) -> None:
         {"name": f"{many} judges", "procedure": "courtroom-llm", "set": {**TRIAL, "judges": many}} for many in (5, 1, 3)
     ]
     alone = {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE}
+    house.datasets.add("feelings", texts())
     found = done(house, spec(arms=[*arms, alone], measures=("accuracy",)))
     axis = axis_of(found.kept.experiment.arms)
     assert axis is not None
@@ -195,6 +190,7 @@ def test_arms_that_differ_in_a_number_are_a_curve(house: Courthouse) -> None:
 
 
 def test_a_zip_has_predictions_by_their_names_and_no_path_of_this_machine(house: Courthouse, tmp_path: Path) -> None:
+    house.datasets.add("feelings", texts())
     file = answers(tmp_path / "given.jsonl", {"good": RIGHT})
     arms = [
         {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
@@ -211,6 +207,7 @@ def test_a_zip_has_predictions_by_their_names_and_no_path_of_this_machine(house:
 
 def test_the_shell_writes_a_bundle_and_refuses_what_cannot_be_bundled(house: Courthouse, tmp_path: Path) -> None:
     hypothesis = {"arm": "three judges", "than": "one judge", "measure": "accuracy", "cases": 6}
+    house.datasets.add("feelings", texts())
     experiment = spec(hypotheses=[hypothesis])
     lock = house.experiments.lock(experiment)
     name = house.experiments.begin(experiment)

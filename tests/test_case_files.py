@@ -162,14 +162,10 @@ def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str
     assert told in wrong(**changes)
 
 
-def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
+def test_a_wrong_entry_is_named_by_its_place_and_id_and_of_many_the_first_few_are_told() -> None:
     bad = {"id": "seller-1", "side": "seller", "media": [{"id": "m", "kind": "image", "file": ""}]}
-    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in wrong(
-        evidence=[{"id": "buyer-1", "side": "buyer"}, bad]
-    )
-
-
-def test_of_many_wrong_fields_the_first_few_are_told() -> None:
+    told = wrong(evidence=[{"id": "buyer-1", "side": "buyer"}, bad])
+    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in told
     told = wrong(evidence=[7] * 40)
     assert told.count("must be an object") == 5
     assert told.endswith("And 35 more.")
@@ -229,15 +225,12 @@ def test_a_zip_s_case_may_have_any_name_and_other_files_beside_it(name: str) -> 
     assert package.case.id == "kettle"
 
 
-def test_a_member_that_lies_about_its_size_does_not_unpack_to_more() -> None:
+def test_a_member_that_lies_about_its_size_does_not_unpack_to_more_and_a_damaged_one_is_named() -> None:
     data = bytearray(zipped(("case.json", as_json(case())), ("photos/leak.png", bytes(64 * 2**20))))
     at = data.rindex(b"PK\x01\x02")  # the second entry of the list of members says that it holds 100 bytes
     data[at + 24 : at + 28] = struct.pack("<I", 100)
     with pytest.raises(CaseError, match=r"photos/leak.png in a.zip is damaged"):
         read_upload("a.zip", bytes(data))
-
-
-def test_a_damaged_medium_in_a_zip_is_told_by_name() -> None:
     data = bytearray(zipped(("case.json", as_json(case())), (zipfile.ZipInfo("photos/leak.png"), png())))  # not packed
     data[data.index(b"\x89PNG") + 40] ^= 0xFF
     with pytest.raises(CaseError, match="photos/leak.png in a.zip is damaged. Pack it again"):

@@ -145,19 +145,14 @@ def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
     assert datasets.add("cases", [row(criminal(1))], "x").count == 1
 
 
-def test_a_second_row_of_one_id_has_an_id_of_its_own(datasets: Datasets) -> None:
+def test_a_second_row_of_one_id_has_an_id_of_its_own_and_a_damaged_one_is_named(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(1)), row(criminal(1)), row(criminal(2)), row(criminal(1))])
-    rows = list(datasets.rows("cases"))
-    assert [one.id for one in rows] == ["c-1", "c-1-row-1", "c-2", "c-1-row-3"]
-    assert [one.case.id for one in rows] == [one.id for one in rows]
-
-
-def test_a_damaged_row_is_named_and_the_others_are_read(datasets: Datasets) -> None:
-    datasets.add("cases", [row(criminal(n)) for n in range(3)])
-    datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-1'")
-    with pytest.raises(Unreadable, match="The row c-1 can't be read"):
+    found = [(one.id, one.case.id) for one in datasets.rows("cases")]
+    assert found == [(name, name) for name in ("c-1", "c-1-row-1", "c-2", "c-1-row-3")]
+    datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-2'")
+    with pytest.raises(Unreadable, match="The row c-2 can't be read"):
         list(datasets.rows("cases"))
-    assert [one.id for one in datasets.rows("cases", ids=["c-0", "c-2"])] == ["c-0", "c-2"]
+    assert [one.id for one in datasets.rows("cases", ids=["c-1", "c-1-row-3"])] == ["c-1", "c-1-row-3"]
 
 
 def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datasets: Datasets) -> None:
@@ -270,7 +265,7 @@ def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plai
     assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 
 
-def test_a_text_in_two_splits_is_a_leak_whatever_its_spaces_and_case(datasets: Datasets) -> None:
+def test_a_text_in_two_splits_is_a_leak_and_one_with_two_outcomes_a_contradiction(datasets: Datasets) -> None:
     texts = ("He took a phone.", "he  TOOK a phone！", "He took a car.")
     cases = [criminal(n, facts=text) for n, text in enumerate(texts, 1)]
     datasets.add("cases", [row(case, split="train" if case.id == "c-1" else "test") for case in cases])
@@ -280,11 +275,7 @@ def test_a_text_in_two_splits_is_a_leak_whatever_its_spaces_and_case(datasets: D
     assert any("more than one split" in sentence for sentence in found.sentences())
     datasets.split("cases", parts={"train": 2, "test": 1})
     assert examine(datasets, "cases").leaked == 0
-
-
-def test_one_text_with_two_outcomes_is_a_contradiction(datasets: Datasets) -> None:
     datasets.add("feelings", [row(task(1, "joy", "so so")), row(task(2, "fear", "So so.")), row(task(3, None))])
     found = examine(datasets, "feelings")
-    assert found.contradicted == 1
-    assert found.contradictions[0].outcomes == ("fear", "joy")
-    assert found.unknown == 1
+    assert [one.outcomes for one in found.contradictions] == [("fear", "joy")]
+    assert (found.contradicted, found.unknown) == (1, 1)

@@ -1,9 +1,7 @@
 """The index under damage and beside other processes; and its vectors on a Chroma server, shared by processes."""
 
 import asyncio
-import os
 import shutil
-import signal
 import socket
 import sqlite3
 import subprocess
@@ -200,9 +198,8 @@ async def test_a_folder_whose_opening_fails_is_built_again(
 
 async def test_a_process_killed_while_it_writes_leaves_the_sealed_folder_as_it_was(tmp_path: Path, built: Path) -> None:
     shutil.copytree(built, tmp_path / "chroma")
-    with Fork(write_and_wait, tmp_path) as writer:
+    with Fork(write_and_wait, tmp_path) as writer:  # and is killed
         assert writer.line().strip() == "writing", writer.finish().stderr
-        os.kill(writer.pid, signal.SIGKILL)
     folder = tmp_path / "chroma" / "things"
     assert len([path for path in folder.iterdir() if path.is_dir()]) == 2
     assert whole_again(folder)
@@ -222,7 +219,6 @@ async def test_the_copy_of_a_killed_process_goes(tmp_path: Path, built: Path, mo
     assert (await first.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
     with Fork(open_and_wait, tmp_path, temporary) as killed:
         assert killed.line().strip() == "r42", killed.finish().stderr
-        os.kill(killed.pid, signal.SIGKILL)
     assert len([path for path in temporary.iterdir() if path.is_dir()]) == 2
     assert (await second.search(QUERY, 1, Fixed(MANY)))[0][0] == "r42"
     assert len([path for path in temporary.iterdir() if path.is_dir()]) == 2, "of the two that are open"

@@ -117,8 +117,7 @@ def test_rows_that_are_set_aside_are_whole_in_the_file(home: Path) -> None:
     wrong(home, mend=True)
     (aside,) = home.glob("set-aside-*.json")
     (entry,) = json.loads(aside.read_text())
-    assert entry["table"] == "cases"
-    assert entry["row"]["id"] == "mine"
+    assert (entry["table"], entry["row"]["id"]) == ("cases", "mine")
     assert entry["row"]["body"].encode("utf-8", "surrogateescape") == b"{\xff"
 
 
@@ -147,8 +146,7 @@ def test_a_configured_server_is_asked_once_and_no_key_is_told(answer: int, state
         keys = {"OPENAI_API_KEY": "sk-this-is-secret", "GROQ_API_KEY": "gsk-another-secret"}
         (found,) = doctor.reachable(Settings(), environment | keys)
     assert (found.state, server.seen) == (state, ["/v1/models"])
-    assert "secret" not in found.sentence + found.about
-    assert "hidden-word" not in found.sentence
+    assert not any(word in found.sentence + found.about for word in ("secret", "hidden-word"))
 
 
 def test_a_server_that_is_down_is_told_without_a_password() -> None:
