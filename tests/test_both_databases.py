@@ -20,6 +20,7 @@ from courtroom.knowledge.bases import known_bases
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
 from courtroom.store import postgres as postgres_store
+from courtroom.store.database import Database
 from courtroom.store.sqlite import SqliteStore
 from courtroom.upkeep.backup import move
 from courtroom.upkeep.doctor import examine
