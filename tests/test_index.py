@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import chromadb
 import numpy as np
@@ -327,9 +328,19 @@ async def test_searches_at_once_bring_a_new_index_up_to_date_once(tmp_path: Path
     assert records.read == 1
 
 
-def test_all_vectors_are_in_the_saved_graph_and_the_log_is_short(tmp_path: Path) -> None:
+def test_all_vectors_are_in_the_saved_graph_and_the_log_is_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     count = 1100  # one batch is saved as it is written, the rest at the end
     draw = np.random.default_rng(1)
+    modify, locked = chromadb.Collection.modify, iter(("database is locked",))
+
+    def modified(collection: chromadb.Collection, **given: Any) -> None:
+        for why in locked:  # once, as where Chroma still ends an earlier write
+            raise chromadb.errors.InternalError(why)
+        modify(collection, **given)
+
+    monkeypatch.setattr(chromadb.Collection, "modify", modified)
 
     def batches(size: int) -> Iterator[Batch]:
         for start in range(0, count, size):
@@ -338,6 +349,7 @@ def test_all_vectors_are_in_the_saved_graph_and_the_log_is_short(tmp_path: Path)
 
     folder = ChromaFolder(tmp_path, "things")
     folder.write(Seal(version=1, count=0, made_with="test", files={}), [], count, batches)
+    assert not list(locked), "it was asked again"
     seal = folder.seal("test")
     assert seal.count == count
     with closing(sqlite3.connect(tmp_path / seal.folder / "chroma.sqlite3")) as log:
