@@ -78,17 +78,13 @@ def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) ->
 
 def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
     def steps(name: str) -> int:
-        seen = [0]
-
-        def count() -> None:
-            seen[0] += 1
-
+        seen: list[None] = []
         next(datasets.rows(name, ids=["d-7"]))
-        datasets.database.connection.set_progress_handler(count, 10)
+        datasets.database.connection.set_progress_handler(lambda: seen.append(None), 10)
         (one,) = datasets.rows(name, ids=["d-7"])
         datasets.database.connection.set_progress_handler(None, 0)
         assert one.id == "d-7"
-        return seen[0]
+        return len(seen)
 
     for many in (20, 1_000):
         datasets.add(f"of-{many}", (row(dispute(number, 5, 1)) for number in range(many)))
@@ -109,8 +105,7 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert len(list(datasets.rows("cases", first.version))) == 3
     datasets.delete("cases")
     assert [one.name for one in datasets.list()] == ["other"]
-    left = datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0]
-    assert left == 3
+    assert datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 3
 
 
 def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:

@@ -333,13 +333,12 @@ KILLS = 5
 
 def dying(work: Callable[[Settings, Path], int], home: Path, file: Path, last: int) -> None:
     """Kill this process before so many things that it does to files; by 0, say how many there are. To be forked."""
-    seen = count(1)
     done = 0
 
     def look(event: str, given: tuple[object, ...]) -> None:
         nonlocal done
         if event in EVENTS and str(given[0]).startswith(str(file.parent)):
-            done = next(seen)
+            done += 1
             if done == last:
                 os.kill(os.getpid(), signal.SIGKILL)
 
