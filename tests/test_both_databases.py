@@ -170,6 +170,8 @@ def open_pages(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(home=tmp_path / "home")
+    shutil.copytree(full_store()[0], settings.home)  # which is made before statements are looked at
     sent: set[str] = set()
     real = SqliteStore._connection
 
@@ -179,8 +181,7 @@ def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypat
         return connection
 
     monkeypatch.setattr(SqliteStore, "_connection", traced)
-    shutil.copytree(full_store()[0], tmp_path / "home")
-    open_pages(settings := Settings(home=tmp_path / "home"), monkeypatch)
+    open_pages(settings, monkeypatch)
     found = []
     with closing(sqlite3.connect(settings.sqlite)) as db:
         db.create_function("folded", 1, str)
@@ -201,10 +202,14 @@ def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypat
 
 @pytest.mark.slow
 def test_no_page_reads_a_whole_table_of_a_postgresql_store(
-    both: tuple[Courthouse, Courthouse], postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    settings = Settings(home=tmp_path / "home", server=SecretStr(postgres.fresh()))
+    shutil.copytree(full_store()[0], settings.home)
+    source, target = Database(settings.sqlite), Database(settings.database)
+    move(source, target)
     # So small a table is read as a whole unless the planner has to avoid that; then it does so only where no index helps.
-    name = both[1].database.connection.execute("SELECT current_database()").fetchone()[0]
+    name = target.connection.execute("SELECT current_database()").fetchone()[0]
     postgres.say(f'ALTER DATABASE "{name}" SET enable_seqscan = off')
     plans: dict[str, list[dict[str, Any]]] = {}
     real = postgres_store.run
@@ -216,7 +221,7 @@ def test_no_page_reads_a_whole_table_of_a_postgresql_store(
         return real(server, sql, parameters)
 
     monkeypatch.setattr(postgres_store, "run", explained)
-    open_pages(both[1].settings, monkeypatch)
+    open_pages(settings, monkeypatch)
     found = [
         f"{node['Node Type']} on {node['Relation Name']}: {sql}"
         for sql, (plan,) in plans.items()
