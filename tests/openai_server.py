@@ -1,7 +1,4 @@
-"""A real HTTP server that speaks the OpenAI chat protocol and answers by the schema it is given.
-
-`GET /stats` tells what it was asked.
-"""
+"""A real HTTP server that speaks the OpenAI chat protocol and answers by the schema it is given."""
 
 import asyncio
 import bisect
@@ -25,14 +22,12 @@ FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong s
 MARK = "its fields in the order of this JSON schema:\n"
 
 Answer = Callable[[dict[str, Any]], str | web.Response | None]
-Ready = tuple[str, str, dict[str, Any] | None]
+Ready = tuple[str, str, dict[str, Any]]
 
 
 @dataclass
 class OpenAIServer(WebServer):
-    """Runs in a thread of its own; use as a context manager.
-
-    Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
+    """Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
     order of calls, so that a run with faults can be repeated.
     """
 
@@ -48,10 +43,6 @@ class OpenAIServer(WebServer):
     """Refuse pictures, with a 400."""
     streams: bool = True
     """Whether a request for a stream gets one, or plain JSON."""
-    counts: bool = True
-    """Whether replies tell the tokens used."""
-    hang_s: float = 3600.0
-    retry_after: str = "0"
     answer: Answer = lambda body: None
     """A test's own answer: a text, a whole response, or None for the usual one."""
     keep_bodies: bool = False
@@ -69,7 +60,6 @@ class OpenAIServer(WebServer):
     """The paths of such look-ups."""
     listed: list[dict[str, str]] = field(default_factory=list)
     """The headers of each such question."""
-    port: int = 0
 
     calls: int = 0
     open: int = 0
@@ -82,7 +72,6 @@ class OpenAIServer(WebServer):
     prompts: list[str] = field(default_factory=list)
     """All prompts so far, sorted, so that the longest common prefix stands beside its place."""
     prompt_tokens: int = 0
-    cached_tokens: int = 0
 
     def known(self, patch: pytest.MonkeyPatch) -> None:
         """Have all models whose names begin with `openai/` asked of it."""
@@ -101,22 +90,8 @@ class OpenAIServer(WebServer):
         ]
 
     def stats(self) -> dict[str, Any]:
-        """What it was asked and how it went.
-
-        `repeated` counts calls whose question had been put before, `answered_again` those that had been answered
-        well before: zero where nothing on record is asked again.
-        """
-        return {
-            "calls": self.calls,
-            "distinct": len(self.seen),
-            "repeated": self.calls - len(self.seen),
-            "answered": sum(self.answered.values()),
-            "answered_again": sum(count - 1 for count in self.answered.values()),
-            "most_open": self.most_open,
-            "faults": dict(self.faulted),
-            "prompt_tokens": self.prompt_tokens,
-            "cached_tokens": self.cached_tokens,
-        }
+        """How many calls came, how many put a question that had been put before, and how those went that failed."""
+        return {"calls": self.calls, "repeated": self.calls - len(self.seen), "faults": self.faulted}
 
     async def _stats(self, request: web.Request) -> web.Response:
         return web.json_response(self.stats())
@@ -144,8 +119,7 @@ class OpenAIServer(WebServer):
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         came = asyncio.get_running_loop().time()
-        raw = await request.read()
-        body = json.loads(raw)
+        body = json.loads(raw := await request.read())
         asked = [body.get(name) for name in ("model", "messages", "temperature", "response_format")]
         question = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         self.seen[question] += 1
@@ -165,7 +139,7 @@ class OpenAIServer(WebServer):
             queued = self._free.locked()
             async with self._free:
                 worked = 0.0 if queued else asyncio.get_running_loop().time() - came
-                await asyncio.sleep(self.hang_s if fault == "hang" else max(0.0, self.delay - worked))
+                await asyncio.sleep(3600.0 if fault == "hang" else max(0.0, self.delay - worked))
             if self.blind and b'"image_url"' in raw:
                 error = {"error": {"message": "This model does not support image input."}}
                 return web.json_response(error, status=400)
@@ -189,14 +163,14 @@ class OpenAIServer(WebServer):
             text = "On reflection I would rather talk it over."
         elif fault == "empty answer":
             text = ""
-        return text, finish, self._usage(body, text) if self.counts else None
+        return text, finish, self._usage(body, text)
 
     async def _respond(
         self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready | None
     ) -> web.StreamResponse:
         if fault == "429":
             error = {"error": {"message": "slow down", "type": "rate_limit"}}
-            return web.json_response(error, status=429, headers={"Retry-After": self.retry_after})
+            return web.json_response(error, status=429, headers={"Retry-After": "0"})
         if fault == "500":
             return web.json_response({"error": {"message": "oops"}}, status=500)
         if ready is None:
@@ -223,7 +197,7 @@ class OpenAIServer(WebServer):
             events = events[: (len(events) + 1) // 2]
         else:
             events.append(_piece({}, finish))
-            if usage and body.get("stream_options", {}).get("include_usage"):
+            if body.get("stream_options", {}).get("include_usage"):
                 events.append({"choices": [], "usage": usage})
         for number, part in enumerate(events):
             while half and number == len(pieces) // 2 and not half.is_set():
@@ -246,7 +220,6 @@ class OpenAIServer(WebServer):
             self.prompts.insert(place, prompt)
         tokens, completion = len(prompt) // 4, len(text) // 4
         self.prompt_tokens += tokens
-        self.cached_tokens += cached
         return {
             "prompt_tokens": tokens,
             "completion_tokens": completion,
@@ -284,7 +257,7 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
         return _value(form["anyOf"][0], defs, draw, name, ids)
     kind = form.get("type")
     if "properties" in form:
-        return {key: _value(part, defs, draw, key, ids) for key, part in form.get("properties", {}).items()}
+        return {key: _value(part, defs, draw, key, ids) for key, part in form["properties"].items()}
     if "items" in form:
         count = max(form.get("minItems", 0), min(draw.randint(1, 2), form.get("maxItems", 2)))
         return [_value(form["items"], defs, draw, name, ids) for _ in range(count)]
@@ -306,11 +279,8 @@ def _texts(message: dict[str, Any]) -> str:
 
 def _common(one: str, other: str) -> int:
     """Length of the prefix that two texts share; found by halves, as prompts are long."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
-    return low
+    shorter = range(1, min(len(one), len(other)) + 1)
+    return bisect.bisect_left(shorter, True, key=lambda size: one[:size] != other[:size])
 
 
 def envelope(choices: object, usage: object = None, model: str = "m") -> dict[str, Any]:
