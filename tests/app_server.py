@@ -21,6 +21,7 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 """Programs that will do; the first draws the same pages with a sixth less work, as it has no windows."""
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+HEALTH = "/_stcore/health"
 STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py")
 NO_BROWSER = "no chromium here: install Debian's package `chromium-headless-shell`"
 
@@ -41,7 +42,6 @@ def app_server(
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
     path: str = "",
-    port: int | None = None,
 ) -> Iterator[AppServer]:
     """The app over a store, on a free port; ends with a look into what it wrote.
 
@@ -51,30 +51,22 @@ def app_server(
         command: what opens the app.
         port_option: how the command is told the port.
         path: under which the app answers, such as `/court`.
-        port: another than any free one.
 
     Raises:
         AssertionError: the app ended by itself, or its log holds a traceback.
     """
-    home.mkdir(parents=True, exist_ok=True)
-    port, written = port or free_port(), home / "streamlit.log"
-    under = ("--server.baseUrlPath", path) if path else ()
+    port, under = free_port(), ("--server.baseUrlPath", path) if path else ()
+    given = [*command, "--server.headless", "true", port_option, str(port), *under]
+    around = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
     with (
+        _log_of(home, port) as written,
         written.open("wb") as log,
-        subprocess.Popen(
-            [*command, "--server.headless", "true", port_option, str(port), *under],
-            cwd=folder,
-            env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
-            stdout=log,
-            stderr=log,
-        ) as process,
+        subprocess.Popen(given, cwd=folder, env=around, stdout=log, stderr=log) as process,
     ):
         try:
-            yield AppServer(_answering(port, process.poll, written, path), process.pid)
+            yield AppServer(answers(f"http://localhost:{port}{path}", HEALTH, process.poll, written), process.pid)
         finally:
             process.terminate()
-    _let_go_of.append(port)
-    _without_traceback(written)
 
 
 @contextmanager
@@ -85,25 +77,29 @@ def forked_app(
     port: int | None = None,
     path: str = "",
 ) -> Iterator[AppServer]:
-    """The app over a store, forked from a process that has its imports behind it, which saves some seconds.
+    """The same, forked from a process that has its imports behind it, which saves some seconds.
 
     Args:
-        home: the store, new or with something in it.
         options: of `streamlit run`.
         port: another than any free one.
-        path: under which the app answers, such as `/court`.
-
-    Raises:
-        AssertionError: the app ended by itself, or its log holds a traceback.
     """
-    port, written = port or free_port(), home / "streamlit.log"
-    given = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
-    under = ("--server.baseUrlPath", path) if path else ()
-    with forks.Fork(_serve, port, written, (*options, *under), environment=given) as process:
-        yield AppServer(_answering(port, lambda: process.returncode, written, path), process.pid)
-        process.kill()
+    port, under = port or free_port(), ("--server.baseUrlPath", path) if path else ()
+    around = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
+    with (
+        _log_of(home, port) as written,
+        forks.Fork(_serve, port, written, (*options, *under), environment=around) as process,
+    ):
+        url = answers(f"http://localhost:{port}{path}", HEALTH, lambda: process.returncode, written)
+        yield AppServer(url, process.pid)
+
+
+@contextmanager
+def _log_of(home: Path, port: int) -> Iterator[Path]:
+    """Where an app writes at this port, which then is free again; looks for a traceback at its end."""
+    home.mkdir(parents=True, exist_ok=True)
+    yield (written := home / "streamlit.log")
     _let_go_of.append(port)
-    _without_traceback(written)
+    assert "Traceback" not in (text := written.read_text()), text
 
 
 def _serve(port: int, written: Path, options: Sequence[str]) -> None:
@@ -137,19 +133,18 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _answering(port: int, ended: Callable[[], int | None], written: Path, path: str = "") -> str:
-    """The address of the server at this port, once it answers."""
-    url = f"http://localhost:{port}{path}"
+def answers(url: str, page: str, ended: Callable[[], int | None], written: Path) -> str:
+    """The address, once a process that writes into this file answers on one of its pages.
+
+    Raises:
+        AssertionError: it answers with an error, or has ended.
+    """
     while True:
         try:
-            urllib.request.urlopen(f"{url}/_stcore/health").close()
+            urllib.request.urlopen(url + page).close()
             return url
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{url} answers with {error.code}") from error
         except (urllib.error.URLError, ConnectionError):
             assert ended() is None, written.read_text()
             time.sleep(0.05)
-
-
-def _without_traceback(written: Path) -> None:
-    assert "Traceback" not in (text := written.read_text()), text

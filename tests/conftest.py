@@ -23,7 +23,6 @@ from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
-from tests.free_memory import give_back
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
@@ -129,27 +128,15 @@ def what_tests_leave_is_not_frozen() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def main_stays() -> Iterator[None]:
-    """A page that is drawn in a test stands in as the program's main module, which a process that is started then would run."""
+def pages_leave_nothing() -> Iterator[None]:
+    """A page that is drawn stands in as the program's main module, which a process that is started then would run.
+
+    And what pages share between sessions, such as the scenes of a room, is kept for as long as the process lives.
+    """
     yield
     sys.modules["__main__"] = MAIN
-
-
-@pytest.fixture(autouse=True)
-def what_pages_keep_is_dropped() -> Iterator[None]:
-    """Streamlit keeps what pages share between sessions, such as the scenes of a room, for as long as the process lives."""
-    yield
     if streamlit := sys.modules.get("streamlit"):
         streamlit.cache_resource.clear()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def nothing_stays_open() -> Iterator[None]:
-    """Lets go of what a module's tests have left open."""
-    yield
-    gc.collect()
-    give_back()
-    gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
 
 
 @pytest.fixture(scope="session")
@@ -222,18 +209,15 @@ def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     """Courthouses and what is in them that a test itself opens: their threads and files would pile up over the suite."""
     opened: list[Courthouse | Knowledge | Database] = []
 
-    def noting(kind: Any) -> Any:
-        init = kind.__init__
-
+    def noting(init: Any) -> Any:
         def call(self: Any, *args: Any, **given: Any) -> None:
             init(self, *args, **given)
             opened.append(self)
 
         return call
 
-    monkeypatch.setattr(Database, "__init__", noting(Database))
-    monkeypatch.setattr(Knowledge, "__init__", noting(Knowledge))
-    monkeypatch.setattr(Courthouse, "__init__", noting(Courthouse))
+    for kind in (Database, Knowledge, Courthouse):
+        monkeypatch.setattr(kind, "__init__", noting(kind.__init__))
     yield
     for one in reversed(opened):
         if not isinstance(one, Courthouse) or one._runner is not None:

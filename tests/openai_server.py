@@ -18,7 +18,13 @@ from aiohttp import web
 from tests import forks
 from tests.server_thread import WebServer
 
-FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
+INSTEAD = {
+    "wrong schema": '{"nothing": ["of", "this"]}',
+    "prose": "On reflection I would rather talk it over.",
+    "empty answer": "",
+}
+"""What is said in place of an answer."""
+FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", *INSTEAD)
 MARK = "its fields in the order of this JSON schema:\n"
 
 Answer = Callable[[dict[str, Any]], str | web.Response | None]
@@ -154,15 +160,9 @@ class OpenAIServer(WebServer):
         answer = self.answer(body)
         if isinstance(answer, web.Response):
             return answer
-        text, finish = answer or answer_for(body, question), "stop"
+        text, finish = INSTEAD.get(fault, answer or answer_for(body, question)), "stop"
         if fault == "cut answer":
             text, finish = text[: max(1, len(text) // 2)], "length"
-        elif fault == "wrong schema":
-            text = '{"nothing": ["of", "this"]}'
-        elif fault == "prose":
-            text = "On reflection I would rather talk it over."
-        elif fault == "empty answer":
-            text = ""
         return text, finish, self._usage(body, text)
 
     async def _respond(
@@ -212,7 +212,7 @@ class OpenAIServer(WebServer):
 
     def _usage(self, body: dict[str, Any], text: str) -> dict[str, Any]:
         """Four characters a token; cached is what lies in a prefix already sent."""
-        prompt = "\n".join(f"{message['role']}\n{_texts(message)}" for message in body["messages"])
+        prompt = "\n".join(f"{message['role']}\n{texts_of(message)}" for message in body["messages"])
         place = bisect.bisect_left(self.prompts, prompt)
         beside = self.prompts[max(0, place - 1) : place + 1]
         cached = max((_common(prompt, other) for other in beside), default=0) // 4
@@ -232,7 +232,7 @@ def answer_for(body: dict[str, Any], question: str) -> str:
     """A valid answer to the schema in the request, always the same for the same question."""
     form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
     if form is None:
-        text = "\n".join(_texts(message) for message in body["messages"] if message["role"] == "user")
+        text = "\n".join(texts_of(message) for message in body["messages"] if message["role"] == "user")
         if MARK not in text:
             return "Hello."
         form, _ = json.JSONDecoder().raw_decode(text[text.rindex(MARK) + len(MARK) :])
@@ -241,7 +241,7 @@ def answer_for(body: dict[str, Any], question: str) -> str:
 
 
 def _choices(body: dict[str, Any]) -> list[str]:
-    text = _texts(body["messages"][1]) if len(body["messages"]) > 1 else ""
+    text = texts_of(body["messages"][1]) if len(body["messages"]) > 1 else ""
     _, found, rest = text.rpartition("Choose one of: ")
     return rest.split("\n")[0].split(", ") if found else []
 
@@ -272,7 +272,7 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
     return text[: form.get("maxLength", len(text))].ljust(form.get("minLength", 0), ".")
 
 
-def _texts(message: dict[str, Any]) -> str:
+def texts_of(message: dict[str, Any]) -> str:
     content = message["content"]
     return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
 
