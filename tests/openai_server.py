@@ -140,15 +140,14 @@ class OpenAIServer(WebServer):
             fault = draw.choice(self.only) if draw.random() < self.faults else ""
             if fault:
                 self.faulted[fault] += 1
-            silent = fault in ("429", "500", "empty body", "hang")
+            silent = fault in ("429", "500", "empty body", "no choices", "hang")
             ready = None if silent else self._ready(body, question, fault)
             queued = self._free.locked()
             async with self._free:
                 worked = 0.0 if queued else asyncio.get_running_loop().time() - came
                 await asyncio.sleep(3600.0 if fault == "hang" else max(0.0, self.delay - worked))
             if self.blind and b'"image_url"' in raw:
-                error = {"error": {"message": "This model does not support image input."}}
-                return web.json_response(error, status=400)
+                return refusal(400, "This model does not support image input.")
             if isinstance(ready, tuple) and not fault:
                 self.answered[question] += 1
             return await self._respond(request, body, fault, ready)
@@ -169,10 +168,11 @@ class OpenAIServer(WebServer):
         self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready | None
     ) -> web.StreamResponse:
         if fault == "429":
-            error = {"error": {"message": "slow down", "type": "rate_limit"}}
-            return web.json_response(error, status=429, headers={"Retry-After": "0"})
+            return refusal(429, "slow down", again="0")
         if fault == "500":
-            return web.json_response({"error": {"message": "oops"}}, status=500)
+            return refusal(500, "oops")
+        if fault == "no choices":
+            return web.json_response(envelope([]))
         if ready is None:
             return web.Response(text="", content_type="application/json")
         if isinstance(ready, web.Response):
@@ -281,6 +281,12 @@ def _common(one: str, other: str) -> int:
     """Length of the prefix that two texts share; found by halves, as prompts are long."""
     shorter = range(1, min(len(one), len(other)) + 1)
     return bisect.bisect_left(shorter, True, key=lambda size: one[:size] != other[:size])
+
+
+def refusal(status: int, message: str, again: str = "") -> web.Response:
+    """An error in the form that llama.cpp, vLLM and Ollama give it; `again`: what it says of when to come again."""
+    error = {"code": status, "message": message, "type": "server_error"}
+    return web.json_response({"error": error}, status=status, headers={"Retry-After": again} if again else None)
 
 
 def envelope(choices: object, usage: object = None, model: str = "m") -> dict[str, Any]:
