@@ -70,7 +70,7 @@ async def pool_at(server: Clocked, folder: Path, minute_s: float = MINUTE_S) -> 
 
 
 def questions(number: int, run: str = "0", **spec: object) -> list[Request]:
-    given = {"connection": "test", **spec}
+    given: dict[str, Any] = {"connection": "test", **spec}
     return [question(tag=f"{run}/{n}", text=f"Say word {n} of run {run}.", **given) for n in range(number)]
 
 
@@ -79,7 +79,8 @@ async def asked(pool: ModelPool, *requests: Request) -> list[Reply]:
 
 
 async def test_tokens_a_minute_hold_over_all_runs_but_one_longer_call_is_made(tmp_path: Path) -> None:
-    long, given = "word " * 400, {"connection": "test", "tokens_per_minute": 3_000, "max_tokens": 16}
+    long = "word " * 400
+    given: dict[str, Any] = {"connection": "test", "tokens_per_minute": 3_000, "max_tokens": 16}
     with Clocked() as server:
         pool = await pool_at(server, tmp_path)
         await asked(pool, *(question(tag=f"{n}", text=f"{n} {long}", **given) for n in range(8)))
