@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -94,31 +94,22 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def waits_are_patient() -> Iterator[None]:
-    """A limit ends a test that hangs; no machine is so slow, or so busy, that it ends one that goes on."""
+def waits_are_patient_and_nothing_is_frozen() -> Iterator[None]:
+    """A limit ends a test that hangs; no machine is so slow, or so busy, that it ends one that goes on.
 
-    def patient(real: Callable[..., None]) -> Callable[..., None]:
-        def wait(waiting: object, what: str, timeout: float | None = None) -> None:
-            real(waiting, what, max(timeout or 0.0, PATIENCE_S))
+    And a courthouse freezes what is there when it is warm; here that would be what other tests have left, too.
+    """
 
-        return wait
+    def patient(seconds: float | None) -> float:
+        return max(seconds or 0.0, PATIENCE_S)
 
+    wait = Runner.wait
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Runner, "wait", patient(Runner.wait))
+        patch.setattr(Runner, "wait", lambda runner, run, timeout=None: wait(runner, run, patient(timeout)))
         if harness := sys.modules.get("streamlit.testing.v1.app_test"):
-            run = harness.AppTest._run
-            patch.setattr(
-                harness.AppTest,
-                "_run",
-                lambda app, state=None, timeout=None: run(app, state, max(timeout or 0.0, PATIENCE_S)),
-            )
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def what_tests_leave_is_not_frozen() -> Iterator[None]:
-    """A courthouse freezes what is there when it is warm; here that would be what other tests have left, too."""
-    with pytest.MonkeyPatch.context() as patch:
+            draw = harness.AppTest._run
+            patched = lambda app, state=None, timeout=None: draw(app, state, patient(timeout))  # noqa: E731
+            patch.setattr(harness.AppTest, "_run", patched)
         patch.setattr(hearings, "gc", Mock())
         yield
 

@@ -42,12 +42,7 @@ class Hearings:
         return self.bench.store.create("toy", CASE, setup, seed)
 
     def hear(self, model: str = "openai/any", **given: Any) -> Record:
-        return self.on(self.planned(model, **given))
-
-    def on(self, run: str) -> Record:
-        self.bench.runner.go(run)
-        self.bench.runner.wait(run, 60)
-        return self.bench.runner.record(run)
+        return self.bench.go_on(self.planned(model, **given))
 
 
 @contextmanager
@@ -83,7 +78,7 @@ def test_members_at_once_do_not_overshoot_a_budget_of_tokens_and_it_can_be_raise
         assert held.server.calls < 3 * JURY
         setup = record.setup.model_copy(update={"budget": Budget(tokens=1_000_000)})
         held.bench.store.replace_setup(record.run.id, setup)
-        assert held.on(record.run.id).run.status == "done"
+        assert held.bench.go_on(record.run.id).run.status == "done"
         assert held.server.calls == 3 * JURY
 
 
@@ -130,7 +125,7 @@ def test_a_run_that_waits_for_room_can_be_stopped_and_run_on(tmp_path: Path) -> 
         held.bench.runner.stop(run)
         assert held.bench.store.status(run) == "paused"
         held.server.delay = 0.0
-        assert held.on(run).run.status == "done"
+        assert held.bench.go_on(run).run.status == "done"
 
 
 def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:
@@ -168,7 +163,7 @@ def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
         assert accounts.spent(bea.id) == pytest.approx(sum(spent))  # what is spent is not had back by deleting runs
         accounts.allow(bea.id, None)
         monkeypatch.setattr(budget, "FRESH_S", 0.0)
-        assert held.on(second).run.status == "done"
+        assert held.bench.go_on(second).run.status == "done"
 
 
 async def test_at_the_end_one_call_at_a_time_is_made_while_what_it_will_probably_take_fits() -> None:

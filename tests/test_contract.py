@@ -92,23 +92,16 @@ def drive(house: Courthouse, run: str, control: Control | None = None) -> Record
     return record
 
 
-def by_path(record: Record) -> dict[tuple[str, str], dict[str, Any]]:
-    """Events without times and how answers came, the run's own id as RUN. Members who work at once end in any order."""
-    return {
-        (event.kind, event.path): json.loads(event.model_dump_json(exclude=HOW).replace(record.run.id, "RUN"))
-        for _, event in record.events
-    }
+def told(house: Courthouse, record: Record) -> list[Any]:
+    """A run's events without times and how answers came, its verdict, and what the knowledge base has been taught.
 
-
-def outcome(record: Record) -> object:
-    """The verdict as it is told."""
-    return json.loads(record.run.verdict.model_dump_json().replace(record.run.id, "RUN"))
-
-
-def memory(house: Courthouse, run: str) -> object:
-    """What the knowledge base has been taught."""
-    learned = [(*key, record) for key, record in sorted(replayed(house.knowledge.lessons).items())]
-    return json.loads(json.dumps(learned).replace(run, "RUN"))
+    Its own id is RUN. Members who work at once end in any order.
+    """
+    events = {f"{event.kind} {event.path}": event.model_dump(mode="json", exclude=HOW) for _, event in record.events}
+    learned = sorted([*key, body] for key, body in replayed(house.knowledge.lessons).items())
+    verdict = record.run.verdict.model_dump(mode="json")
+    parts: list[Any] = json.loads(json.dumps([events, verdict, learned]).replace(record.run.id, "RUN"))
+    return parts
 
 
 def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: Heard, procedure: Procedure) -> None:
@@ -187,9 +180,8 @@ def test_step_by_step_gives_what_a_run_to_the_end_gives(home: Path, heard: Heard
         assert len(record.stages) == done + 1
     if record.run.status != "done":  # a verdict needs no step of its own where the last stage ends in it
         record = drive(house, run)
-    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
+    assert told(house, record) == told(heard.house, whole)
     assert record.stages == whole.stages
-    assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
 def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, heard: Heard, procedure: Procedure) -> None:
@@ -205,26 +197,24 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, hear
     assert int(done.stdout) >= 2
     assert record.run.status == "done"
     assert record.asked <= whole.asked  # an answer that was on record when the process died is not asked again
-    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
-    assert memory(house, run) == memory(heard.house, whole.run.id)
+    assert told(house, record) == told(heard.house, whole)
 
 
 def test_a_fork_with_nothing_changed_asks_nothing_and_one_of_another_seed_everything(
     heard: Heard, procedure: Procedure
 ) -> None:
     house, whole = heard.house, heard.record
-    before = memory(house, whole.run.id)
+    events, verdict, learned = told(house, whole)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
     fork = drive(house, house.fork(whole.run.id, whole.setup))
     assert estimate.calls == estimate.on_record
     assert (fork.asked, fork.recorded) == (0, estimate.calls)
     assert fork.run.status == "done"
-    held_back = {"held_back": True}
-    assert by_path(fork) == {
-        key: event | (held_back if event["kind"] == "learned" else {}) for key, event in by_path(whole).items()
-    }
-    assert outcome(fork) == outcome(whole)
-    assert memory(house, whole.run.id) == before
+    for event in events.values():
+        if event["kind"] == "learned":
+            event["held_back"] = True
+    assert told(house, fork)[:2] == [events, verdict]
+    assert told(house, whole)[2] == learned
     other = drive(house, house.fork(whole.run.id, whole.setup, seed=1))
     assert other.asked == len(other.calls)
 

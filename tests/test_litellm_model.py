@@ -85,19 +85,6 @@ async def test_a_fault_that_may_pass_is_tried_as_often_as_set_and_no_more(
         assert server.calls == 3
 
 
-async def test_an_answer_streams_in(tmp_path: Path) -> None:
-    seen: list[str] = []
-    with OpenAIServer() as server:
-        streamed = await ask(server, tmp_path, seen.append)
-        assert server.calls == 1
-        whole = await ask(server, tmp_path)
-    assert (whole.cost, whole.finish, whole.latency_s > 0) == (None, "stop", True)
-    assert len(seen) > 1
-    assert seen[-1] == streamed.text == whole.text
-    assert all(later.startswith(earlier) for earlier, later in zip(seen, seen[1:], strict=False))
-    assert (streamed.usage.prompt, streamed.usage.completion) == (whole.usage.prompt, whole.usage.completion)
-
-
 async def test_a_server_that_does_not_stream_is_asked_once_for_a_stream(tmp_path: Path) -> None:
     with OpenAIServer(streams=False, keep_bodies=True) as server, model_at(server, tmp_path) as model:
         for _ in range(2):

@@ -39,9 +39,7 @@ def on(bench: Bench, run: str, budget: Budget | None = None) -> Record:
     """Go on with a run until it settles; with another budget, if one is given."""
     if budget is not None:
         bench.store.replace_setup(run, bench.runner.record(run).setup.model_copy(update={"budget": budget}))
-    bench.runner.go(run)
-    bench.runner.wait(run, 30)
-    return bench.runner.record(run)
+    return bench.go_on(run)
 
 
 # --- kills and stops ----------------------------------------------------------------------------------------

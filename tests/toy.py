@@ -194,9 +194,12 @@ class Bench:
 
     def hear(self, setup: ToySetup | None = None, *, seed: int = 0, control: Control | None = None) -> Record:
         """Drive a new run until it settles."""
-        run = self.start(setup, seed=seed)
+        return self.go_on(self.start(setup, seed=seed), control)
+
+    def go_on(self, run: str, control: Control | None = None) -> Record:
+        """Go on with a run until it settles."""
         self.runner.go(run, control)
-        self.runner.wait(run, 10)
+        self.runner.wait(run, 30)
         return self.runner.record(run)
 
     def let_go(self, run: str) -> None:

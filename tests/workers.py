@@ -72,6 +72,7 @@ class TestProcess:
     """Runs tests as it is told, and reports on them.
 
     Attributes:
+        megabytes: its memory after the last of them.
         held: its memory in megabytes and its threads at its end.
     """
 
@@ -81,7 +82,7 @@ class TestProcess:
         self._pipe, there = multiprocessing.Pipe()
         self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(session, there, self._pipe))
         self.held = (0, 0)
-        self._megabytes = 0
+        self.megabytes = 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the worker's other threads only wait for messages
             self._process.start()
@@ -102,18 +103,13 @@ class TestProcess:
         while True:
             name, given = self._pipe.recv()
             if name == "done":
-                self._megabytes = given
+                self.megabytes = given
                 return
             if name == "failed":
                 raise RuntimeError(given)
             if "report" in given:
                 given["report"] = config.hook.pytest_report_from_serializable(config=config, data=given["report"])
             getattr(config.hook, name)(**given)
-
-    @property
-    def large(self) -> bool:
-        """Whether it is to end."""
-        return self._megabytes > LARGE
 
     def end(self) -> int | None:
         """Its exit code."""
@@ -143,7 +139,7 @@ class Forking:
         """Runs the test in the worker's process; it begins where there is none."""
         self._process = self._process or TestProcess(item.session)
         following = nextitem
-        if nextitem and self._process.large and group(nextitem.nodeid) != group(item.nodeid):
+        if nextitem and self._process.megabytes > LARGE and group(nextitem.nodeid) != group(item.nodeid):
             following = None
         try:
             self._process.run(item.config, self._places[id(item)], self._places[id(following)] if following else None)
