@@ -162,7 +162,7 @@ class Bench:
     online: Model | None = None
     """Who answers in place of `model`, over a network."""
     streaming: bool = False
-    procedures: Mapping[str, Procedure] | None = None
+    procedures: Mapping[str, Procedure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
@@ -180,7 +180,6 @@ class Bench:
         async def warm(procedure: Procedure, setup: Setup) -> None:
             """Nothing has to be loaded."""
 
-        assert self.procedures is not None
         writer = Writer(self.database)
         self.writers.append(writer)
         self.asker = Asker(self.answers, self.online or self.model, writer)
