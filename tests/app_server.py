@@ -43,17 +43,11 @@ def app_server(
     port_option: str = "--server.port",
     path: str = "",
 ) -> Iterator[AppServer]:
-    """The app over a store, on a free port; ends with a look into what it wrote.
+    """The app over a store, on a free port; fails where it ends by itself, or its log holds a traceback.
 
     Args:
-        home: the store, new or with something in it.
         folder: where the command is started.
-        command: what opens the app.
-        port_option: how the command is told the port.
         path: under which the app answers, such as `/court`.
-
-    Raises:
-        AssertionError: the app ended by itself, or its log holds a traceback.
     """
     port, under = free_port(), ("--server.baseUrlPath", path) if path else ()
     given = [*command, "--server.headless", "true", port_option, str(port), *under]
@@ -77,12 +71,7 @@ def forked_app(
     port: int | None = None,
     path: str = "",
 ) -> Iterator[AppServer]:
-    """The same, forked from a process that has its imports behind it, which saves some seconds.
-
-    Args:
-        options: of `streamlit run`.
-        port: another than any free one.
-    """
+    """The same, forked from a process that has its imports behind it, which saves some seconds; `options` are of `streamlit run`."""
     port, under = port or free_port(), ("--server.baseUrlPath", path) if path else ()
     around = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
     with (
@@ -134,11 +123,7 @@ def free_port() -> int:
 
 
 def answers(url: str, page: str, ended: Callable[[], int | None], written: Path) -> str:
-    """The address, once a process that writes into this file answers on one of its pages.
-
-    Raises:
-        AssertionError: it answers with an error, or has ended.
-    """
+    """The address, once a process that writes into this file answers on one of its pages, and not with an error."""
     while True:
         try:
             urllib.request.urlopen(url + page).close()

@@ -54,8 +54,7 @@ class Fork:
             sys.modules["__main__"] = main
         for end in ends:
             end.close()
-        assert self._process.pid is not None
-        self.pid: int = self._process.pid
+        self.pid = self._process.pid
 
     @property
     def returncode(self) -> int | None:
@@ -82,11 +81,7 @@ class Fork:
         os.write(self._in.fileno(), f"{line}\n".encode())
 
     def finish(self, timeout_s: float = 300) -> CompletedProcess[str]:
-        """Close its input, and wait for its end; with what it wrote since it was last read.
-
-        Raises:
-            TimeoutExpired: it does not end; it is killed.
-        """
+        """Close its input, and wait for its end, or kill it; with what it wrote since it was last read."""
         self._in.close()
         texts = {self._out: b"", self._err: b""}
         left = list(texts)
@@ -100,7 +95,6 @@ class Fork:
                 if not piece:
                     left.remove(end)
         self._process.join()
-        assert self.returncode is not None
         return CompletedProcess([], self.returncode, texts[self._out].decode(), texts[self._err].decode())
 
     def __enter__(self) -> Self:

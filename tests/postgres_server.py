@@ -98,10 +98,8 @@ class PostgresServer:
         shutil.rmtree(self.folder)
 
     def _do(self, program: str, *given: str) -> str:
-        folder = programs()
-        assert folder is not None
         done = subprocess.run(
-            [str(folder / program), *given],
+            [str(programs() / program), *given],
             cwd=self.folder,
             user=self._user,
             check=False,

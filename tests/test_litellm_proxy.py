@@ -38,13 +38,12 @@ def proxy(tmp_path: Path) -> Iterator[tuple[str, OpenAIServer]]:
     litellm = command()
     if litellm is None:
         pytest.skip("no proxy here: put the `litellm` of an environment with litellm[proxy] on the PATH")
-    (config,) = blocks("docs/models.md", "yaml")
-    (tmp_path / "proxy.yaml").write_text(config)
-    port = free_port()
+    config, port = tmp_path / "proxy.yaml", free_port()
+    config.write_text("".join(blocks("docs/models.md", "yaml")))
     with OpenAIServer() as server, (tmp_path / "proxy.log").open("wb") as log:
         ours = {"LAB_ADDRESS": server.url, "LAB_KEY": PROVIDERS, "LITELLM_MASTER_KEY": MASTER}
         given = {**os.environ, **ours, "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
-        words = [str(litellm), "--config", str(tmp_path / "proxy.yaml"), "--host", "127.0.0.1", "--port", str(port)]
+        words = [str(litellm), "--config", str(config), "--host", "127.0.0.1", "--port", str(port)]
         with subprocess.Popen(words, env=given, cwd=tmp_path, stdout=log, stderr=log) as process:
             try:
                 address, alive = f"http://127.0.0.1:{port}", "/health/liveliness"

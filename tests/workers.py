@@ -89,11 +89,7 @@ class TestProcess:
         there.close()
 
     def run(self, config: pytest.Config, place: int, following: int | None) -> None:
-        """Run a test, and report here as if it had run here.
-
-        Args:
-            place: which of the session's tests.
-            following: which one it runs next; none where it runs no more.
+        """Run the session's test of this place, and report here as if it had run here; `following` is the one that it runs next.
 
         Raises:
             EOFError: the process is gone.
