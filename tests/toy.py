@@ -20,7 +20,7 @@ from courtroom.engine.procedure import Choice, Procedure, Role, StageKind
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.runner import Runner
-from courtroom.engine.setup import Member, Setup
+from courtroom.engine.setup import Budget, Member, Setup
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
@@ -193,10 +193,12 @@ class Bench:
 
     def hear(self, setup: ToySetup | None = None, *, seed: int = 0, control: Control | None = None) -> Record:
         """Drive a new run until it settles."""
-        return self.go_on(self.start(setup, seed=seed), control)
+        return self.go_on(self.start(setup, seed=seed), control=control)
 
-    def go_on(self, run: str, control: Control | None = None) -> Record:
-        """Go on with a run until it settles."""
+    def go_on(self, run: str, budget: Budget | None = None, control: Control | None = None) -> Record:
+        """Go on with a run until it settles; with another budget, if one is given."""
+        if budget is not None:
+            self.store.replace_setup(run, self.runner.record(run).setup.model_copy(update={"budget": budget}))
         self.runner.go(run, control)
         self.runner.wait(run, 30)
         return self.runner.record(run)
