@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection, wait
 from subprocess import CompletedProcess, TimeoutExpired
 from types import ModuleType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["tests.warm"])
@@ -86,7 +86,7 @@ class Fork:
         texts = {self._out: b"", self._err: b""}
         left = list(texts)
         while left:
-            if not (ready := cast(list[Connection], wait(left, timeout_s))):
+            if not (ready := wait(left, timeout_s)):
                 self.kill()
                 raise TimeoutExpired(str(self._process), timeout_s, texts[self._out], texts[self._err])
             for end in ready:

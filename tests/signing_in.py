@@ -77,8 +77,7 @@ def visit(name: str = "", page: str = "", **query: str) -> AppTest:
     """The app, without an error, as somebody sees it who has signed in under this name; without one, as who has not."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.user = claims(name) if name else {}
-    for key, value in query.items():
-        app.query_params[key] = value
+    app.query_params.update(query)
     app.run()
     if page:
         app.switch_page(f"pages/{page}.py").run()

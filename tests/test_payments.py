@@ -36,7 +36,7 @@ from tests import forks
 from tests.driving import until
 from tests.kills import die_when
 from tests.openai_server import OpenAIServer, refusal
-from tests.test_resilience import environment, result
+from tests.test_resilience import environment, record_of, result, runs
 from tests.toy import CASE, Bench, CastVote, Scripted, ToySetup, side_by_member, toy
 
 NONSENSE = "I would rather not say."
@@ -77,14 +77,12 @@ def test_what_was_paid_in_processes_that_were_killed_before_they_wrote_the_event
             with forks.Fork(shell_that_dies, last, *run, environment=environment(tmp_path, server.url)) as process:
                 assert process.finish().returncode == -signal.SIGKILL
             assert server.calls == last
-            house = Courthouse(Settings(home=tmp_path))
-            (row,) = house.store.runs()
-            run = ("resume", row.id, "--json")
-            assert house.record(row.id).asked == last, "counted before the run goes on"
-            house.close()
+            (begun,) = runs(tmp_path)
+            run = ("resume", begun, "--json")
+            assert record_of(tmp_path, begun).asked == last, "counted before the run goes on"
         done = result(forks.run(*run, environment=environment(tmp_path, server.url)))
         house = Courthouse(Settings(home=tmp_path))
-        record = house.record(row.id)
+        record = house.record(begun)
         replies = [house.answers.reply(key) for call in record.calls for key in call.keys]
         completion = sum(reply.usage.completion for reply in replies if reply)
         house.close()
@@ -342,14 +340,14 @@ def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
         for one in (bea, cem):
             accounts.give(one.id, Access.RUN)
         accounts.allow(bea.id, 0.0004)
-        runs = []
+        begun = []
         for seed, person in enumerate((bea, bea, cem)):
             with acts(person):
-                runs.append(held.planned("openai/gpt-4o-mini", rounds=1, seed=seed, max_tokens=64))
-        first, second, others = runs
-        for run in runs:
+                begun.append(held.planned("openai/gpt-4o-mini", rounds=1, seed=seed, max_tokens=64))
+        first, second, others = begun
+        for run in begun:
             held.bench.runner.go(run)
-        for run in runs:
+        for run in begun:
             held.bench.runner.wait(run, 60)
         stopped = [store.run(run) for run in (first, second) if store.run(run).status == "paused"]
         assert stopped
