@@ -213,12 +213,11 @@ def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 def _stays(host: object) -> bool:
     """Whether an address is this machine: loopback, a wildcard to listen on, or a socket file."""
-    if isinstance(host, bytes):
-        host = host.decode()
-    if not host or host == "localhost" or str(host).startswith("/"):
+    name = host.decode() if isinstance(host, bytes) else str(host or "")
+    if name in ("", "localhost") or name.startswith("/"):
         return True
     try:
-        address = ipaddress.ip_address(str(host))
+        address = ipaddress.ip_address(name)
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified

@@ -140,8 +140,7 @@ class OpenAIServer(WebServer):
             fault = draw.choice(self.only) if draw.random() < self.faults else ""
             if fault:
                 self.faulted[fault] += 1
-            silent = fault in ("429", "500", "empty body", "no choices", "hang")
-            ready = None if silent else self._ready(body, question, fault)
+            ready = self._ready(body, question, fault)
             queued = self._free.locked()
             async with self._free:
                 worked = 0.0 if queued else asyncio.get_running_loop().time() - came
@@ -155,9 +154,17 @@ class OpenAIServer(WebServer):
             self.open -= 1
 
     def _ready(self, body: dict[str, Any], question: str, fault: str) -> web.Response | Ready:
-        """The answer: a test's own response, or text, finish and usage."""
-        answer = self.answer(body)
-        if isinstance(answer, web.Response):
+        """The answer: a fault's or a test's own response, or text, finish and usage."""
+        match fault:
+            case "429":
+                return refusal(429, "slow down", again="0")
+            case "500":
+                return refusal(500, "oops")
+            case "no choices":
+                return web.json_response(envelope([]))
+            case "empty body" | "hang":
+                return web.Response(text="", content_type="application/json")
+        if isinstance(answer := self.answer(body), web.Response):
             return answer
         text, finish = INSTEAD.get(fault, answer or answer_for(body, question)), "stop"
         if fault == "cut answer":
@@ -165,16 +172,8 @@ class OpenAIServer(WebServer):
         return text, finish, self._usage(body, text)
 
     async def _respond(
-        self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready | None
+        self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready
     ) -> web.StreamResponse:
-        if fault == "429":
-            return refusal(429, "slow down", again="0")
-        if fault == "500":
-            return refusal(500, "oops")
-        if fault == "no choices":
-            return web.json_response(envelope([]))
-        if ready is None:
-            return web.Response(text="", content_type="application/json")
         if isinstance(ready, web.Response):
             return ready
         if body.get("stream") and self.streams:
