@@ -150,7 +150,7 @@ def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(
     ("finish", "error", "why"),
-    [("length", CutOff, "cut off"), ("refusal", Refused, ""), ("content_filter", Withheld, "filter")],
+    [("length", CutOff, "cut off"), ("refusal", Refused, "late"), ("content_filter", Withheld, "filter")],
 )
 def test_why_there_is_no_answer_is_told_apart_even_where_it_looks_whole(
     finish: str, error: type[InvalidAnswer], why: str
