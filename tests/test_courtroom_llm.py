@@ -84,20 +84,17 @@ def test_a_text_goes_through_hearing_pleadings_and_judges(house: Courthouse) -> 
 
 
 def test_sequential_judges_see_the_earlier_opinions_and_parallel_ones_do_not(house: Courthouse) -> None:
-    in_turn = court()
-    hear(house, in_turn, judges=3)
-    assert [number(r) for r in in_turn.history if r.task.name == "judge"] == [0, 1, 2]
-    at_once = court()
-    hear(house, at_once, judges=3, structure="parallel", seed=1)
-    assert [number(r) for r in at_once.history if r.task.name == "judge"] == [0, 0, 0]
+    for seed, (structure, seen) in enumerate((("sequential", [0, 1, 2]), ("parallel", [0, 0, 0]))):
+        model = court()
+        hear(house, model, judges=3, structure=structure, seed=seed)
+        assert list(map(number, asked_for(model, "judge"))) == seen
 
 
 @pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
 def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: str, outcome: str) -> None:
     record = hear(house, court(lambda r: "fear" if number(r) == 2 else "joy"), judges=3, decided_by=rule)
     assert record.run.verdict.outcome == outcome
-    (shown,) = views.bench(record).values()
-    flow = shown[1]
+    ((_, flow, *_),) = views.bench(record).values()
     assert [bool(step.items) for step in flow.steps] == [False, False, True]
 
 
@@ -107,9 +104,9 @@ def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> 
         hear(house, model, seed=seed, texts=("a", "b", "c", "d"), judges=1)
         return tuple(r.task.label for r in model.history if r.task.name == "argue" and r.task.side == "prosecutor")
 
-    drawn = {seed: sides(seed) for seed in range(4)}
-    assert set("".join(map(str, drawn.values())).split("'")) >= {"joy", "fear"}
-    assert len(set(drawn.values())) > 1
+    drawn = set(map(sides, range(4)))
+    assert {label for labels in drawn for label in labels} >= {"joy", "fear"}
+    assert len(drawn) > 1
     record = hear(house, seed=3)
     told = record.run.verdict.details["results"][0]["prosecuted"]
     parts = next(block for block in views.pleadings(record)["a"] if isinstance(block, Beside))
@@ -136,17 +133,12 @@ def test_similar_cases_are_the_nearest_of_both_labels_with_reasons_and_never_the
     ]
     (cards,) = views.similar(record)["a"]
     assert [card.items for card in cards.cards] == [("Reason: The writer is pleased.",), ("Reason: Asked for.",)]
-    none = court()
-    hear(house, none, judges=1, shots=0, seed=1)
-    assert next(r.task for r in none.history if r.task.name == "judge").similar == ()
 
 
 def test_examples_of_its_own_take_the_place_of_the_other_texts(house: Courthouse) -> None:
     model = court()
-    case = TASK.model_copy(
-        update={"examples": (Labelled(id="a", text="A lovely morning for all.", label="joy", reason="Given."),)}
-    )
-    hear(house, model, case=case, judges=1, shots=3)
+    own = Labelled(id="a", text="A lovely morning for all.", label="joy", reason="Given.")
+    hear(house, model, case=TASK.model_copy(update={"examples": (own,)}), judges=1, shots=3)
     (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.passages[0].text for one in asked.similar] == ["A lovely morning for all."]
 
@@ -175,8 +167,8 @@ def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_t
     copy = Labelled(id="copy", text="  what a LOVELY morning it is. ", label="anger", reason="The copy's secret.")
     known = TASK.items[0].model_copy(update={"label": "anger", "reason": "Its own secret."})
     case = TASK.model_copy(update={"items": (known, *TASK.items[1:], copy)})
-    changed = ({}, {"structure": "single"}, {"cases_by": "random"}, {"cases_of": "any label", "shots": 3})
-    for seed, knobs in enumerate(changed):
+    setups = ({}, {"structure": "single"}, {"cases_by": "random"}, {"cases_of": "any label", "shots": 3})
+    for seed, knobs in enumerate(setups):
         model = court()
         hear(house, model, case=case, seed=seed, **knobs)
         asked = "\n".join(map(text_of, model.history))
@@ -203,7 +195,6 @@ def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_th
     assert {"reason" in request.task.form.model_fields for request in asked} == {reasoned}
     assert ("your reason in" in text_of(asked[0])) is reasoned
     assert {bool(vote.reasons) for vote in record.ballots["judgment/a"].values()} == {reasoned}
-    assert record.run.verdict is not None
     assert record.run.verdict.outcome == "joy"
 
 
@@ -251,14 +242,13 @@ def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, m
 @pytest.mark.parametrize("of", SIMILAR)
 def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> None:
     """With two labels both are in question, so judges and baselines are shown the very same cases."""
-    two = [item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items]
-    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": tuple(two)})
+    two = tuple(item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items)
+    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": two})
     shown = []
     for seed, structure in enumerate(("parallel", "single", "multiple")):
         model = court()
         record = hear(house, model, case=case, structure=structure, judges=1, cases_of=of, seed=seed)
-        asked = next(r.task for r in model.history if r.task.name in ("judge", "classify"))
-        shown.append(asked.similar)
+        shown.append(asked_for(model, "judge", "classify")[0].task.similar)
         assert len(record.calls) <= COURTROOM_LLM.at_most(record.case, record.setup)
     assert shown[0] == shown[1] == shown[2]
     assert len(shown[0]) == (1 if of == "any label" else 2)
@@ -278,15 +268,11 @@ def test_a_text_whose_members_fail_is_that_texts_failure_and_counts_as_wrong(
 ) -> None:
     model = court()
     answer = model.reply
-    fails = {"judge": ("judge-2", "judge-3"), "classify": ("judge-2", "judge-3"), "argue": ("attorney",)}
+    heard = {"judge": "judge-1", "classify": "judge-1", "argue": "prosecutor"}
 
     def reply(request: Request) -> str | Exception:
-        seat = request.tag.split("/")[1]
-        failing = (
-            request.task.name == asked
-            and any("cellar." in one.text for one in request.task.passages)
-            and seat in fails.get(asked, (seat,))
-        )
+        of_text = any("cellar." in one.text for one in request.task.passages)
+        failing = request.task.name == asked and of_text and heard.get(asked) not in request.tag.split("/")
         return ModelError("The provider refuses.") if failing else answer(request)
 
     model.reply = reply
@@ -314,8 +300,7 @@ def test_a_run_in_which_most_texts_fail_stops_and_can_go_on(house: Courthouse) -
     assert record.run.status == "failed"
     assert "Only 0 of 4 texts could be decided" in record.run.reason
     down[0] = False
-    drive(house, record.run.id)
-    assert house.record(record.run.id).run.status == "done"
+    assert house.store.status(drive(house, record.run.id)) == "done"
 
 
 def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_invented_ones(house: Courthouse) -> None:
