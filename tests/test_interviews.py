@@ -1,7 +1,7 @@
 """Interviews: a question to a member, answered from just what it knew."""
 
-import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,11 +46,10 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
     assert not house.interviews.ask(record, after, QUESTION, "Ada").result(30).stopped
     asked = server.bodies[-1]["messages"]
     assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
-    (key,) = after.keys
-    reply = house.answers.reply(key)
-    assert asked[2]["content"] == reply.text
-    assert f"> {QUESTION}\n" in asked[3]["content"]
-    assert "the jurors you follow said" not in asked[1]["content"]  # as in the second round
+    _, user, answered, question = (message["content"] for message in asked)
+    assert answered == house.answers.reply(*after.keys).text
+    assert f"> {QUESTION}\n" in question
+    assert "the jurors you follow said" not in user  # as in the second round
     ((_, kept),) = house.asides.interviews(record.run.id)
     assert (kept.member, kept.after, kept.who, kept.question) == ("juror-02", after.path, "Ada", QUESTION)
     assert kept.answer.startswith("answer ")
@@ -81,7 +80,6 @@ def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: 
     asked = hear(house).asked + 2
     record = hear(house, budget=Budget(calls=asked), rounds=1)
     after = last_call(record, "juror-01")
-    assert after is not None
     left = asked - record.asked
     for number in range(left):
         assert not house.interviews.ask(record, after, f"Why {number}?").result(30).stopped
@@ -96,9 +94,10 @@ def test_what_can_not_be_asked_is_told_in_a_sentence(house: Courthouse) -> None:
         house.interviews.ask(record, after, "  ")
     with pytest.raises(CourtroomError, match="not answered by a model"):
         house.interviews.ask(record, after.model_copy(update={"keys": ()}), "Why?")
-    seats = [event for event in record.events if event[1].kind == "seated"]
-    sits = json.loads(seats[0][1].model_dump_json().replace('"id":"offline"', f'"id":"{PERSON}"'))
-    (at, _), rest = seats[0], [event for event in record.events if event[1].kind != "seated"]
-    person = type(record)(record.run, record.case, record.setup, ((at, type(seats[0][1]).model_validate(sits)), *rest))
+    sits = f'"id":"{PERSON}"'
+    events = tuple(
+        (at, type(event).model_validate_json(event.model_dump_json().replace('"id":"offline"', sits)))
+        for at, event in record.events
+    )
     with pytest.raises(CourtroomError, match="Ask the person"):
-        house.interviews.ask(person, after, "Why?")
+        house.interviews.ask(replace(record, events=events), after, "Why?")
