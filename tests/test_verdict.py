@@ -165,7 +165,7 @@ def remember(house: Courthouse) -> None:
 
 
 def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_said(house: Courthouse) -> None:
-    model = Panel(rejections=1)
+    model = Panel()
     hear(house, model)
     (text,) = model.prompts("preside")
     rejected = ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1).")
@@ -255,22 +255,14 @@ def test_a_draft_is_corrected_until_it_is_valid(
     assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds == 1  # the last wrong draft is in view
 
 
-@pytest.mark.parametrize(
-    ("advice", "fits"),
-    [
-        ("Look at the place, article 234 aside.", True),
-        ("Article 293 applies.", False),
-        ("看第二百九十三条。", False),
-        ("See 293条.", False),
-        ("It is picking quarrels and provoking trouble.", False),
-        ("Whether a stranger was beaten.", True),
-    ],
-)
-def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again(advice: str, fits: bool) -> None:
+def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again() -> None:
     statutes = tuple(statute for statute in bundled_statutes() if statute.number in (234, 293))
     draft = DraftJudgment(predicted_article=234, explanation="x")
     task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, real_articles=(293,))
-    assert (task.problem(Advice(advice=advice)) is None) == fits
+    for advice in ("Look at the place, article 234 aside.", "Whether a stranger was beaten."):
+        assert task.problem(Advice(advice=advice)) is None
+    for advice in ("Article 293 applies.", "看第二百九十三条。", "See 293条.", f"It is {QUARRELS}."):
+        assert task.problem(Advice(advice=advice)) is not None, advice
 
 
 def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> None:
@@ -349,12 +341,10 @@ def test_an_expert_is_trained_on_demonstrations_and_then_on_pairs(tmp_path: Path
     assert json.loads((out / "expert" / "config.json").read_text())["model_type"] == "qwen2"
 
 
-@pytest.mark.parametrize(("devices", "batch", "steps"), [(1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)])
-def test_all_devices_together_come_to_the_batch(
-    devices: int, batch: int, steps: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORLD_SIZE", str(devices))
-    assert accumulated(batch) == steps
+def test_all_devices_together_come_to_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    for devices, batch, steps in ((1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)):
+        monkeypatch.setenv("WORLD_SIZE", str(devices))
+        assert accumulated(batch) == steps
 
 
 def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
