@@ -263,9 +263,7 @@ def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> Non
         ("classify", "Only 1 of 3 judges could decide."),
     ],
 )
-def test_a_text_whose_members_fail_is_that_texts_failure_and_counts_as_wrong(
-    house: Courthouse, asked: str, why: str
-) -> None:
+def test_a_text_whose_members_fail_has_failed_and_counts_as_wrong(house: Courthouse, asked: str, why: str) -> None:
     model = court()
     answer = model.reply
     heard = {"judge": "judge-1", "classify": "judge-1", "argue": "prosecutor"}

@@ -186,9 +186,7 @@ json_values = st.recursive(
 
 @given(json_values, json_values, json_values, json_values)
 @pytest.mark.slow
-def test_whatever_a_record_holds_it_becomes_a_case_or_is_refused(
-    articles: Any, charges: Any, term: Any, criminals: Any
-) -> None:
+def test_any_record_becomes_a_case_or_is_refused(articles: Any, charges: Any, term: Any, criminals: Any) -> None:
     meta = {"relevant_articles": articles, "accusation": charges, "term_of_imprisonment": term, "criminals": criminals}
     try:
         plain, _ = cail.convert({"fact": FACT, "meta": meta})

@@ -85,7 +85,7 @@ def test_grounding_ends_early_when_a_side_is_sufficiently_verified(house: Courth
         ("cyberjurors", {"extract": 5, "select": 15, "perceive": 25, "analyse": 5, "judge": 5, "summarise": 1}),
     ],
 )
-def test_a_variant_asks_what_its_row_of_the_ablation_says(
+def test_a_variant_asks_what_its_row_in_the_paper_says(
     house: Courthouse, variant: str, expected: dict[str, int]
 ) -> None:
     record = hear(house, variant=variant)
@@ -100,9 +100,7 @@ def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, ju
     assert "Rules for the verdict" in text_of(jury.asked[-1])
 
 
-def test_discussion_ends_when_the_majority_exceeds_the_threshold_and_not_when_it_equals_it(
-    house: Courthouse, jury: Jury
-) -> None:
+def test_discussion_ends_when_the_majority_exceeds_the_threshold_not_at_it(house: Courthouse, jury: Jury) -> None:
     jury.votes = lambda request: "seller" if request.tag.endswith("juror-01") else "buyer"
     assert len(hear(house, consensus=0.8).tallies) == 3  # 4 of 5 is 0.8, not more
     assert len(hear(house, consensus=0.79).tallies) == 1
@@ -141,9 +139,7 @@ def test_what_all_jurors_share_comes_first_and_is_the_same_to_the_byte(house: Co
     assert len({request.messages[1].parts[2] for request in judged}) == len(judged)
 
 
-def test_one_changed_persona_asks_one_verdict_anew_in_round_one_and_no_perception(
-    house: Courthouse, jury: Jury
-) -> None:
+def test_one_changed_persona_asks_one_verdict_anew_and_no_perception(house: Courthouse, jury: Jury) -> None:
     first = hear(house, rounds=1, consensus=1.0).setup
 
     def anew(**changes: Any) -> list[str]:
@@ -177,9 +173,7 @@ def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury
             assert missing <= {"image", "video", "high", "medium", "low"}, call.path
 
 
-def test_selection_and_perception_see_one_side_and_of_it_what_was_not_selected_yet(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_selection_and_perception_see_what_is_left_of_one_side(house: Courthouse, jury: Jury, case: Dispute) -> None:
     record = hear(house, jury_size=2)
     for request in asked(jury, "select", "perceive"):
         task: Any = request.task
@@ -192,9 +186,7 @@ def test_selection_and_perception_see_one_side_and_of_it_what_was_not_selected_y
     assert taken not in {piece.id for piece in later.candidates}
 
 
-def test_the_analysis_the_verdict_and_the_summary_are_not_sent_the_texts_of_the_evidence(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_after_perception_nobody_is_sent_texts_of_the_evidence(house: Courthouse, jury: Jury, case: Dispute) -> None:
     hear(house, jury_size=2)
     sent = asked(jury, "analyse", "judge", "summarise")
     assert {request.task.name for request in sent} == {"analyse", "judge", "summarise"}
@@ -202,9 +194,7 @@ def test_the_analysis_the_verdict_and_the_summary_are_not_sent_the_texts_of_the_
     assert all(line.text in text_of(request) for request in sent for line in case.chat)
 
 
-def test_evidence_that_came_in_late_is_shown_to_all_as_it_is_and_not_examined(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_late_evidence_is_shown_to_all_as_it_is_and_not_examined(house: Courthouse, jury: Jury, case: Dispute) -> None:
     late = Evidence(id="seller-9", side="seller", text="A receipt was found behind the sofa.", late=True)
     hear(house, with_evidence(case, *case.evidence, late), jury_size=1, grounding_rounds=1)
     assert all(text_of(request).count("> A receipt was found behind the sofa.") == 1 for request in jury.asked)
@@ -242,9 +232,7 @@ def test_a_persona_colours_the_examination_where_the_setup_wants_it(house: Court
         assert shown == dict.fromkeys(stages, wanted)
 
 
-def test_examinations_that_differ_by_sampling_alone_are_asked_once_at_temperature_0(
-    house: Courthouse, jury: Jury
-) -> None:
+def test_examinations_that_differ_by_sampling_alone_are_asked_once_when_cold(house: Courthouse, jury: Jury) -> None:
     def examined(seed: int, **knobs: Any) -> int:
         jury.asked.clear()
         record = hear(house, jury_size=3, rounds=1, seed=seed, **knobs)
@@ -259,12 +247,10 @@ def test_examinations_that_differ_by_sampling_alone_are_asked_once_at_temperatur
     assert examined(4, model=cold, persona_examines=True) == 3
 
 
-def test_who_joins_at_temperature_0_has_the_examination_that_was_made(
-    house: Courthouse, jury: Jury, case: Dispute
-) -> None:
+def test_who_joins_at_temperature_0_has_the_examination_that_was_made(house: Courthouse, jury: Jury) -> None:
     cold = ModelSpec(id="cold", vision="no", temperature=0)
     setup = CyberJurorsSetup(model=cold, jury_size=2, rounds=2, consensus=1.0)
-    run = drive(house, house.new_run("cyberjurors", case, setup, 0), Control(stage="round 1"))
+    run = drive(house, house.new_run("cyberjurors", house.library.case(CASE), setup, 0), Control(stage="round 1"))
     house.interventions.intervene(run, ChangeSetup(key="jury_size", value=3))
     drive(house, run)
     assert house.record(run).run.status == "done"
@@ -273,9 +259,7 @@ def test_who_joins_at_temperature_0_has_the_examination_that_was_made(
 
 
 @pytest.mark.parametrize("order", ["paper", "reasons-first"])
-def test_the_fields_of_an_answer_stand_in_the_order_that_the_setup_says(
-    house: Courthouse, jury: Jury, order: str
-) -> None:
+def test_the_fields_of_an_answer_stand_in_the_order_of_the_setup(house: Courthouse, jury: Jury, order: str) -> None:
     hear(house, jury_size=1, rounds=1, field_order=order)
     of_select, of_perceive = ("selected_evidence_id", "reason"), ("is_sufficient", "sufficiency_reason")
     fields = {"select": of_select, "perceive": of_perceive, "judge": ("verdict", "reasoning")}
@@ -291,9 +275,7 @@ def test_a_single_model_is_not_told_of_a_jury_a_clerk_or_norms(house: Courthouse
     assert not any(word in words for word in ("jury", "juror", "clerk", "norm that", "norms", "vote"))
 
 
-def test_the_analysis_is_shown_key_frames_with_their_times_and_no_video_whole_again(
-    house: Courthouse, jury: Jury, case: Dispute, tmp_path: Path
-) -> None:
+def test_the_analysis_is_shown_key_frames_alone(house: Courthouse, jury: Jury, case: Dispute, tmp_path: Path) -> None:
     kept = house.media.take(pictures.clip(tmp_path / "a.webm", 80, codec="VP80").read_bytes(), "a.webm")
     clip = Medium(id="clip", kind="video", file="a.webm", sha256=kept)
     pieces = [p.model_copy(update={"media": (clip,) if p.id == "buyer-1" else ()}) for p in case.evidence]

@@ -35,9 +35,7 @@ def hear(house: Courthouse, model: str = "openai/any", **knobs: Any) -> Record:
     return house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
 
 
-def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
-    house: Courthouse, server: OpenAIServer
-) -> None:
+def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     first = record.until(record.stage("round-1").index)
     after = last_call(first, "juror-02")

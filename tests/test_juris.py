@@ -165,9 +165,7 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
         ({"length": lambda task: {"sentences": 3 if task.seat == 1 else 0}}, "1 of 5 jurors proposed a length"),
     ],
 )
-def test_too_few_votes_lengths_or_sentences_stop_the_run_in_words(
-    house: Courthouse, told: dict[str, Any], few: str
-) -> None:
+def test_too_few_answers_to_go_on_stop_the_run_in_words(house: Courthouse, told: dict[str, Any], few: str) -> None:
     record = write(house, panel(**told), reasks=0)
     assert record.run.reason == (
         f"Only {few}, fewer than the quorum asks for. "
@@ -220,9 +218,7 @@ def test_as_in_the_paper_the_editors_text_is_taken_as_it_is_and_what_goes_beyond
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_generator_is_told_the_length_unless_it_is_given_what_the_paper_gives_it(
-    house: Courthouse, told: bool
-) -> None:
+def test_a_generator_is_told_the_length_unless_it_is_given_what_the_paper_gives(house: Courthouse, told: bool) -> None:
     model = panel()
     write(house, model, tell_target=told)
     generates = asked(model, "generate")
@@ -389,9 +385,7 @@ def test_only_the_ways_that_are_asked_for_are_paid(house: Courthouse, ways: str,
     ],
     ids=["a sentence unchecked", "a sentence that is not there", "no key fact"],
 )  # fmt: skip
-def test_an_answer_that_does_not_fit_leaves_its_own_scores_open(
-    house: Courthouse, told: dict[str, Any], missing: list[str]
-) -> None:
+def test_a_wrong_answer_leaves_its_own_scores_open(house: Courthouse, told: dict[str, Any], missing: list[str]) -> None:
     details, record, _ = assessed(house, told)
     fine = details["fine_grained"]
     assert [name for name in ("faithfulness", "completeness", "conciseness") if fine[name] is None] == missing
@@ -504,9 +498,7 @@ def test_the_preset_with_the_papers_models_names_those_of_section_4_1() -> None:
 
 
 @pytest.mark.parametrize("stated", [{}, dict(SEVEN)], ids=["nothing stated", "seven stated"])
-def test_a_point_of_view_reaches_its_seat_alone_and_without_any_all_prompts_are_the_same(
-    house: Courthouse, stated: dict[str, str]
-) -> None:
+def test_a_point_of_view_reaches_its_seat_alone(house: Courthouse, stated: dict[str, str]) -> None:
     model = panel()
     record = write(house, model, points_of_view=stated, longest=3)
     for task, seats in (("length", 5), ("ballot", 5), ("generate", 2)):
@@ -535,9 +527,7 @@ def test_a_setup_of_an_earlier_version_still_opens() -> None:
     assert [JurisSetup.model_validate({"assess": old}).assess for old in (True, False)] == ["holistic", "none"]
 
 
-def test_the_shell_warns_before_the_run_and_in_its_result_and_so_does_the_report(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_warns_and_so_does_the_report(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer() as server:
         server.known(monkeypatch)
         small = ["--set", "shortest=1", "--set", "longest=1", "--set", "jury_size=2"]

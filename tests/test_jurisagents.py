@@ -193,9 +193,7 @@ def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appe
 @pytest.mark.parametrize(
     ("shown", "who"), [("none", set()), ("chief", {"decide"}), ("all", {"extract", "summarise", "decide"})]
 )
-def test_the_first_judgment_is_shown_to_those_whom_the_setup_names(
-    house: Courthouse, shown: str, who: set[str]
-) -> None:
+def test_the_first_judgment_is_shown_to_whom_the_setup_names(house: Courthouse, shown: str, who: set[str]) -> None:
     model = Court()
     hear(house, model, first_judgment=shown)
     judgment = "# Judgment of the first instance\n\nArticles: 264\nCharges:\n> theft\nTerm: 12 months"
@@ -203,9 +201,7 @@ def test_the_first_judgment_is_shown_to_those_whom_the_setup_names(
 
 
 @pytest.mark.parametrize("shown", [False, True])
-def test_the_first_extraction_and_summary_are_shown_again_where_the_setup_says_so(
-    house: Courthouse, shown: bool
-) -> None:
+def test_the_first_extraction_and_summary_are_shown_again_where_set(house: Courthouse, shown: bool) -> None:
     model = Court()
     hear(house, model, first_reading=shown)
     junior, senior, chief = map(text_of, model.history[5:])

@@ -51,9 +51,7 @@ def kept(house: Courthouse) -> dict[tuple[str, str], object]:
 
 
 @pytest.mark.slow
-def test_a_session_of_over_sixty_cases_induces_refines_merges_and_prunes_and_replays_to_the_same_memory(
-    house: Courthouse,
-) -> None:
+def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_memory(house: Courthouse) -> None:
     # Facts as in a theft, a real judgment that is another: the directives that point to theft are wrong here.
     misleading = {"gold": Gold(relevant_articles=(270,), charges=("侵占",))}
     others = [

@@ -100,9 +100,7 @@ def test_as_many_must_agree_as_the_rule_says(
     assert ("no side had" in verdict.note) == (outcome == "Hung jury")
 
 
-def test_a_first_ballot_that_was_set_is_drawn_by_the_seed_and_binds_nobody(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_set_first_ballot_is_drawn_and_binds_nobody(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = script(monkeypatch, "guilty")
     records = [hear(house, seed=seed, first_votes=4) for seed in (1, 1, 2)]
     begins = [

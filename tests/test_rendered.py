@@ -194,9 +194,7 @@ def forms(request: pytest.FixtureRequest, house: Courthouse) -> list[type[BaseMo
     return list(found.values())
 
 
-def test_a_schema_keeps_the_order_of_the_fields_what_is_thought_first_and_fits_the_strict_subset(
-    forms: list[type[BaseModel]],
-) -> None:
+def test_a_schema_keeps_the_order_thinks_first_and_fits_the_strict_subset(forms: list[type[BaseModel]]) -> None:
     for form in forms:
         assert list(json.loads(schema_of(form))["properties"]) == list(form.model_fields), form
         for part in parts(json.loads(schema_of(form))):

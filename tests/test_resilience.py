@@ -131,9 +131,7 @@ def record_of(home: Path, run: str) -> Record:
         return house.record(run)
 
 
-def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_in_round_one_and_looks_at_nothing_again(
-    tmp_path: Path,
-) -> None:
+def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_nothing_again(tmp_path: Path) -> None:
     with server_process() as url:
         words = ("--model", "openai/any", "--set", "consensus=1.0", "--set", "rounds=3", "--json")
         run = result(forked(tmp_path, url, "run", "oak-table", *words))["run"]
