@@ -2,24 +2,21 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import PERSON, ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.interview import last_call
-from tests.driving import drive
 from tests.openai_server import OpenAIServer
-from tests.test_audit import house
+from tests.test_audit import hear, house
 
 __all__ = ["house"]  # a fixture
 
+OFFLINE = ModelSpec()
 QUESTION = "What would have convinced you of the other side?"
 
 
@@ -27,12 +24,6 @@ QUESTION = "What would have convinced you of the other side?"
 def server() -> Iterator[OpenAIServer]:
     with OpenAIServer(keep_bodies=True) as server:
         yield server
-
-
-def hear(house: Courthouse, model: str = "openai/any", **knobs: Any) -> Record:
-    given = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
-    setup = CyberJurorsSetup(**{"model": ModelSpec(id=model, vision="no"), **given, **knobs})
-    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
 
 
 def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthouse, server: OpenAIServer) -> None:
@@ -66,7 +57,7 @@ def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthou
 
 
 def test_the_offline_model_says_that_it_is_no_language_model_and_gives_the_reasons_on_record(house: Courthouse) -> None:
-    record = hear(house, "offline")
+    record = hear(house, model=OFFLINE)
     after = last_call(record, "juror-01")
     house.interviews.ask(record, after, "Why?").result(30)
     ((_, kept),) = house.asides.interviews(record.run.id)
@@ -86,7 +77,7 @@ def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: 
 
 
 def test_what_can_not_be_asked_is_told_in_a_sentence(house: Courthouse) -> None:
-    record = hear(house, "offline")
+    record = hear(house, model=OFFLINE)
     after = last_call(record, "juror-01")
     with pytest.raises(CourtroomError, match="Write a question"):
         house.interviews.ask(record, after, "  ")

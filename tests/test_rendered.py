@@ -58,10 +58,7 @@ def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> No
         ("juris", "Join sentences where that reads better, and keep their order."),
         ("juris", "and a name that neither they nor the document has"),
         ("verdict", "explain in short how the facts meet its elements: intent, acts, results and severity"),
-        (
-            "verdict",
-            "Reject it where there is a clear reason, and say what to do otherwise; pass it where there is none",
-        ),
+        ("verdict", "where there is a clear reason, and say what to do otherwise; pass it where there is none."),
         ("verdict-with-memory", "The confidence of a rule, 0 to 1, rises with judgments that it was right in"),
     ],
 )
