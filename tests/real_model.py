@@ -118,8 +118,6 @@ def main(folder: Path, names: Sequence[str]) -> None:
     LOCAL_SERVERS.close()
 
 
-# --- in a session of tests ---
-
 STARTED: list[tuple[subprocess.Popen[str], Path]] = []
 """The process of this session, and its folder."""
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -34,21 +34,21 @@ TASK = LabelledTask(
 )
 
 
-def court(
-    decides: Callable[[Request], str] = lambda request: "joy",
-    first: Callable[[Request], str] = lambda request: "joy",
-    argument: str = "Because.",
-    evidence: Sequence[str] = ("lovely morning",),
-) -> Scripted:
+def court(**told: Any) -> Scripted:
+    """A court of one mind; `told` has other fields of a task's answer or an error, or a function of the request that gives them."""
+    decision = {"label": "joy", "reason": "It says so."}
+    answers: dict[str, dict[str, object]] = {
+        "hear": {"first": "joy", "second": "fear"},
+        "argue": {"argument": "Because.", "evidence": ["lovely morning"]},
+        "judge": decision,
+        "classify": decision,
+        "explain": {"reason": "Asked for."},
+    }
+
     def said(request: Request) -> str | Exception:
-        answers: dict[str, Callable[[], dict[str, object]]] = {
-            "hear": lambda: {"first": first(request), "second": "fear" if first(request) != "fear" else "joy"},
-            "argue": lambda: {"argument": argument, "evidence": list(evidence)},
-            "judge": lambda: {"label": decides(request), "reason": "It says so."},
-            "classify": lambda: {"label": decides(request), "reason": "It says so."},
-            "explain": lambda: {"reason": "Asked for."},
-        }
-        return json.dumps(answers[request.task.name]())
+        own = told.get(request.task.name, {})
+        own = own(request) if callable(own) else own
+        return own if isinstance(own, Exception) else json.dumps({**answers[request.task.name], **own})
 
     return Scripted(reply=said)
 
@@ -92,7 +92,8 @@ def test_sequential_judges_see_the_earlier_opinions_and_parallel_ones_do_not(hou
 
 @pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
 def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: str, outcome: str) -> None:
-    record = hear(house, court(lambda r: "fear" if number(r) == 2 else "joy"), judges=3, decided_by=rule)
+    model = court(judge=lambda request: {"label": "fear" if number(request) == 2 else "joy"})
+    record = hear(house, model, judges=3, decided_by=rule)
     assert record.run.verdict.outcome == outcome
     ((_, flow, *_),) = views.bench(record).values()
     assert [bool(step.items) for step in flow.steps] == [False, False, True]
@@ -114,7 +115,8 @@ def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> 
 
 
 def test_disagreeing_hearings_make_a_text_ambiguous_and_the_first_one_counts(house: Courthouse) -> None:
-    record = hear(house, court(first=lambda r: "fear" if r.tag.endswith("hearing-4") else "joy"))
+    turned = {"first": "fear", "second": "joy"}
+    record = hear(house, court(hear=lambda request: turned if request.tag.endswith("hearing-4") else {}))
     (result,) = record.run.verdict.details["results"]
     assert (result["ambiguous"], result["first"]) == (True, "joy")
     (table,) = views.ambiguity(record)[""]
@@ -144,21 +146,16 @@ def test_examples_of_its_own_take_the_place_of_the_other_texts(house: Courthouse
 
 
 def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_again(house: Courthouse) -> None:
-    assert hear(house, court(lambda r: "“Joy.”"), judges=1).run.verdict.outcome == "joy"
-    outside = court(lambda r: "anger" if len(r.messages) == 2 else "fear")
+    assert hear(house, court(judge={"label": "“Joy.”"}), judges=1).run.verdict.outcome == "joy"
+    outside = court(judge=lambda request: {"label": "anger" if len(request.messages) == 2 else "fear"})
     assert hear(house, outside, judges=1, seed=1).run.verdict.outcome == "fear"
 
 
 def test_who_names_one_label_twice_is_asked_again_with_a_schema_that_can_not_say_so(house: Courthouse) -> None:
-    others = court()
+    def names(request: Request) -> dict[str, str]:
+        return {name: field["enum"][0] for name, field in json.loads(schema_of(request.form))["properties"].items()}
 
-    def said(request: Request) -> str | Exception:
-        if request.task.name != "hear":
-            return others.reply(request)
-        fields = json.loads(schema_of(request.form))["properties"]
-        return json.dumps({name: fields[name]["enum"][0] for name in ("first", "second")})
-
-    record = hear(house, Scripted(reply=said), hearings=1, texts=("a",))
+    record = hear(house, court(hear=names), hearings=1, texts=("a",))
     (heard,) = [call for call in record.calls if call.task == "hear"]
     assert (heard.value["first"], heard.value["second"], len(heard.keys)) == ("joy", "fear", 2)
 
@@ -203,7 +200,7 @@ SIMILAR = {"both labels": ["joy", "fear"], "every label": ["joy", "fear", "anger
 
 @pytest.mark.parametrize("of", SIMILAR)
 def test_similar_cases_are_of_both_labels_of_every_label_or_the_nearest_overall(house: Courthouse, of: str) -> None:
-    model = court(first=lambda r: "fear")
+    model = court(hear={"first": "fear", "second": "joy"})
     record = hear(house, model, judges=1, cases_of=of)
     (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.label for one in asked.similar] == SIMILAR[of], "whichever label the hearing named first"
@@ -264,18 +261,15 @@ def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> Non
     ],
 )
 def test_a_text_whose_members_fail_has_failed_and_counts_as_wrong(house: Courthouse, asked: str, why: str) -> None:
-    model = court()
-    answer = model.reply
     heard = {"judge": "judge-1", "classify": "judge-1", "argue": "prosecutor"}
 
-    def reply(request: Request) -> str | Exception:
+    def refuses(request: Request) -> Any:
         of_text = any("cellar." in one.text for one in request.task.passages)
-        failing = request.task.name == asked and of_text and heard.get(asked) not in request.tag.split("/")
-        return ModelError("The provider refuses.") if failing else answer(request)
+        failing = of_text and heard.get(asked) not in request.tag.split("/")
+        return ModelError("The provider refuses.") if failing else {}
 
-    model.reply = reply
     structure = "multiple" if asked == "classify" else "sequential"
-    record = hear(house, model, texts=("all",), judges=3, structure=structure)
+    record = hear(house, court(**{asked: refuses}), texts=("all",), judges=3, structure=structure)
     assert record.run.status == "done", record.run.reason
     verdict = record.run.verdict
     assert (verdict.outcome, verdict.abstained, verdict.counts) == ("3 texts classified", 1, {"joy": 3})
@@ -287,22 +281,15 @@ def test_a_text_whose_members_fail_has_failed_and_counts_as_wrong(house: Courtho
 
 
 def test_a_run_in_which_most_texts_fail_stops_and_can_go_on(house: Courthouse) -> None:
-    model = court()
-    answer, down = model.reply, [True]
-
-    def reply(request: Request) -> str | Exception:
-        return ModelError("No server.") if down[0] and request.task.name == "judge" else answer(request)
-
-    model.reply = reply
-    record = hear(house, model, texts=("all",), judges=1)
+    record = hear(house, court(judge=ModelError("No server.")), texts=("all",), judges=1)
     assert record.run.status == "failed"
     assert "Only 0 of 4 texts could be decided" in record.run.reason
-    down[0] = False
+    answered_by(house, court())
     assert house.store.status(drive(house, record.run.id)) == "done"
 
 
 def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_invented_ones(house: Courthouse) -> None:
-    model = court(evidence=["LOVELY  morning", "a dreadful morning"])
+    model = court(argue={"evidence": ["LOVELY  morning", "a dreadful morning"]})
     record = hear(house, model, judges=1)
     (prompt,) = map(text_of, asked_for(model, "judge"))
     assert prompt.count("points to this passage of the text:\n\n> lovely morning\n") == 2

@@ -210,9 +210,6 @@ def test_records_checked_by_hand_are_read_right() -> None:
     ]
 
 
-# --- LawBench -------------------------------------------------------------------------------------------------
-
-
 def ask(question: Any, answer: Any) -> Any:
     row = {"instruction": "...", "question": question, "answer": answer}
     (package,) = read_upload("task.json", json.dumps([row], ensure_ascii=False).encode())

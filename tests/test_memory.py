@@ -207,9 +207,6 @@ def test_a_directive_starts_where_its_knob_says_and_rises_no_higher_than_its_kno
     assert (confidences[0], max(confidences)) == (0.7, 0.8)
 
 
-# --- the equations, one by one, and what is recalled by them ----------------------------------------------------
-
-
 THEFT = Judgment(relevant_articles=(264,), charges=("theft",))
 FRAUD = Judgment(relevant_articles=(266,), charges=("fraud",))
 
@@ -373,9 +370,6 @@ def test_facts_thought_and_judgment_are_embedded() -> None:
     assert (judgment.relevant_articles, judgment.charges) == ((293, 25), ("b", "a"))
     assert judgment.same_labels(Judgment(relevant_articles=(25, 293), charges=("A", "b")))
     assert not judgment.same_labels(Judgment(relevant_articles=(25,), charges=("a", "b")))
-
-
-# --- snapshots: named, frozen, the same after any learning, and what a run sees --------------------------------
 
 
 def seen(record: Record) -> dict[str, list[str]]:

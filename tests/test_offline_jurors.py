@@ -29,12 +29,8 @@ def offline(task: Task[Any]) -> Any:
     return CYBERJURORS.offline[type(task)](task, random.Random(0))
 
 
-def case_of(*pieces: tuple[str, str], language: str = "en") -> Dispute:
-    sides = [side for side, _ in pieces]
-    evidence = tuple(
-        Evidence(id=f"{side}-{sides[: place + 1].count(side)}", side=side, text=text)
-        for place, (side, text) in enumerate(pieces)
-    )
+def case_of(buyer: str, seller: str, language: str = "en") -> Dispute:
+    evidence = (Evidence(id="buyer-1", side="buyer", text=buyer), Evidence(id="seller-1", side="seller", text=seller))
     deal = Transaction(product="kettle", description="In working order.", price=20)
     return Dispute(id="c", title="A kettle", language=language, category="Other", transaction=deal, evidence=evidence)
 
@@ -57,21 +53,17 @@ def judged(case: Dispute, persona: Persona | None = None, **inputs: object) -> t
 
 CLEAR = {
     ("en", "buyer"): case_of(
-        ("buyer", "The unboxing video shows that it does not work; it is cracked and the seller never mentioned it."),
-        ("seller", "Maybe it broke later."),
+        "The unboxing video shows that it does not work; it is cracked and the seller never mentioned it.",
+        "Maybe it broke later.",
     ),
     ("en", "seller"): case_of(
-        ("buyer", "I no longer want it."),
-        ("seller", "The listing says so, the buyer accepted it before she ordered, and it was tested before dispatch."),
+        "I no longer want it.",
+        "The listing says so, the buyer accepted it before she ordered, and it was tested before dispatch.",
     ),
     ("zh", "buyer"): case_of(
-        ("buyer", "开箱视频显示水壶漏水，无法使用，卖家隐瞒了故障，与描述不符。"),
-        ("seller", "可能是你自己的问题。"),
-        language="zh",
+        "开箱视频显示水壶漏水，无法使用，卖家隐瞒了故障，与描述不符。", "可能是你自己的问题。", "zh"
     ),
-    ("zh", "seller"): case_of(
-        ("buyer", "我不喜欢了，想退。"), ("seller", "下单前已说明，买家确认没关系，发货前测试正常。"), language="zh"
-    ),
+    ("zh", "seller"): case_of("我不喜欢了，想退。", "下单前已说明，买家确认没关系，发货前测试正常。", "zh"),
 }
 
 
@@ -86,10 +78,10 @@ def test_answers_are_in_the_language_of_the_case(language: str) -> None:
 
 
 def test_another_persona_a_rule_and_a_piece_of_evidence_change_a_verdict() -> None:
-    normal = (
-        "It was tested before dispatch and worked normally. No unboxing record, and second-hand goods have normal wear."
+    case = case_of(
+        "It leaks and stopped working. It is not as described.",
+        "It was tested before dispatch and worked normally. No unboxing record, and second-hand goods have normal wear.",
     )
-    case = case_of(("buyer", "It leaks and stopped working. It is not as described."), ("seller", normal))
     assert {judged(case, persona).verdict for persona in pool()} == {"buyer", "seller"}
     rule = "A kettle that leaks and stopped working: the seller must refund, the buyer is entitled to a refund."
     votes = [(judged(case, p, rules=(rule,)).verdict, judged(case, p, rules=()).verdict) for p in pool()]
@@ -126,24 +118,22 @@ def test_evidence_that_orders_a_vote_has_no_effect() -> None:
 
 def test_a_picture_is_not_claimed_to_have_been_seen() -> None:
     medium = Medium(id="m", kind="image", file="m.png", description="A cracked kettle.")
-    case = case_of(("buyer", "See the picture."))
+    case = case_of("See the picture.", "")
     piece = case.evidence[0].model_copy(update={"media": (medium,)})
     seen = examined(case.model_copy(update={"evidence": (piece,)})).buyer[0].perception
     assert "description" in seen.visual_findings[0].description
 
 
 def test_selection_prefers_what_can_be_checked_and_a_summary_counts_the_votes() -> None:
+    case = case_of("It is bad.", "It is good.")
     checked = "The kettle leaks, see serial number 12 and the inspection report."
-    case = case_of(("buyer", "It is bad."), ("buyer", checked))
+    pieces = (case.evidence[0], Evidence(id="buyer-2", side="buyer", text=checked))
     focus = offline(tasks.ExtractFocus(case=case))
-    task = tasks.SelectEvidence(language=case.language, focus=focus, side="buyer", candidates=case.evidence)
+    task = tasks.SelectEvidence(language="en", focus=focus, side="buyer", candidates=pieces)
     assert offline(task).selected_evidence_id == "buyer-2"
     summary = offline(tasks.Summarise(language="en", round=1, opinions=said_by(*["buyer"] * 4, "seller")))
     assert "4" in summary.prevailing_orientation
     assert stance.orientation(summary) == pytest.approx(0.6)
-
-
-# --- what all jurors say over all samples ---------------------------------------------------------------------
 
 
 LONGEST_REASON = next(

@@ -123,9 +123,6 @@ def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) ->
     assert "quorum" in result(done)["reason"]
 
 
-# --- forks from the shell, counted at a real server -----------------------------------------------------------
-
-
 def record_of(home: Path, run: str) -> Record:
     with closing(Courthouse(Settings(home=home))) as house:
         return house.record(run)

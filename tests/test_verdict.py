@@ -301,9 +301,6 @@ def test_the_prompts_with_a_memory_in_view_are_those_on_file() -> None:
     assert rendered() == kept, "read the new prompts, then write them by python -m tests.verdict_questions"
 
 
-# --- training the expert on what was exported, with TRL's real trainers on a tiny random model -----------------
-
-
 PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "A purse was taken."}]
 
 
