@@ -67,11 +67,6 @@ def asked_for(model: Scripted, *tasks: str) -> list[Request]:
     return [request for request in model.history if request.task.name in tasks]
 
 
-def number(request: Request) -> int:
-    """The judge's place in the sequence, from the opinions before it."""
-    return len(request.task.earlier)
-
-
 def test_a_text_goes_through_hearing_pleadings_and_judges(house: Courthouse) -> None:
     model = court()
     record = hear(house, model, judges=3)
@@ -87,12 +82,12 @@ def test_sequential_judges_see_the_earlier_opinions_and_parallel_ones_do_not(hou
     for seed, (structure, seen) in enumerate((("sequential", [0, 1, 2]), ("parallel", [0, 0, 0]))):
         model = court()
         hear(house, model, judges=3, structure=structure, seed=seed)
-        assert list(map(number, asked_for(model, "judge"))) == seen
+        assert [len(request.task.earlier) for request in asked_for(model, "judge")] == seen
 
 
 @pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
 def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: str, outcome: str) -> None:
-    model = court(judge=lambda request: {"label": "fear" if number(request) == 2 else "joy"})
+    model = court(judge=lambda request: {"label": "fear" if len(request.task.earlier) == 2 else "joy"})
     record = hear(house, model, judges=3, decided_by=rule)
     assert record.run.verdict.outcome == outcome
     ((_, flow, *_),) = views.bench(record).values()
@@ -153,7 +148,8 @@ def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_agai
 
 def test_who_names_one_label_twice_is_asked_again_with_a_schema_that_can_not_say_so(house: Courthouse) -> None:
     def names(request: Request) -> dict[str, str]:
-        return {name: field["enum"][0] for name, field in json.loads(schema_of(request.form))["properties"].items()}
+        fields = json.loads(schema_of(request.form))["properties"]
+        return {name: fields[name]["enum"][0] for name in ("first", "second")}
 
     record = hear(house, court(hear=names), hearings=1, texts=("a",))
     (heard,) = [call for call in record.calls if call.task == "hear"]

@@ -94,10 +94,9 @@ def test_a_variant_asks_what_its_row_in_the_paper_says(
 
 
 def test_rules_are_in_the_prompt_from_the_variant_rules_on(house: Courthouse, jury: Jury) -> None:
-    hear(house, variant="baseline")
-    assert "Rules for the verdict" not in text_of(jury.asked[-1])
-    hear(house, variant="rules")
-    assert "Rules for the verdict" in text_of(jury.asked[-1])
+    for variant in ("baseline", "rules"):
+        hear(house, variant=variant)
+        assert ("Rules for the verdict" in text_of(jury.asked[-1])) is (variant == "rules")
 
 
 def test_discussion_ends_when_the_majority_exceeds_the_threshold_not_at_it(house: Courthouse, jury: Jury) -> None:

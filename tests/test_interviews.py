@@ -16,7 +16,6 @@ from tests.test_audit import hear, house
 
 __all__ = ["house"]  # a fixture
 
-OFFLINE = ModelSpec()
 QUESTION = "What would have convinced you of the other side?"
 
 
@@ -57,7 +56,7 @@ def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthou
 
 
 def test_the_offline_model_says_that_it_is_no_language_model_and_gives_the_reasons_on_record(house: Courthouse) -> None:
-    record = hear(house, model=OFFLINE)
+    record = hear(house, model=ModelSpec())
     after = last_call(record, "juror-01")
     house.interviews.ask(record, after, "Why?").result(30)
     ((_, kept),) = house.asides.interviews(record.run.id)
@@ -77,7 +76,7 @@ def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: 
 
 
 def test_what_can_not_be_asked_is_told_in_a_sentence(house: Courthouse) -> None:
-    record = hear(house, model=OFFLINE)
+    record = hear(house, model=ModelSpec())
     after = last_call(record, "juror-01")
     with pytest.raises(CourtroomError, match="Write a question"):
         house.interviews.ask(record, after, "  ")

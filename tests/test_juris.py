@@ -58,7 +58,10 @@ def panel(**told: Any) -> Scripted:
         task: Any = request.task
         answers: dict[str, Callable[[], dict[str, Any]]] = {
             "length": lambda: {"reason": "short", "sentences": 3},
-            "generate": lambda: {"evidence": [GOOD], "sentence": f"{candidate(task)} {len(task.accepted)}"},
+            "generate": lambda: {
+                "evidence": [GOOD],
+                "sentence": f"{GOOD if task.letter == 'A' else OTHER} {len(task.accepted)}",
+            },
             "ballot": lambda: {"evidence": ["Forty families"], "critique_a": "a", "critique_b": "b", "vote": "A"},
             "edit": lambda: {"changes": ["joined"], "sentences": task.accepted},
             "write": lambda: {"sentences": [GOOD]},
@@ -76,11 +79,6 @@ def panel(**told: Any) -> Scripted:
         return json.dumps({**answers[task.name](), **(own(task) if callable(own) else own)})
 
     return Scripted(reply=said)
-
-
-def candidate(task: Any, a: str = GOOD, b: str = OTHER) -> str:
-    """What a generator of either letter says."""
-    return a if task.letter == "A" else b
 
 
 def asked(model: Scripted, task: str = "") -> list[str]:
@@ -127,7 +125,7 @@ def alike(task: Any) -> dict[str, str]:
 def test_a_tie_goes_to_what_the_document_supports_better_and_equals_need_no_ballot(house: Courthouse) -> None:
     model = panel(
         ballot=lambda task: {"vote": "AB"[task.seat % 2]},
-        generate=lambda task: {"sentence": f"{candidate(task, INVENTED, GOOD)} {len(task.accepted)}"},
+        generate=lambda task: {"sentence": f"{INVENTED if task.letter == 'A' else GOOD} {len(task.accepted)}"},
     )
     record = write(house, model, jury_size=4)
     assert record.run.verdict.details["accepted"][0].startswith(GOOD)
@@ -481,9 +479,8 @@ def test_a_preset_whose_seven_seats_differ_is_not_warned_of(title: str) -> None:
     setup = preset(title, **ONE, roles=ASSESSOR)
     assert setup.warnings() == ()
     seats = [one for one in members(setup) if one.role in ("generator", "juror")]
-    assert len(seats) == 7
-    of_role = {(one.role, one.spec.id, setup.points_of_view.get(one.id)) for one in seats}
-    assert len(of_role) == 7
+    differ = {(one.role, one.spec.id, setup.points_of_view.get(one.id)) for one in seats}
+    assert len(seats) == len(differ) == 7
 
 
 def test_the_preset_with_the_papers_models_names_those_of_section_4_1() -> None:

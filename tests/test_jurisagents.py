@@ -389,15 +389,12 @@ def test_five_precedents_are_shown_and_none_is_the_case_itself_in_whatever_writi
 BROKE_IN = "被告人张某某于2016年3月5日凌晨2时许，翻墙进入本市城关镇李某甲家中，窃得现金人民币3500元及手机一部，后被告人张某某被民警抓获。"
 
 
-@pytest.mark.parametrize(
-    ("other", "same"),
-    [
-        (BROKE_IN.replace("张某某", "张某").replace("李某甲", "李某"), True),
-        ("公诉机关指控：" + BROKE_IN.replace("，", ",").replace("张某某", "张三"), True),
-        (BROKE_IN.replace("，后被告人张某某被民警抓获", ""), True),
-        ("被告人张某某于2016年7月9日晚，在本市汽车站内，趁王某不备，窃得手机一部。后被告人张某某被民警抓获。", False),
-        ("", False),
-    ],
-)
-def test_one_case_is_recognised_in_each_way_of_writing_names(other: str, same: bool) -> None:
-    assert same_matter(BROKE_IN, other) == same_matter(other, BROKE_IN) == same
+def test_one_case_is_recognised_in_each_way_of_writing_names() -> None:
+    same = [
+        BROKE_IN.replace("张某某", "张某").replace("李某甲", "李某"),
+        "公诉机关指控：" + BROKE_IN.replace("，", ",").replace("张某某", "张三"),
+        BROKE_IN.replace("，后被告人张某某被民警抓获", ""),
+    ]
+    another = "被告人张某某于2016年7月9日晚，在本市汽车站内，趁王某不备，窃得手机一部。后被告人张某某被民警抓获。"
+    for other in (*same, another, ""):
+        assert same_matter(BROKE_IN, other) == same_matter(other, BROKE_IN) == (other in same), other

@@ -106,8 +106,7 @@ def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: 
 
 @pytest.mark.parametrize("until", ["Pre-adjudication", "analysis", "pre-adjudication"])
 def test_a_run_pauses_after_a_stage_named_by_kind_or_title(shell: Shell, until: str) -> None:
-    words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json")
-    paused = result(shell(*words))
+    paused = result(shell("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json"))
     assert (paused["status"], paused["stages"]) == ("paused", ["Pre-adjudication"])
     second = result(shell("resume", paused["run"], "--until", "turn 1", "--json"))
     assert second["stages"] == ["Pre-adjudication", "Turn 1"]
@@ -194,8 +193,7 @@ def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
     heard(shell)
     assert shell("knowledge", "lessons") == (0, "", "")  # a run that is no training run teaches nothing
     run = heard(shell, *TRAINING)
-    (line,) = shell("knowledge", "lessons")[1].splitlines()
-    number, phase, by, why = line.split("\t")
+    number, phase, by, why = shell("knowledge", "lessons")[1].removesuffix("\n").split("\t")
     assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
     assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json"))
     assert shell("knowledge", "undo", number) == (0, f"Step {number} is undone.\n", "")

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -85,8 +86,7 @@ def hear(house: Courthouse, model: Panel, **knobs: object) -> Record:
 def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse) -> None:
     model = Panel(rejections=1)
     record = hear(house, model)
-    stages = ["Pre-adjudication", "Turn 1", "Turn 2", "Final adjudication"]
-    assert [stage.name for stage in record.stages] == stages
+    assert [stage.name for stage in record.stages] == ["Pre-adjudication", "Turn 1", "Turn 2", "Final adjudication"]
     assert ["Article 293: public place (1)." in draft for draft in model.prompts("draft")] == [False, True]
     assert record.run.verdict.note == "The draft passed in turn 2, after 1 rejection."
     found = record.run.verdict.details["candidates"]
@@ -137,8 +137,7 @@ def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courth
     hear(house, model, variant="no-agents")
     (text,) = model.prompts()
     assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
-    for part in ("panel", "presiding", "supervisor", "draft", "clerk", "assistant"):
-        assert part not in text.lower(), part
+    assert not re.findall("panel|presiding|supervisor|draft|clerk|assistant", text.lower())
 
 
 def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
@@ -169,8 +168,8 @@ def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_sai
     hear(house, model)
     (text,) = model.prompts("preside")
     rejected = ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1).")
-    for part in ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound."):
-        assert part in text
+    parts = ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound.")
+    assert [part for part in parts if part not in text] == []
 
 
 def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -> None:
