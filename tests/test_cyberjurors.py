@@ -60,9 +60,7 @@ def test_each_juror_examines_for_itself_and_only_once_over_all_rounds(house: Cou
     record = hear(house, consensus=1.0)
     # three pieces by the buyer, two by the seller; where one piece alone is left nothing is selected
     assert tasks(record) == {"extract": 5, "select": 15, "perceive": 25, "analyse": 5, "judge": 15, "summarise": 3}
-    assert [stage.path for stage in record.stages] == [
-        *("evidence", "precedents", "round-1", "round-2", "round-3", "verdict")
-    ]
+    assert " ".join(stage.path for stage in record.stages) == "evidence precedents round-1 round-2 round-3 verdict"
     shared = hear(house, examination="shared", consensus=1.0)
     assert tasks(shared) == {"extract": 1, "select": 3, "perceive": 5, "analyse": 1, "judge": 15, "summarise": 3}
     assert {call.member for call in shared.calls if call.task == "perceive"} == {"examiner"}
@@ -219,16 +217,14 @@ def test_a_sides_evidence_is_searched_for_both_or_for_what_is_in_its_favour(hous
 
 
 def test_a_persona_colours_the_examination_where_the_setup_wants_it(house: Courthouse, jury: Jury) -> None:
-    stages = ("extract", "select", "perceive", "analyse")
+    stages = {"extract", "select", "perceive", "analyse"}
     for wanted in (False, True):
         jury.asked.clear()
         record = hear(house, jury_size=2, rounds=1, persona_examines=wanted)
         backgrounds = {member.id: member.persona.background for member in record.members if member.persona}
-        shown = {
-            name: all(backgrounds[request.tag.split("/")[1]] in text_of(request) for request in asked(jury, name))
-            for name in stages
-        }
-        assert shown == dict.fromkeys(stages, wanted)
+        assert {request.task.name for request in asked(jury, *stages)} == stages
+        for request in asked(jury, *stages):
+            assert (backgrounds[request.tag.split("/")[1]] in text_of(request)) is wanted, request.task.name
 
 
 def test_examinations_that_differ_by_sampling_alone_are_asked_once_when_cold(house: Courthouse, jury: Jury) -> None:
