@@ -127,6 +127,7 @@ def test_evidence_may_lie_in_one_list_or_by_side_and_votes_be_two_numbers() -> N
         assert {piece.id: piece.text for piece in case.evidence} == {"buyer-1": "Cracked.", "seller-1": "Whole."}
     counted = {"buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]}
     case = read({**bare, **counted, "evidence": mixed}).case
+    assert [piece.id for piece in case.evidence] == ["seller-1", "buyer-1"]
     assert case.real_counts() == {"buyer": 12, "seller": 5}
     assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
 
