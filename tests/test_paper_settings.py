@@ -96,8 +96,8 @@ def test_the_preset_paper_has_the_numbers_of_the_papers(procedure: Procedure) ->
     (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
     setup = procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), preset.changes))
     assert not departures(setup, procedure.paper_settings)
-    numbers = tuple(PaperSetting(path, value, "") for path, value in NUMBERS[procedure.name].items())
     for models in [preset for preset in procedure.presets if preset.title.startswith("Paper, with")]:
+        numbers = tuple(PaperSetting(path, value, "") for path, value in NUMBERS[procedure.name].items())
         assert not departures(changed(setup, models.changes), numbers)
 
 
