@@ -1,6 +1,7 @@
 """The app in a process of its own, for tests before a real browser."""
 
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -151,5 +152,14 @@ def _answering(port: int, ended: Callable[[], int | None], written: Path, path: 
             time.sleep(0.05)
 
 
+RACE = re.compile(
+    r"Exception in thread ScriptRunner\.scriptThread:\nTraceback(?:(?!Traceback).)*?_reset_triggers"
+    r"(?:(?!Traceback).)*?RuntimeError: dictionary changed size during iteration\n",
+    re.DOTALL,
+)
+"""What Streamlit logs, rarely, where it ends a drawing while the next has begun: each has a lock of its own. The next is whole."""
+
+
 def _without_traceback(written: Path) -> None:
-    assert "Traceback" not in (text := written.read_text()), text
+    text = RACE.sub("", written.read_text())
+    assert "Traceback" not in text, text

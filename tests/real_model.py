@@ -1,7 +1,7 @@
 """The small language model of the tests, SmolLM2 (135 million parameters) in llama.cpp, and one run of each procedure with it.
 
-All runs go on in a process of their own, which begins with the session and has the lowest priority: they take what other tests
-leave idle. It ends with the session at the latest.
+All runs go on in a process of their own, which begins with the session and has a low priority: they take what other tests leave
+idle, and a little more, so that they end with them. It ends with the session at the latest.
 
     python -m tests.real_model FOLDER NAME ...
 
@@ -92,7 +92,7 @@ def heard(house: Courthouse, record: Record, seconds: float, unfit: Sequence[str
 def main(folder: Path, names: Sequence[str]) -> None:
     """Hear them."""
     threading.Thread(target=lambda: sys.stdin.read() or os._exit(1), daemon=True).start()  # whoever started it is gone
-    os.nice(19)
+    os.nice(8)
     unfit: list[str] = []
 
     def noted(*given: Any) -> Any:

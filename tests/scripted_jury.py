@@ -38,6 +38,7 @@ class Jury:
             answer["verdict"] = self.votes(request)
         if "is_sufficient" in answer:
             answer["is_sufficient"] = self.sufficient
+        if "visual_findings" in answer:  # a piece without media is not asked for any
             answer["visual_findings"] = [dict(found, **self.seen) for found in answer["visual_findings"]]
         return Reply(text=json.dumps(answer), usage=Usage(prompt=1, completion=1))
 

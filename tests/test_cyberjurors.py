@@ -127,13 +127,19 @@ def test_a_juror_hears_those_whom_it_follows_and_nobody_else(house: Courthouse, 
     assert "voted for" not in str(by_tag["0/juror-02"].messages[1].parts[-1])
 
 
-def test_what_all_jurors_share_comes_first_and_is_the_same_to_the_byte(house: Courthouse, jury: Jury) -> None:
+def test_what_prompts_share_comes_first_and_is_the_same_to_the_byte(house: Courthouse, jury: Jury) -> None:
     hear(house, consensus=1.0)
     assert len({request.messages[0] for request in jury.asked}) == 1
     assert len({request.messages[1].parts[0] for request in jury.asked}) == 1
-    judged = asked(jury, "judge")
-    assert len({request.messages[1].parts[:2] for request in judged}) == 1
-    assert len({request.messages[1].parts[2] for request in judged}) == len(judged)
+    analysed = {str(request.messages[1].parts[1]).strip() for request in asked(jury, "analyse")}
+    judged = {str(request.messages[1].parts[1]) for request in asked(jury, "judge")}
+    assert len(analysed) == len(judged) == 5, "one for each juror, in all rounds"
+    assert all(any(text.startswith(examined) for text in judged) for examined in analysed)
+    jury.asked.clear()
+    hear(house, consensus=1.0, examination="shared")
+    judges = asked(jury, "judge")
+    assert len({request.messages[1].parts[:2] for request in judges}) == 1
+    assert len({request.messages[1].parts[2] for request in judges}) == len(judges)
 
 
 def test_one_changed_persona_asks_one_verdict_anew_and_no_perception(house: Courthouse, jury: Jury) -> None:
