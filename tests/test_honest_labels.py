@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
@@ -16,17 +15,16 @@ from courtroom.room import scene
 from courtroom.settings import Settings
 from tests.benchmarks.fit_votes import training
 from tests.benchmarks.measure_votes import held_out
-from tests.driving import drive
-from tests.pages import house, page, texts
+from tests.docs import ROOT
+from tests.pages import benched, house, page, texts
 
-ROOT = Path(__file__).parents[1]
+__all__ = ["house"]  # a fixture
 CALLED_REAL = re.compile(r"real (?:jury|juries|jurors?|votes?)\b|真实(?:陪审|投票|票)", re.IGNORECASE)
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    folder = tmp_path_factory.mktemp("library")
-    made = Courthouse(Settings(home=folder))
+    made = Courthouse(Settings(home=tmp_path_factory.mktemp("library")))
     yield made.library
     made.close()
 
@@ -38,9 +36,7 @@ def test_every_sample_says_that_its_votes_and_judgments_are_invented(library: Li
 
 
 def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(library: Library) -> None:
-    sample = library.case("phone-battery")
-    assert isinstance(sample, Dispute)
-    data = sample.model_dump() | {"fictional": False, "source": ""}
+    data = library.case("phone-battery").model_dump() | {"fictional": False, "source": ""}
     assert Dispute.model_validate(data).votes_title == "Votes on record"
     people = {**data, "decided_by": "people", "source": "A platform's public records, 2024"}
     assert Dispute.model_validate(people).real_outcome().startswith("The real jury · ● buyer 16")
@@ -48,8 +44,7 @@ def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(library: Libra
     for without in ({"source": " "}, {"fictional": True}):
         with pytest.raises(ValidationError, match="has a source, and is not fictional"):
             Dispute.model_validate(people | without)
-    judged = next(case for case in map(library.case, (one.id for one in library.cases())) if case.kind == "criminal")
-    public = judged.model_copy(update={"fictional": False})
+    public = library.case("criminal-bus-wallet").model_copy(update={"fictional": False})
     assert public.real_outcome().startswith("Judgment on record · ")
     assert public.model_copy(update={"decided_by": "people"}).real_outcome().startswith("Real judgment · ")
 
@@ -76,9 +71,6 @@ def test_held_out_disputes_are_in_both_languages_with_invented_votes_and_tuning_
     assert not read & {case.title for case in cases}
 
 
-__all__ = ["house"]  # a fixture
-
-
 @pytest.mark.parametrize(
     ("name", "ending"),
     [("cyberjurors", "Verdict"), ("debate", "Verdict"), ("juris", "Summary"), ("courtroom-llm", "Label")]
@@ -93,16 +85,13 @@ def test_each_procedure_says_what_it_ends_with(name: str, ending: str) -> None:
 
 
 def test_pages_report_and_room_call_a_summary_a_summary(house: Courthouse) -> None:  # noqa: F811
-    case = next(case for case in house.library.cases() if case.kind == "document")
-    procedure = house.procedures["juris"]
-    setup = procedure.setup.model_validate({"variant": "generator-a", "assess": "none"})
-    run = drive(house, house.new_run("juris", house.library.case(case.id), setup, 0))
+    run = benched(house, "juris", "news-night-bus", variant="generator-a", assess="none")
     app = page("deliberation", {"run": run})
-    captions = [one.value for one in app.caption]
-    assert {"Summary", "Text"} <= set(captions)
-    assert not {"Verdict", "What is on record of its outcome"} & set(captions)
+    captions = {one.value for one in app.caption}
+    assert {"Summary", "Text"} <= captions
+    assert not {"Verdict", "What is on record of its outcome"} & captions
     assert "What would change this summary?" in [button.label for button in app.button]
-    record = house.record(run)
+    record, procedure = house.record(run), house.procedures["juris"]
     assert scene(record, procedure).ending == "Summary"
     assert "Verdict:" not in report.as_html(record, procedure, house.answers, house.media)
     assert "Outcome" in texts(page("runs"))
