@@ -5,7 +5,6 @@ How often they claim what is not so is in test_claims.py.
 
 import math
 import random
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -27,8 +26,7 @@ B = [True] * 2 + [False] * 8 + [True] * 3
 
 def test_mcnemar_is_the_binomial_test_its_power_the_exact_one_and_fewer_cases_show_nothing() -> None:
     found = significance.mcnemar(A, B)
-    assert (found.statistic, found.cases) == (0, 13)
-    assert found.p == pytest.approx(binomtest(0, 6).pvalue, abs=1e-12)
+    assert (found.statistic, found.cases, found.p) == pytest.approx((0, 13, binomtest(0, 6).pvalue), abs=1e-12)
     assert significance.mcnemar(A, A).p == 1.0
     known = 0.0
     for many in range(41):
@@ -85,45 +83,45 @@ def test_so_many_cases_would_show_a_difference() -> None:
     a = [True] * 20 + [False] * 80
     b = [False] * 20 + [True] * 10 + [False] * 70
     needed = significance.cases_needed_mcnemar(a, b)
-    assert needed is not None
     assert significance.power_mcnemar(needed - 1, 0.2, 0.1) < 0.8 <= significance.power_mcnemar(needed, 0.2, 0.1)
     assert significance.cases_needed_mcnemar(a, a) is None
-    assert significance.cases_needed_mcnemar([True] * 3, [False] * 3) == 6, (
-        "with fewer, the exact test can't show anything"
-    )
+    assert significance.cases_needed_mcnemar([True] * 3, [False] * 3) == 6, "with fewer, the test can't show anything"
     assert significance.cases_needed([3.0, 5.0, 4.0], [0.0, 2.0, 0.9]) == 6
     assert significance.cases_needed([1.0, 1.0], [1.0, 1.0]) is None
     values = [RANDOM.gauss(0.5, 1.0) for _ in range(200)]
-    d = significance.cohens_d(values, [0.0] * 200)
-    wanted = significance.cases_needed(values, [0.0] * 200)
-    assert d is not None
-    assert wanted == pytest.approx((2.8016 / d) ** 2 + 2, abs=1.5), "the normal approximation and its usual correction"
+    usual = (2.8016 / significance.cohens_d(values, [0.0] * 200)) ** 2 + 2  # the normal approximation, corrected
+    assert significance.cases_needed(values, [0.0] * 200) == pytest.approx(usual, abs=1.5)
 
 
 def mean(sums: np.ndarray) -> np.ndarray:
-    found: np.ndarray = sums[:, 0] / sums[:, 1]
-    return found
+    return sums[:, 0] / sums[:, 1]
 
 
 def counted(values: np.ndarray) -> np.ndarray:
     return np.column_stack([values, np.ones(len(values))])
 
 
-def given(values: np.ndarray, repeats: int = 1, binary: bool = False) -> CaseSums:
-    """Cases with these means over their repeats."""
-    return CaseSums(repeats * counted(values), np.full(len(values), float(repeats)), binary)
+def right(shares: np.ndarray, repeats: int = 1) -> CaseSums:
+    """Cases that are right in these shares of their repeats."""
+    return CaseSums(repeats * counted(shares), np.full(len(shares), float(repeats)), True)
+
+
+def share(shares: np.ndarray, repeats: int = 1) -> Interval:
+    return of_measure(right(shares, repeats), mean, (0.0, 1.0), True)
+
+
+def unbounded(values: np.ndarray, each: bool = True) -> Interval:
+    return of_measure(CaseSums(counted(values), np.ones(len(values)), False), mean, None, each)
 
 
 @pytest.mark.parametrize("cases", [4, 9, 13])
 def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
     a, b = (np.array([RANDOM.random() for _ in range(cases)]) for _ in range(2))
-    known = permutation_test(
-        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", n_resamples=20_000
-    )
+    given = {"permutation_type": "samples", "n_resamples": 20_000}
+    known = permutation_test((a, b), lambda x, y, axis: np.mean(x - y, axis=axis), **given)
     found = significance.permutation(counted(a), counted(b), mean)
     assert (found.draws, found.cases) == (0, cases)
-    assert found.statistic == pytest.approx(known.statistic, abs=1e-12)
-    assert found.p == pytest.approx(known.pvalue, abs=1e-12)
+    assert (found.statistic, found.p) == pytest.approx((known.statistic, known.pvalue), abs=1e-12)
 
 
 def test_permutations_of_right_and_wrong_are_mcnemars_and_drawn_ones_come_close_to_all() -> None:
@@ -148,36 +146,29 @@ def test_a_share_has_scipys_exact_interval_repeats_add_nothing_and_too_few_cases
         known = binomtest(hits, trials).proportion_ci(method="exact")
         found = of_share(hits, trials)
         assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=1e-9)
-        right = np.arange(trials) < hits
-        assert of_measure(given(right.astype(float), binary=True), mean, (0.0, 1.0), True) == found
+        assert share((np.arange(trials) < hits).astype(float)) == found
     values = np.array([float(RANDOM.random() < 0.5) for _ in range(40)])
-    one = of_measure(given(values, binary=True), mean, (0.0, 1.0), True)
-    ten = of_measure(given(values, 10, binary=True), mean, (0.0, 1.0), True)
+    one, ten = share(values), share(values, 10)
     assert (ten.low, ten.high) == pytest.approx((one.low, one.high), abs=1e-12)
-    apart = np.array([RANDOM.choice((0.4, 0.5, 0.6)) for _ in range(40)])
-    less = of_measure(given(apart, 10, binary=True), mean, (0.0, 1.0), True)
+    less = share(np.array([RANDOM.choice((0.4, 0.5, 0.6)) for _ in range(40)]), 10)
     assert less.high - less.low < 0.6 * (one.high - one.low), "repeats that differ say more"
     values = np.array([RANDOM.expovariate(1.0) for _ in range(20)])
-    assert of_measure(given(values), mean, None, True).known
-    assert not of_measure(given(values[:19]), mean, None, True).known
-    assert not of_measure(given(np.ones(30)), mean, None, True).known, "cases that are all alike"
-    assert not of_measure(given(values), mean, None, False).known
-    assert Interval(0.5).known is False
+    assert unbounded(values).known
+    assert not unbounded(values[:19]).known
+    assert not unbounded(np.ones(30)).known, "cases that are all alike"
+    assert not unbounded(values, False).known
 
 
 def test_the_interval_of_a_difference_is_tangos() -> None:
     """His own example (1998, table 2): of 44 cases 0 and 1 are right under one arm alone: -0.118 to 0.060 is the first less the second."""
-    a = np.array([1.0] * 43 + [0.0])
-    b = np.ones(44)
-    found = of_difference(given(a, binary=True), given(b, binary=True), mean, (0.0, 1.0), True)
+    a, b = right(np.array([1.0] * 43 + [0.0])), right(np.ones(44))
+    found = of_difference(a, b, mean, (0.0, 1.0), True)
     score = (-1 - 44 * found.low) / np.sqrt(44 * (2 * _nuisance(0, 1, 44, found.low) + found.low * (1 - found.low)))
     assert found.value == pytest.approx(-1 / 44)
     assert score == pytest.approx(norm.ppf(0.975), abs=1e-6)
-    same = of_difference(given(b, binary=True), given(b, binary=True), mean, (0.0, 1.0), True)
-    z2 = norm.ppf(0.975) ** 2
-    assert (same.low, same.high) == pytest.approx((-z2 / (44 + z2), z2 / (44 + z2)), abs=1e-9), (
-        "also where none differs"
-    )
+    same = of_difference(b, b, mean, (0.0, 1.0), True)
+    bound = norm.ppf(0.975) ** 2 / (44 + norm.ppf(0.975) ** 2)
+    assert (same.low, same.high) == pytest.approx((-bound, bound), abs=1e-9), "also where none differs"
 
 
 def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
@@ -189,8 +180,8 @@ def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
 def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
     """Two members, four cases, one disagreement: observed 1/4; expected 30/56 from 3 and 5 choices in 8."""
     units = [["x", "x"], ["x", "y"], ["y", "y"], ["y", "y"]]
-    assert significance.krippendorffs_alpha(units) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
-    assert significance.krippendorffs_alpha([*units, ["x", None]]) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
+    for more in ([], [["x", None]]):
+        assert significance.krippendorffs_alpha(units + more) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
     assert significance.krippendorffs_alpha([["x", "x"], ["x", "x"]]) is None
     assert significance.krippendorffs_alpha([]) is None
     choices = [[RANDOM.choice("aab") for _ in range(5)] for _ in range(400)]
@@ -213,13 +204,7 @@ def months(number: int) -> Term:
 
 @pytest.mark.parametrize(
     ("predicted", "real", "distance"),
-    [
-        (11, 11, 0.0),
-        (5, 11, math.log(2)),
-        (23, 11, math.log(2)),
-        (None, 11, math.log(216)),
-        (0, LONGEST, math.log(301)),
-    ],
+    [(11, 11, 0), (5, 11, math.log(2)), (23, 11, math.log(2)), (None, 11, math.log(216)), (0, LONGEST, math.log(301))],
 )
 def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, distance: float) -> None:
     """ln(12 / 6) = ln(24 / 12) = ln 2; without a prediction ln 216, and farther off than that is below 0."""
@@ -240,7 +225,7 @@ def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
 
 def test_a_longer_term_is_never_in_a_lighter_class_and_life_and_death_have_no_log_distance() -> None:
     classes = [term_class(months(number)) for number in range(LONGEST + 1)]
-    assert all(longer <= shorter for shorter, longer in pairwise(classes))
+    assert classes == sorted(classes, reverse=True)
     assert set(classes) == set(range(1, 11))
     assert term_score(11, LIFE) is None
     assert term_score(None, DEATH) is None
