@@ -162,9 +162,6 @@ def pids(house: Courthouse) -> Counter[int]:
     return Counter(int(owner.split(":")[1]) for _, owner, _ in house.store.lease.all_held())
 
 
-# --- the same as without --------------------------------------------------------------------------------------------
-
-
 def test_an_experiment_has_the_same_table_as_without_a_cluster_and_each_question_is_asked_once(
     house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
 ) -> None:
@@ -211,9 +208,6 @@ def test_requests_a_minute_hold_over_all_workers(house: Courthouse, cluster: Loc
     assert {row.state for row in found.rows} == {"done"}
     assert len(server.came) == 2 * len(TEXTS)
     assert max(sum(at - minute_s / 4 < other <= at for other in server.came) for at in server.came) <= 4
-
-
-# --- what dies ------------------------------------------------------------------------------------------------------
 
 
 def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_asked_again(
@@ -313,9 +307,6 @@ def test_what_a_worker_says_of_a_cell_counts_for_nothing_and_its_record_for_all(
     assert table(house.experiments.results(name)) == table(unbroken := driven(alone, online("lies")))
     took, would_take = (one.experiments.store.took(kept) for one, kept in ((house, name), (alone, unbroken.kept.id)))
     assert took == would_take
-
-
-# --- what can't be used ---------------------------------------------------------------------------------------------
 
 
 def refused(house: Courthouse, dask: str) -> str:

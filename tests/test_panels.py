@@ -129,8 +129,6 @@ def test_the_shell_keeps_panels_and_seats_one(tmp_path: Path, monkeypatch: pytes
     assert shell("panels") == ""
 
 
-# --- who follows whom -------------------------------------------------------------------------------------------
-
 KINDS = get_args(GraphKind)
 
 

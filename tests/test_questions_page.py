@@ -154,9 +154,6 @@ def test_what_is_shared_from_the_live_page_holds_audits_marks_and_interviews(
     assert "<b>Eve" not in report
 
 
-# --- marks of reviewers ---------------------------------------------------------------------------------------
-
-
 def listed(house: Courthouse, wanted: RunFilter) -> list[str]:
     lines = RunList(house.database).page(wanted, 0, 10)
     assert RunList(house.database).count(wanted) == len(lines)

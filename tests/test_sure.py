@@ -45,9 +45,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
         yield server
 
 
-# --- the test ---------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("same", "found"),
     [
@@ -77,9 +74,6 @@ def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: State) -> Non
     found = ends(share, 300)
     assert found[wrong] <= 0.05 / 0.95
     assert found["open"] < 0.01
-
-
-# --- runs -------------------------------------------------------------------------------------------------------
 
 
 def test_repeats_are_ordinary_runs_none_is_made_twice_and_the_shell_prints_the_finding(house: Courthouse) -> None:

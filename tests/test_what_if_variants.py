@@ -199,9 +199,6 @@ def test_results_by_hand() -> None:
     assert (row.votes, row.swing, row.flips) == (None, -1.0, 1)
 
 
-# --- what a run can do without: a juror, a piece of evidence, a sentence of the facts -------------------------
-
-
 def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(house: Courthouse) -> None:
     setup = CyberJurorsSetup(jury_size=5, rounds=2, consensus=1.0)
     base = house.record(drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)))

@@ -237,9 +237,6 @@ def test_wrong_use_is_told_in_a_sentence(house: Courthouse) -> None:
             shell("what-if", run, *words)
 
 
-# --- the page What if -----------------------------------------------------------------------------------------
-
-
 def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdict(house: Courthouse) -> None:
     app = page("what_if")
     assert "No hearing is done yet" in texts(app)
