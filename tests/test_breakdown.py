@@ -142,19 +142,16 @@ def test_the_figure_shows_what_the_table_says() -> None:
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
 
 
-@pytest.fixture
-def house(house: Courthouse, tmp_path: Path) -> Courthouse:
-    """With an experiment over four disputes, of predictions made elsewhere."""
+def test_the_shell_draws_a_figure_and_prints_its_numbers_and_the_page_has_both(
+    house: Courthouse, tmp_path: Path
+) -> None:
+    """Of an experiment over four disputes, of predictions made elsewhere."""
     real, mine = ((17, 0), (9, 8), (8, 9), (13, 4)), ((17, 0), (3, 14), (0, 17), (17, 0))
     cases = [dispute(*votes).model_copy(update={"id": f"text-{number}"}) for number, votes in enumerate(real)]
     house.datasets.add("disputes", [Row(id=case.id, case=case) for case in cases])
     predictions = [json.dumps(dict(zip(SIDES, votes, strict=True))) for votes in mine]
     file = answers(tmp_path / "given.jsonl", {"m": predictions})
     shell("experiment", "predictions", str(file), "--dataset", "disputes", "--name", "votes")
-    return house
-
-
-def test_the_shell_draws_a_figure_and_prints_its_numbers(house: Courthouse, tmp_path: Path) -> None:
     told = list(csv.DictReader(shell("experiment", "figure", "votes", "difficulty").splitlines(), delimiter="\t"))
     assert [(line["Difficulty"], line["Accuracy"]) for line in told] == [
         ("large margin", "1.0"), ("clear margin", "1.0"), ("near tie", "0.5"),
@@ -169,9 +166,6 @@ def test_the_shell_draws_a_figure_and_prints_its_numbers(house: Courthouse, tmp_
     }  # fmt: skip
     with pytest.raises(CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, real-votes, share"):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
-
-
-def test_the_page_shows_a_figure_with_a_table_beside_it(house: Courthouse) -> None:
     app = opened(experiment=house.experiments.store.experiment("votes").id)
     assert "What the results depend on" in texts(app) + " ".join(one.value for one in app.subheader)
     (shown,) = [one.value for one in app.dataframe if "share of cells" in one.value.columns]

@@ -76,23 +76,17 @@ class Gated(OpenAIServer):
 
 
 @pytest.fixture(scope="module")
-def address(postgres: PostgresServer) -> str:
-    """The store that all share."""
-    return postgres.fresh()
-
-
-@pytest.fixture(scope="module")
 def server() -> Iterator[Gated]:
     with Gated() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def variables(address: str, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of every process."""
+def variables(postgres: PostgresServer, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of every process, which share a store."""
     return {
         "COURTROOM_HOME": str(tmp_path_factory.mktemp("dask") / "home"),
-        "COURTROOM_DATABASE": address,
+        "COURTROOM_DATABASE": postgres.fresh(),
         "OPENAI_API_BASE": server.url,
         "OPENAI_API_KEY": "none",
     }
@@ -125,13 +119,14 @@ def with_texts(house: Courthouse) -> Courthouse:
     return house
 
 
-def online(name: str, **given: Any) -> Experiment:
-    """Two arms that ask models of this name."""
+def online(name: str, knobs: dict[str, Any] | None = None, **given: Any) -> Experiment:
+    """Two arms that ask models of this name; one, where its settings are given."""
+    every = {"one": SINGLE, "three": TRIAL} if knobs is None else {"a": knobs}
     arms = [
-        {"name": arm, "procedure": "courtroom-llm", "model": f"openai/{name}-{arm}", "set": knobs}
-        for arm, knobs in (("one", SINGLE), ("three", TRIAL))
+        {"name": arm, "procedure": "courtroom-llm", "model": f"openai/{name}-{arm}", "set": values}
+        for arm, values in every.items()
     ]
-    return spec(name=name, **{"arms": arms, "at_once": 2 * AT_ONCE, **given})
+    return spec(name=name, arms=arms, **{"at_once": 2 * AT_ONCE, **given})
 
 
 def table(found: ExperimentResults) -> list[tuple[object, ...]]:
@@ -185,11 +180,8 @@ def test_arms_that_learn_teach_the_same_on_a_cluster(house: Courthouse, alone: C
 
 
 def test_the_limits_of_a_model_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
-    knobs = {**SINGLE, "model.concurrency": 2}
-    arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/limited", "set": knobs}]
-    server.most_open = 0
-    server.delay = 0.05
-    found = driven(house, online("limited", arms=arms, repeats=2))
+    server.most_open, server.delay = 0, 0.05
+    found = driven(house, online("limited", {**SINGLE, "model.concurrency": 2}, repeats=2))
     server.delay = 0.0
     assert {row.state for row in found.rows} == {"done"}
     assert server.most_open == 2
@@ -200,10 +192,8 @@ def test_requests_a_minute_hold_over_all_workers(house: Courthouse, cluster: Loc
     driven(house, online("before", dataset={"name": "feelings", "limit": 1}))  # the plugin is there by now
     turns = cluster.scheduler.plugins["courtroom-turns"]
     turns._limits = Limits(minute_s := 2.0)
-    knobs = {**SINGLE, "model.requests_per_minute": 4}
-    arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/counted", "set": knobs}]
     server.came = []
-    found = driven(house, online("counted", arms=arms, repeats=2))
+    found = driven(house, online("counted", {**SINGLE, "model.requests_per_minute": 4}, repeats=2))
     turns._limits = Limits()
     assert {row.state for row in found.rows} == {"done"}
     assert len(server.came) == 2 * len(TEXTS)

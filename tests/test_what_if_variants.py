@@ -155,20 +155,14 @@ def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int =
     return StoredCell(**place, state="done" if found else "waiting", reason="", outcome=found)  # type: ignore[arg-type]
 
 
-def asked(arms: Sequence[Variant], *seeds: int) -> Experiment:
-    every = [Arm(**{**arm.model_dump(mode="json"), "procedure": "cyberjurors"}) for arm in arms]
-    return Experiment(name="x", dataset=Cases(run="r"), arms=tuple(every), seeds=seeds, repeats=len(seeds))
-
-
-PLAN = asked(
-    (
-        what_if.BASE,
-        Variant(name="without buyer-1", kind="evidence", without=("buyer-1",)),
-        Variant(name="without juror-01", kind="member", set={"empty_seats": [1]}),
-        Variant(name="rounds=1", kind="knob", set={"rounds": 1}),
-    ),
-    *range(3),
+VARIANTS = (
+    what_if.BASE,
+    Variant(name="without buyer-1", kind="evidence", without=("buyer-1",)),
+    Variant(name="without juror-01", kind="member", set={"empty_seats": [1]}),
+    Variant(name="rounds=1", kind="knob", set={"rounds": 1}),
 )
+ARMS = tuple(Arm(**{**variant.model_dump(mode="json"), "procedure": "cyberjurors"}) for variant in VARIANTS)
+PLAN = Experiment(name="x", dataset=Cases(run="r"), arms=ARMS, seeds=tuple(range(3)), repeats=3)
 
 
 def test_results_by_hand() -> None:
@@ -194,7 +188,7 @@ def test_results_by_hand() -> None:
     assert (juror.done, juror.planned, juror.flips, juror.pairs) == (2, 3, 1, 2)
     assert juror.swing == pytest.approx((0.1 + 0.2) / 2)
     assert (pending.outcome, pending.swing, pending.votes, pending.shares) == ("", None, None, {})
-    two = asked(PLAN.arms[:2], 0)
+    two = PLAN.model_copy(update={"arms": ARMS[:2], "seeds": (0,), "repeats": 1})
     row = what_if.results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")]).rows[1]
     assert (row.votes, row.swing, row.flips) == (None, -1.0, 1)
 
