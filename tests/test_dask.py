@@ -21,7 +21,6 @@ from aiohttp import web
 from distributed import Client, LocalCluster
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml
@@ -34,7 +33,6 @@ from tests.driving import until
 from tests.kills import go_on_with_experiment
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
-from tests.test_experiment_training import TESTED, TRAINED
 from tests.test_experiments import SINGLE, TEXTS, TRIAL, spec, texts
 from tests.test_resilience import asked_by
 
@@ -171,9 +169,7 @@ def test_an_experiment_has_the_same_table_as_without_a_cluster_and_each_question
 
 def test_arms_that_learn_teach_the_same_on_a_cluster(house: Courthouse, alone: Courthouse) -> None:
     def learned(house: Courthouse) -> list[tuple[object, ...]]:
-        splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
-        rows = (Row(id=name, case=house.library.case(name), split=split) for name, split in splits.items())
-        house.datasets.add("benches", rows)
+        test_experiment_training.add_benches(house)
         return table(driven(house, test_experiment_training.spec()))
 
     assert learned(house) == learned(alone)

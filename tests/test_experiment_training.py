@@ -1,7 +1,6 @@
 """The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a name."""
 
 import shutil
-import signal
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +15,7 @@ from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import done, drive
-from tests.forks import Fork
-from tests.kills import go_on_with_experiment
-from tests.test_experiments import house
+from tests.test_experiments import house, killed
 
 __all__ = ["house"]  # a fixture
 
@@ -37,14 +34,18 @@ def spec(**given: Any) -> Experiment:
     return parsed({**values, **given}, "here")
 
 
+def add_benches(house: Courthouse) -> None:
+    splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
+    rows = [Row(id=name, case=house.library.case(name), split=split) for name, split in splits.items()]
+    house.datasets.add("benches", rows)
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the dataset, whose memory holds something already."""
     home = tmp_path_factory.mktemp("training") / "home"
     house = Courthouse(Settings(home=home))
-    cases = {name: house.library.case(name) for name in (*TRAINED, *TESTED)}
-    rows = [Row(id=name, case=case, split="train" if name in TRAINED else "test") for name, case in cases.items()]
-    house.datasets.add("benches", rows)
+    add_benches(house)
     taught = VerdictSetup.model_validate({"learning": {"on": True}})
     drive(house, house.new_run("verdict", house.library.case("criminal-well-poison"), taught, 0))
     assert many(memory(house)) == 1
@@ -157,12 +158,9 @@ def test_killed_while_it_trains_an_experiment_learns_the_same(
     for folder, kills in (("broken", (4, 9)), ("whole", ())):
         monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / folder)))
         house = Courthouse()
-        before, name = memory(house).digest, house.experiments.begin(spec(arms=list(ARMS[:1])))
+        before = memory(house).digest
         house.close()
-        for last in (*kills, 0):
-            code = Fork(go_on_with_experiment, name, last).finish().returncode
-            assert code == (-signal.SIGKILL if last else 0)
-        house = Courthouse()
+        name, house = killed(spec(arms=list(ARMS[:1])), kills)
         (record,) = runs_of(house, name).values()
         found.append((record.setup.memory, house.knowledge.snapshots.named(record.setup.memory).digest))
         assert memory(house).digest == before

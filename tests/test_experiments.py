@@ -4,7 +4,7 @@ import json
 import operator
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -288,6 +288,16 @@ def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
     assert server.bodies[-1].get("stream"), "those of a person's run do"
 
 
+def killed(experiment: Experiment, kills: Sequence[int]) -> tuple[str, Courthouse]:
+    """An experiment whose processes died after so many writes each, until one came to the end; and its store."""
+    house = Courthouse()
+    name = house.experiments.begin(experiment)
+    house.close()
+    for last in (*kills, 0):
+        assert Fork(go_on_with_experiment, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
+    return name, Courthouse()
+
+
 def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,13 +308,7 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
         with OpenAIServer() as server:
             server.known(monkeypatch)
             monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / name)))
-            house = Courthouse()
-            kept = house.experiments.begin(experiment)
-            house.close()
-            for last in (*kills, 0):
-                code = Fork(go_on_with_experiment, kept, last).finish().returncode
-                assert code == (-signal.SIGKILL if last else 0)
-            house = Courthouse()
+            kept, house = killed(experiment, kills)
             found = house.experiments.results(kept)
             tables.append([(row.arm, row.row, row.state, row.outcome and row.outcome.details) for row in found.rows])
             calls.append(server.calls)
@@ -319,12 +323,8 @@ def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
-    house = Courthouse()
-    name = house.experiments.begin(spec(at_once=12))
-    house.close()
-    for last in (1, 1, 0):  # many are under way at each kill, most of them without anything new on record
-        assert Fork(go_on_with_experiment, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
-    house = Courthouse()
+    # Many are under way at each kill, most of them without anything new on record.
+    name, house = killed(spec(at_once=12), (1, 1))
     found = house.experiments.results(name)
     assert [row.reason for row in found.rows if row.state != "done"] == []
 
