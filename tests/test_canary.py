@@ -55,7 +55,9 @@ def heard(house: Courthouse) -> str:
     return done(house, spec(arms=arms)).kept.id
 
 
-def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None:
+def test_a_model_that_stays_as_it_was_or_differs_from_itself_as_much_shows_no_change(
+    house: Courthouse, model: Changing
+) -> None:
     name = heard(house)
     found = house.experiments.canary(name, 12)
     assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")
@@ -69,6 +71,10 @@ def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None
     told = shell("experiment", "canary", name, "--calls", "4")
     assert "4 of 4 calls were asked again, each twice." in told
     assert "The models call themselves judge-2024 fp-1, as on record." in told
+    model.wavers = True
+    votes = next(one for one in house.experiments.canary(name, 24).shares if one.kind == "Votes")
+    assert votes.spread[0] < 1.0
+    assert votes.further[1] <= 0
 
 
 def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Courthouse, model: Changing) -> None:
@@ -87,14 +93,6 @@ def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Court
     assert house.experiments.store.experiment(name).experiment.canaries == (first, found)
     told = json.loads(shell("experiment", "results", name, "--json"))
     assert [one["now"] for one in told["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
-
-
-def test_a_model_that_differs_from_itself_as_much_has_not_changed(house: Courthouse, model: Changing) -> None:
-    name = heard(house)
-    model.wavers = True
-    votes = next(one for one in house.experiments.canary(name, 24).shares if one.kind == "Votes")
-    assert votes.spread[0] < 1.0
-    assert votes.further[1] <= 0
 
 
 @pytest.mark.parametrize(("place", "what", "more"), [(0, "calls", 5), (1, "tokens", 500)])

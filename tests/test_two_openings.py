@@ -121,13 +121,11 @@ def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_so_without_anot
 ) -> None:
     """A database that does not answer takes long to fail: fifty visitors one after the other would wait for minutes."""
     came: list[bool] = []
-    tries: list[Settings] = []
     lock, opening = threading.Lock(), MagicMock()
     opening.__enter__.side_effect = lambda *_: came.append(True) or lock.acquire()
     opening.__exit__.side_effect = lambda *_: lock.release()
 
     def slow(settings: Settings) -> Courthouse:
-        tries.append(settings)
         while len(came) < 50:
             time.sleep(0.01)
         raise CourtroomError("The database can't be reached.")
@@ -137,8 +135,8 @@ def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_so_without_anot
             pages_house._open()
 
     with monkeypatch.context() as patch, ThreadPoolExecutor(50) as visits:
-        patch.setattr(pages_house, "_newly_opened", slow)
+        patch.setattr(pages_house, "_newly_opened", tries := Mock(side_effect=slow))
         patch.setattr(pages_house, "_opening", opening)
         assert len(list(visits.map(visit, range(50)))) == 50
-    assert len(tries) == 1
+    tries.assert_called_once()
     assert not pages_house._open().closed, "a new visit tries again"
