@@ -26,9 +26,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_every_prompt_of_a_hearing_is_the_same_both_ways(
-    name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     procedure = house.procedures[name]
     twins: dict[int, tuple[Prompts, Prompts]] = {}
     render = Prompts.render
@@ -46,9 +44,7 @@ def test_every_prompt_of_a_hearing_is_the_same_both_ways(
     assert twins
 
 
-async def test_objects_print_the_same_both_ways_and_what_a_case_says_is_never_read_as_a_template(
-    tmp_path: Path,
-) -> None:
+async def test_objects_print_the_same_both_ways_and_a_case_is_never_read_as_a_template(tmp_path: Path) -> None:
     folder, says = toy(tmp_path).prompts, "{{ 7 * 7 }} {% include '_system' %} {{ ''.__class__ }}"
     text = (
         "{% block own %}{{ case }} {{ [case.transaction] }} {{ seen }} {{ case.evidence | length }} {{ case.title | quote }}"
@@ -62,9 +58,7 @@ async def test_objects_print_the_same_both_ways_and_what_a_case_says_is_never_re
     assert await Prompts(folder, common, {"vote": text}).render(task, sees=False) == here
 
 
-async def test_an_edited_prompt_is_compiled_in_the_sandbox_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_edited_prompt_is_compiled_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     compiles = create_autospec(Environment.compile, side_effect=Environment.compile)
     monkeypatch.setattr(Environment, "compile", compiles)
     folder = toy(tmp_path).prompts

@@ -142,9 +142,7 @@ def test_the_figure_shows_what_the_table_says() -> None:
     assert "<b>" not in figure.to_json().replace("\\u003c", "<")
 
 
-def test_the_shell_draws_a_figure_and_prints_its_numbers_and_the_page_has_both(
-    house: Courthouse, tmp_path: Path
-) -> None:
+def test_the_shell_draws_a_figure_and_prints_its_numbers_the_page_has_both(house: Courthouse, tmp_path: Path) -> None:
     """Of an experiment over four disputes, of predictions made elsewhere."""
     real, mine = ((17, 0), (9, 8), (8, 9), (13, 4)), ((17, 0), (3, 14), (0, 17), (17, 0))
     cases = [dispute(*votes).model_copy(update={"id": f"text-{number}"}) for number, votes in enumerate(real)]

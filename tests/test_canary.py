@@ -55,9 +55,7 @@ def heard(house: Courthouse) -> str:
     return done(house, spec(arms=arms)).kept.id
 
 
-def test_a_model_that_stays_as_it_was_or_differs_from_itself_as_much_shows_no_change(
-    house: Courthouse, model: Changing
-) -> None:
+def test_a_model_that_stays_as_it_was_or_only_wavers_shows_no_change(house: Courthouse, model: Changing) -> None:
     name = heard(house)
     found = house.experiments.canary(name, 12)
     assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")

@@ -196,9 +196,7 @@ def test_requests_a_minute_hold_over_all_workers(house: Courthouse, cluster: Loc
     assert max(sum(at - minute_s / 4 < other <= at for other in server.came) for at in server.came) <= 4
 
 
-def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_asked_again(
-    house: Courthouse, alone: Courthouse, server: Gated
-) -> None:
+def test_a_killed_worker_changes_no_figure(house: Courthouse, alone: Courthouse, server: Gated) -> None:
     server.hold_after(20)
     name = house.experiments.begin(online("worker"))
     house.experiments.go(name)
@@ -215,9 +213,7 @@ def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_aske
     assert table(house.experiments.results(name)) == table(driven(alone, online("worker")))
 
 
-def test_whoever_drives_an_experiment_is_killed_and_another_goes_on_without_a_change(
-    house: Courthouse, alone: Courthouse, server: Gated
-) -> None:
+def test_a_driver_is_killed_and_another_goes_on_as_it_was(house: Courthouse, alone: Courthouse, server: Gated) -> None:
     server.hold_after(20)
     name = house.experiments.begin(online("driver", at_once=3))
     with forks.Fork(go_on_with_experiment, name, 0) as driver:
@@ -328,9 +324,7 @@ def test_workers_with_another_store_are_refused(
     assert "has another store" in refused(Courthouse(Settings(home=tmp_path)), cluster.scheduler_address)
 
 
-def test_a_worker_that_does_not_answer_is_told(
-    house: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_hangs_is_told(house: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.experiments.cluster.ANSWER_S", 1.0)
     one = next(iter(cluster.workers.values())).pid
     os.kill(one, signal.SIGSTOP)

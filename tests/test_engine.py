@@ -75,9 +75,7 @@ def test_a_run_that_is_halted_asks_nothing_and_keeps_what_still_arrives(bench: B
         (Control(breaks=("consensus",)), "consensus", 2),
     ],
 )
-def test_a_run_pauses_where_it_is_told_to_and_goes_on_from_there(
-    bench: Bench, control: Control, reason: str, tallies: int
-) -> None:
+def test_a_run_pauses_where_it_is_told_and_goes_on(bench: Bench, control: Control, reason: str, tallies: int) -> None:
     record = bench.hear(ToySetup(consensus=0.9), control=control)
     assert record.run.status == "paused"
     assert reason in record.run.reason

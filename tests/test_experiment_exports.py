@@ -81,9 +81,7 @@ def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults,
     assert all(one.error.message for one in logs["gone"].samples), "a failed cell is a sample with its reason"
 
 
-def test_what_was_said_is_in_the_log_with_what_it_took(
-    house: Courthouse, found: ExperimentResults, logs: dict[str, Any]
-) -> None:
+def test_what_was_said_and_took_is_in_a_log(house: Courthouse, found: ExperimentResults, logs: dict[str, Any]) -> None:
     row = next(row for row in found.rows if row.arm == "one judge")
     record, sample = house.record(row.run), logs["one judge"].samples[0]
     replies = [house.answers.reply(call.keys[-1]).text for call in record.calls]

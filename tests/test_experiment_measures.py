@@ -16,12 +16,7 @@ import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu
-from sklearn.metrics import (
-    accuracy_score,
-    mean_absolute_error,
-    mean_squared_error,
-    precision_recall_fscore_support,
-)
+from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_error, precision_recall_fscore_support
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from courtroom.cases.case import Case
@@ -353,9 +348,7 @@ class Scripted:
         return [precision], [recall], [2 * precision * recall / (precision + recall)]
 
 
-def test_bertscore_is_a_column_where_its_model_is_on_disk_and_else_left_out_with_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bertscore_is_a_column_where_its_model_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("bert_score")
     module.__spec__ = ModuleSpec("bert_score", None)
     module.BERTScorer = Scripted  # type: ignore[attr-defined]
@@ -383,9 +376,7 @@ def test_bertscore_is_a_column_where_its_model_is_on_disk_and_else_left_out_with
     assert Scripted.loaded == [(str(folder), 17)], "loaded once, from the disk"
 
 
-def test_the_table_says_which_column_is_left_out(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_says_which_column_it_lacks(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summaries, "find_spec", lambda name: None)
     house.datasets.add("texts", [Row(id="d", case=BRIDGE)])
     house.close()

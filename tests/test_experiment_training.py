@@ -94,9 +94,7 @@ def seen(record: Record) -> str:
     return next(one.hits[0].id for one in record.retrievals if isinstance(one.query, Frozen))
 
 
-def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(
-    after: Courthouse, house: Courthouse
-) -> None:
+def test_each_arm_learns_by_itself_and_its_tests_see_that_under_a_name(after: Courthouse, house: Courthouse) -> None:
     before, house = memory(house), after
     (name,) = (one.id for one in house.experiments.store.experiments())
     trained = [(cell.arm, cell.row) for cell in house.experiments.store.cells(name) if cell.phase == "train"]
@@ -151,9 +149,7 @@ def test_an_arm_that_names_a_snapshot_begins_with_it_and_another_may_see_what_it
     assert many(house.knowledge.snapshots.named(alone.setup.memory)) == 1 + len(TRAINED)
 
 
-def test_killed_while_it_trains_an_experiment_learns_the_same(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_in_training_an_arm_learns_the_same(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for folder, kills in (("broken", (4, 9)), ("whole", ())):
         monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / folder)))

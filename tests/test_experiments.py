@@ -147,9 +147,7 @@ def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
         ({"arms": [{"name": "x", "predictions": "/nowhere.csv"}]}, "can't be read"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_asked(
-    house: Courthouse, given: dict[str, Any], why: str
-) -> None:
+def test_what_does_not_fit_is_refused_before_any_call(house: Courthouse, given: dict[str, Any], why: str) -> None:
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(**given))
     assert house.experiments.store.experiments() == []
@@ -272,9 +270,7 @@ def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Cour
     assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
 
 
-def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_cells_do_not_stream_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(keep_bodies=True) as server:
         server.known(monkeypatch)
         house = Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")), streaming=True)
@@ -319,9 +315,7 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
     assert calls[0] == calls[1] == 12
 
 
-def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_of_a_process_killed_twice_go_on(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
     # Many are under way at each kill, most of them without anything new on record.
     name, house = killed(spec(at_once=12), (1, 1))
@@ -448,9 +442,7 @@ def test_predictions_that_can_not_be_read_are_refused_with_their_line(
         house.experiments.begin(spec(arms=[{"name": "m", "predictions": str(file)}]))
 
 
-def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_says_why_cells_fail_and_keeps_their_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     (tmp_path / "weather.csv").write_text("text,label\nIt rains,bad\nThe sun is out,good\nWho knows,odd\n")
@@ -471,9 +463,7 @@ def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(
     assert str(gone.exception).startswith("Experiments rest on “weather”: weather-")
 
 
-def test_the_shell_runs_a_file_and_writes_what_came_of_it(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_runs_a_file_and_writes_results(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec()))
@@ -497,9 +487,7 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_results_are_worked_out_again_only_where_something_has_changed(
-    house: Courthouse, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unchanged_results_are_kept(house: Courthouse, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
     name = done(house, spec()).kept.id
     printed, kept = partial(shell, "experiment", "results", "feelings", *words), house.settings.home / "results"

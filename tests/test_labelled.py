@@ -139,9 +139,7 @@ PAIR = "sentence1\tsentence2\tlabel\tidx\n"
         ("three.json", '[{"text": "x", "label": 2}, {"text": "y", "label": 10.0}]', ("2", "10")),
     ],
 )
-def test_numbers_are_no_labels_before_somebody_says_what_they_mean(
-    name: str, text: str, numbers: tuple[str, ...]
-) -> None:
+def test_numbers_are_no_labels_until_it_is_said_what_they_mean(name: str, text: str, numbers: tuple[str, ...]) -> None:
     with pytest.raises(NumberedLabels, match=rf"^{name}: The labels are numbers \(") as asked:
         read(name, text)
     assert asked.value.values == numbers

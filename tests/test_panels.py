@@ -134,9 +134,7 @@ KINDS = get_args(GraphKind)
 
 @given(size=st.integers(1, 51), kind=st.sampled_from(KINDS), density=st.floats(0, 1), seed=st.integers(0, 99))
 @example(size=32, kind="scale-free", density=0.45, seed=0)  # half an edge, on its way to so many seats
-def test_a_graph_has_no_loops_and_as_many_edges_as_its_density_asks_for(
-    size: int, kind: GraphKind, density: float, seed: int
-) -> None:
+def test_a_graph_has_no_loops_and_edges_by_its_density(size: int, kind: GraphKind, density: float, seed: int) -> None:
     spec = FollowGraph(kind=kind, density=density)
     graph = build(spec, sample_panel(size, 0), seed)
     assert sorted(graph.nodes) == list(range(size))

@@ -126,9 +126,7 @@ def test_over_an_experiment_the_page_says_which_share_of_changes_was_what(house:
     assert "There is nothing to ask" in texts(app)
 
 
-def test_what_is_shared_from_the_live_page_holds_audits_marks_and_interviews(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_shared_holds_audits_marks_and_interviews(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     record = heard(house)
     run = record.run.id
     house.marks.put(run, Mark(reviewer="Ada", comment="Look at this."))

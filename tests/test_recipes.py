@@ -158,9 +158,7 @@ def kind_of(house: Courthouse, experiment: Experiment) -> str:
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_a_recipe_fits_as_it_stands_compares_texts_as_its_paper_does_and_is_documented(
-    file: Path, house: Courthouse
-) -> None:
+def test_a_recipe_fits_compares_texts_as_its_paper_does_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
@@ -236,9 +234,7 @@ OF_LAW = [file for file in RECIPES if file.stem.startswith(("jurisagents", "verd
 
 
 @pytest.mark.parametrize("file", OF_LAW, ids=lambda file: file.stem)
-def test_a_recipes_arms_differ_from_the_paper_by_what_they_are_named_for_and_look_up_by_meaning(
-    file: Path, house: Courthouse
-) -> None:
+def test_arms_differ_from_a_paper_by_what_their_names_say_and_look_up_by_meaning(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     setups = check(experiment, "criminal", house)
     for place, setup in setups.items():

@@ -37,9 +37,7 @@ def test_a_sample_passes_its_own_checks_and_its_media_open(house: Courthouse, na
 
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
 @pytest.mark.parametrize("name", CRIMINAL)
-def test_the_offline_model_hears_every_criminal_case_to_a_judgment(
-    house: Courthouse, procedure: str, name: str
-) -> None:
+def test_the_offline_model_hears_each_criminal_case_to_a_judgment(house: Courthouse, procedure: str, name: str) -> None:
     case, setup = house.library.case(name), house.procedures[procedure].setup()
     record = house.record(drive(house, house.new_run(procedure, case, setup, 0)))
     assert record.run.status == "done", record.run.reason

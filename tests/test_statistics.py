@@ -249,9 +249,7 @@ def at_most(share: float, experiments: int) -> float:
     ("arms", "cases", "experiments"),
     [*(pytest.param(2, cases, 150, marks=pytest.mark.slow) for cases in (3, 8, 20)), (8, 12, 20)],
 )
-def test_arms_without_a_difference_are_rarely_said_to_differ(
-    kind: bench.Kind, arms: int, cases: int, experiments: int
-) -> None:
+def test_equal_arms_are_rarely_said_to_differ(kind: bench.Kind, arms: int, cases: int, experiments: int) -> None:
     assert bench.false_claims(kind, arms, cases, experiments) <= at_most(0.05, experiments)
 
 

@@ -100,9 +100,7 @@ def test_repeats_are_ordinary_runs_none_is_made_twice_and_the_shell_prints_the_f
         shell("experiment", "certainty", run, "--budget", "0")
 
 
-def test_the_most_repeats_end_it_and_the_finding_is_on_the_report_and_on_the_page(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_most_repeats_end_it_and_report_and_page_say_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house)
     found = house.experiments.repeats.go(run, most=4)
     assert (found.found.state, found.found.of) == ("open", 4)

@@ -54,9 +54,7 @@ def judged(house: Courthouse, seed: int) -> str:
     return drive(house, house.new_run("debate", house.library.case(CASE), setup, seed))
 
 
-def test_a_store_that_one_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(
-    tmp_path: Path,
-) -> None:
+def test_a_store_that_a_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     first = Courthouse(settings)
     runs = []
@@ -116,9 +114,7 @@ def test_a_courthouse_that_can_t_go_on_with_its_runs_is_closed(monkeypatch: pyte
     assert not pages_house._open().closed
 
 
-def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_so_without_another_try(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_who_waits_for_a_courthouse_that_can_t_be_opened_is_told_without_a_try(monkeypatch: pytest.MonkeyPatch) -> None:
     """A database that does not answer takes long to fail: fifty visitors one after the other would wait for minutes."""
     came: list[bool] = []
     lock, opening = threading.Lock(), MagicMock()

@@ -101,9 +101,7 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     assert len(found.frame) == len(cells), "and it is exported as any experiment is"
 
 
-def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks_along(
-    house: Courthouse, held: Held
-) -> None:
+def test_a_paused_what_if_goes_on_and_a_deleted_one_takes_its_forks_along(house: Courthouse, held: Held) -> None:
     run = heard(house)
     held.shut()
     name = started(house, everything(house, run, (0, 5)))
@@ -174,9 +172,7 @@ def test_what_would_change_the_verdict_fits_the_budget_the_cheapest_first(house:
 
 
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts_and_the_what_if_is_found_by_its_address_and_deleted(
-    house: Courthouse, procedure: str
-) -> None:
+def test_a_bench_is_asked_without_each_sentence_and_its_what_if_is_deleted(house: Courthouse, procedure: str) -> None:
     run = benched(house, procedure)
     variants = singly(evidence_left_out(house.record(run).case))
     experiment = house.experiments.what_ifs.experiment(run, variants, (0,))

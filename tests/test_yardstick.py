@@ -133,10 +133,7 @@ def curve_of(house: Courthouse, votes: Iterable[int], **changes: Any) -> str:
     return done(house, adapted(experiment, arms=[f"{many} of 12" for many in votes], **changes)).kept.id
 
 
-def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
-    house: Courthouse,
-    tmp_path: Path,
-) -> None:
+def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> None:
     name = curve_of(house, [2, 6, 10], repeats=2, values={"private_ballots": True})
     yardstick = of_runs(house.experiments.runs(name), house.record, house.procedures)
     assert sorted({one.place for one in yardstick.model}) == [(12, 2), (12, 6), (12, 10)]
@@ -162,9 +159,7 @@ def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["as people", *MODELS])
-def test_scripted_jurors_of_200_runs_are_told_apart_or_not(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scripted_jurors_are_told_apart_or_not(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the model's border: the jurors of a run vote in each free round for what the script draws for their first ballot."""
     answer = OfflineModel.answer
 
