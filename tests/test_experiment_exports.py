@@ -10,7 +10,6 @@ from aiohttp import web
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.measures import MEASURES
-from courtroom.experiments.results import ExperimentResults
 from courtroom.settings import Settings
 from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
@@ -48,11 +47,6 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 @pytest.fixture(scope="module")
-def found(house: Courthouse) -> ExperimentResults:
-    return house.experiments.results("feelings")
-
-
-@pytest.fixture(scope="module")
 def logs(house: Courthouse) -> dict[str, Any]:
     """By arm, as Inspect reads them from a folder."""
     inspect = pytest.importorskip("inspect_ai.log", reason="the extra `inspect` is not installed")
@@ -64,7 +58,8 @@ def logs(house: Courthouse) -> dict[str, Any]:
     return {log.eval.metadata["arm"]: log for log in read}
 
 
-def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults, logs: dict[str, Any]) -> None:
+def test_each_arm_is_a_log_with_a_sample_for_each_cell(house: Courthouse, logs: dict[str, Any]) -> None:
+    found = house.experiments.results("feelings")
     assert logs.keys() == {*found.arms}
     for arm, log in logs.items():
         assert log.status == "success"
@@ -81,8 +76,8 @@ def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults,
     assert all(one.error.message for one in logs["gone"].samples), "a failed cell is a sample with its reason"
 
 
-def test_what_was_said_and_took_is_in_a_log(house: Courthouse, found: ExperimentResults, logs: dict[str, Any]) -> None:
-    row = next(row for row in found.rows if row.arm == "one judge")
+def test_what_was_said_and_took_is_in_a_log(house: Courthouse, logs: dict[str, Any]) -> None:
+    row = next(row for row in house.experiments.rows("feelings") if row.arm == "one judge")
     record, sample = house.record(row.run), logs["one judge"].samples[0]
     replies = [house.answers.reply(call.keys[-1]).text for call in record.calls]
     assert [one.text for one in sample.messages[1:]] == replies

@@ -29,7 +29,7 @@ from courtroom.datasets import Row
 from courtroom.datasets.statistics import SHINGLE, near_duplicates
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench, summaries
-from courtroom.experiments.measures import MEASURES, Measure, Scored, at_hand, wanted
+from courtroom.experiments.measures import MEASURES, Scored, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
 from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary
 from courtroom.judging.criminal import candidates
@@ -40,19 +40,14 @@ from tests.real import FOLDER, needs_real_data
 RANDOM = random.Random(12)
 
 
-def value(measure: Measure, rows: Sequence[Scored]) -> float:
+def of(kind: str, name: str, rows: Sequence[Scored]) -> float:
+    measure = MEASURES[kind][name]
     return float(measure.finish(measure.parts(rows).sum(axis=0, keepdims=True))[0])
 
 
-def of(kind: str, name: str, rows: Sequence[Scored]) -> float:
-    return value(MEASURES[kind][name], rows)
-
-
 def dispute(buyer: int, seller: int) -> Dispute:
-    return Dispute(
-        id="d", title="d", category="Other", transaction=Transaction(product="p", price=1),
-        jury=JuryRecord(buyer=buyer, seller=seller),
-    )  # fmt: skip
+    jury = JuryRecord(buyer=buyer, seller=seller)
+    return Dispute(id="d", title="d", category="Other", transaction=Transaction(product="p", price=1), jury=jury)
 
 
 def criminal(**gold: Any) -> CriminalCase:
@@ -159,9 +154,8 @@ def test_an_answer_that_is_no_judgment_is_wrong_not_left_out() -> None:
 
 
 def task(label: str) -> LabelledTask:
-    return LabelledTask(
-        id="t", title="t", labels=("yes", "no", "maybe"), items=(Labelled(id="t", text="x", label=label),)
-    )
+    item = Labelled(id="t", text="x", label=label)
+    return LabelledTask(id="t", title="t", labels=("yes", "no", "maybe"), items=(item,))
 
 
 def test_measures_of_labels_are_scikit_learns_also_for_answers_out_of_the_set() -> None:

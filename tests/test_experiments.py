@@ -55,24 +55,18 @@ TRIAL = {"structure": "parallel", "judges": 3, "shots": 0, "explain": False, "he
 
 def texts() -> Iterator[Row]:
     for number, text in enumerate(TEXTS):
-        label = "glad" if number % 2 else "sad"
-        case = LabelledTask(
-            id=f"text-{number}", title=text, labels=("sad", "glad"), question="How does the writer feel?",
-            items=(Labelled(id=f"text-{number}", text=text, label=label),),
-        )  # fmt: skip
+        item = Labelled(id=f"text-{number}", text=text, label="glad" if number % 2 else "sad")
+        asked = {"labels": ("sad", "glad"), "question": "How does the writer feel?"}
+        case = LabelledTask(id=item.id, title=text, items=(item,), **asked)
         yield Row(id=case.id, case=case, category="odd" if number % 2 else "even", split="test")
 
 
 def spec(**given: Any) -> Experiment:
-    values = {
-        "name": "feelings",
-        "dataset": {"name": "feelings"},
-        "arms": [
-            {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-            {"name": "three judges", "procedure": "courtroom-llm", "set": TRIAL},
-        ],
-    }
-    return parsed({**values, **given}, "here")
+    arms = [
+        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
+        {"name": "three judges", "procedure": "courtroom-llm", "set": TRIAL},
+    ]
+    return parsed({"name": "feelings", "dataset": {"name": "feelings"}, "arms": arms, **given}, "here")
 
 
 @pytest.fixture(scope="module")
@@ -163,14 +157,15 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert {record.run.status for record in records} == {"done"}
     assert {record.run.origin for record in records} == {"cell"}
     assert takes.calls == sum(record.asked for record in records), "the estimate is what it took"
+    labels = {row.id: row.case.items[0].label for row in texts()}
+    right = {(row.arm, row.row, row.repeat): row.outcome.outcome == labels[row.row] for row in found.rows}
     for arm in found.arms:
         line = found.table.line(arm, "all cases")
         mine = [row for row in found.rows if row.arm == arm]
-        hits = [row.outcome.outcome == label(row.case) for row in mine if row.outcome]
+        hits = [right[arm, row.row, row.repeat] for row in mine]
         assert line.values["accuracy"].value == pytest.approx(sum(hits) / len(hits))
         assert found.table.spent[arm].calls == sum(len(house.record(row.run).calls) for row in mine)
     steady = found.steady["three judges"]
-    right = {(row.arm, row.row, row.repeat): row.outcome.outcome == label(row.case) for row in found.rows}
     once, again = ([right["three judges", f"text-{n}", repeat] for n in range(len(TEXTS))] for repeat in (0, 1))
     less, more = (sum(map(operator.gt, *pair)) for pair in ((once, again), (again, once)))
     as_mcnemars = (less - more) ** 2 / (less + more) if less + more else 0.0
@@ -188,10 +183,6 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert f" | {steady.before.statistic:.3g} | " in second
     assert " | – | " in first, "the first arm has none above it"
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
-
-
-def label(case: Any) -> str:
-    return str(case.items[0].label)
 
 
 def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_along(house: Courthouse) -> None:

@@ -17,12 +17,7 @@ from courtroom.errors import CaseError, CourtroomError
 
 def read(name: str, text: str | bytes) -> LabelledTask | Document:
     (package,) = read_upload(name, text.encode() if isinstance(text, str) else text)
-    assert isinstance(package.case, LabelledTask | Document)
     return package.case
-
-
-def task(name: str, text: str) -> LabelledTask:
-    return LabelledTask.model_validate(read(name, text))
 
 
 @pytest.mark.parametrize(
@@ -74,14 +69,14 @@ def test_a_label_outside_the_set_is_named_and_a_blank_in_json_is_none() -> None:
 
 
 def test_a_blind_task_tells_no_label_but_still_knows_where_its_examples_are() -> None:
-    whole = task("a.csv", "text,label,reason\nso good,joy,because\nso bad,sadness,\n")
+    whole = read("a.csv", "text,label,reason\nso good,joy,because\nso bad,sadness,\n")
     blind = whole.blind()
     assert "because" not in blind.model_dump_json()
     assert {item.label for item in blind.items} == {None}
     assert blind.pool_name == whole.pool_name
     known = [f"{blind.under('joy')}item/1", f"{blind.under('sadness')}item/2"]
     assert [example.id for example in whole.known()] == known
-    assert task("a.csv", "text,label\nso good,sadness\nso bad,joy\n").pool_name != whole.pool_name
+    assert read("a.csv", "text,label\nso good,sadness\nso bad,joy\n").pool_name != whole.pool_name
 
 
 def test_a_pasted_table_is_a_task_and_markdown_and_plain_text_are_documents() -> None:

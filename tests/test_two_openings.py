@@ -49,11 +49,6 @@ def shell(*words: str) -> str:
     return done.stdout
 
 
-def judged(house: Courthouse, seed: int) -> str:
-    setup = house.procedures["debate"].setup(rounds=1)
-    return drive(house, house.new_run("debate", house.library.case(CASE), setup, seed))
-
-
 def test_a_store_that_a_process_opens_twice_loses_nothing_though_others_close_it_and_are_killed(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     first = Courthouse(settings)
@@ -61,7 +56,9 @@ def test_a_store_that_a_process_opens_twice_loses_nothing_though_others_close_it
     for number in range(ROUNDS):
         second = Courthouse(settings)
         other_process(settings.sqlite, f"panel-{number}", killed=number % 3 == 0)
-        runs.append(judged(first if number % 5 else second, number))
+        house = first if number % 5 else second
+        setup = house.procedures["debate"].setup(rounds=1)
+        runs.append(drive(house, house.new_run("debate", house.library.case(CASE), setup, number)))
         if number % 2:
             assert runs[-1] in shell("runs")
         else:
