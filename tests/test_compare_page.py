@@ -10,6 +10,7 @@ from courtroom.procedures import PROCEDURES
 from tests.driving import drive
 from tests.pages import heard, house, opened_at, page
 from tests.samples import sample
+from tests.test_experiments_page import unmarked as texts
 
 __all__ = ["house"]  # a fixture
 TABS = ("What differs", "Votes", "Members", "Answers", "Views", "Looked up", "Family")
@@ -24,11 +25,6 @@ def forked(house: Courthouse, run: str) -> str:
 
 def compared(runs: str, tab: str | None = None) -> AppTest:
     return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
-
-
-def texts(app: AppTest) -> str:
-    kinds = (app.title, app.markdown, app.caption, app.info, app.warning, app.error, app.subheader)
-    return "\n".join(str(element.value) for kind in kinds for element in kind).replace("\\", "")
 
 
 KINDS = {procedure.case_kind: name for name, procedure in PROCEDURES.items()}

@@ -5,7 +5,7 @@ import json
 import math
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from itertools import combinations
 from pathlib import Path
@@ -107,18 +107,15 @@ def judgment() -> dict[str, Any]:
 
 
 def test_measures_of_judgments_are_scikit_learns() -> None:
-    judgments = [Scored(criminal(**judgment()), "", judged(**judgment())) for _ in range(50)]
-    mine: Any = [row.outcome.details["judgment"] for row in judgments]
-    golds = [row.case.gold for row in judgments]
-    sides = {
-        "charge": ([{*one["charges"]} for one in mine], [{*one.charges} for one in golds]),
-        "article": ([{*one["relevant_articles"]} for one in mine], [{*one.relevant_articles} for one in golds]),
-        "term": (
-            [{term_class(Term(**one["term_of_imprisonment"]))} for one in mine],
-            [{term_class(one.term_of_imprisonment)} for one in golds],
-        ),
+    both = [(judgment(), judgment()) for _ in range(50)]
+    judgments = [Scored(criminal(**real), "", judged(**mine)) for mine, real in both]
+    named: dict[str, Callable[[dict[str, Any]], set[Any]]] = {
+        "charge": lambda one: {*one["charges"]},
+        "article": lambda one: {*one["relevant_articles"]},
+        "term": lambda one: {term_class(Term(**one["term_of_imprisonment"]))},
     }
-    for name, (predicted, real) in sides.items():
+    for name, of_one in named.items():
+        predicted, real = ([of_one(one) for one in side] for side in zip(*both, strict=True))
         labels = sorted(set().union(*predicted, *real))
         columns = [[[label in case for label in labels] for case in side] for side in (real, predicted)]
         scores = precision_recall_fscore_support(*columns, average="macro", zero_division=0)
