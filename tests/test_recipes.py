@@ -46,9 +46,8 @@ METHODS = (
     "Doubao-Seed-1.6; Claude-Opus-4.5; GPT-5.2; Grok-4; Qwen3-VL-235B; Llama-3.2-90B-Vision; ChatEval; CyberJurors"
 )
 JUDGES = ("GPT-4o", "LLaMA 3.1 8B")
-SHOTS = [
-    f"{how}, {n}" for how in ("single", "multiple", "parallel", "sequential") for n in ("0 shots", "1 shot", "2 shots")
-]
+STRUCTURES, SHOTS = ("single", "multiple", "parallel", "sequential"), ("0 shots", "1 shot", "2 shots")
+COURTS = "; ".join(f"{judge}, {how}, {shots}" for judge in JUDGES for how in STRUCTURES for shots in SHOTS)
 CONTROLLED = [
     *(f"a debate: {TITLES[name]}" for name in TITLES if name != "placebo"),
     *(f"a jury: {title}" for title in TITLES.values()),
@@ -109,13 +108,7 @@ PRINTED = {
     "juris-figure-3": ("With the chief editor; Without the chief editor", WORDS),
     "juris-figure-4": ("1 juror; 3 jurors; 5 jurors; 7 jurors; 9 jurors", "quality cost_effectiveness"),
     "courtroom-llm-figure-6": ("; ".join(f"{one}, {how}" for one in JUDGES for how in ("single", "sequential")), GAINS),
-    **{
-        f"courtroom-llm-table-{number}": (
-            "; ".join(f"{one}, {how}" for one in JUDGES for how in SHOTS),
-            "accuracy hearing_accuracy",
-        )
-        for number in (3, 4, 5)
-    },
+    **{f"courtroom-llm-table-{number}": (COURTS, "accuracy hearing_accuracy") for number in (3, 4, 5)},
     "first-ballot-curve": ("; ".join(f"{votes} of 12" for votes in range(13)), "proven hung"),
     "even-splits": (
         "reasonable-doubt, 12 jurors; reasonable-doubt, 6 jurors; preponderance, 12 jurors; preponderance, 6 jurors",
@@ -130,8 +123,6 @@ FIGURES = dict.fromkeys(
     re.findall(r"`(experiment figure ([\w-]+) [a-z][^`]+)`", (ROOT / "docs" / "reproduce.md").read_text())
 )
 """The commands that draw the papers' figures, each with its recipe."""
-
-LOOKING_UP = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
 
 
 @pytest.fixture(scope="module")
@@ -167,8 +158,9 @@ def test_a_recipe_fits_compares_texts_as_its_paper_does_and_is_documented(file: 
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
     looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
     assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
+    looking_up = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
     for arm in experiment.arms:
-        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in LOOKING_UP.get(arm.procedure, ()):
+        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in looking_up.get(arm.procedure, ()):
             (preset,) = [one for one in house.procedures[arm.procedure].presets if one.title.startswith("Paper, with")]
             assert arm.set.get("embedding") == preset.changes["embedding"], "compares texts as its paper does"
         assert arm.name != "ChatEval" or arm.set["model.vision"] == "left-out", "is asked on texts alone"
