@@ -1,8 +1,6 @@
 """Runs beside each other: what is said to differ does, and nothing else."""
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,9 +14,10 @@ from courtroom.models.errors import ModelError
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import drive, house, shell
-from tests.toy import Bench, ToySetup, side_by_member
+from tests.test_engine import bench
+from tests.toy import Bench, Scripted, ToySetup
 
-__all__ = ["house"]  # a fixture
+__all__ = ["bench", "house"]  # fixtures
 
 
 def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
@@ -38,13 +37,6 @@ def fork(house: Courthouse, jury: Record) -> Record:
     persons = list(jury.setup.jury)
     persons[2] = persons[2].model_copy(update={"traits": ("blunt",), "background": "Sells phones."})
     return driven(house, house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)})))
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path)
-    yield bench
-    bench.close()
 
 
 def test_a_fork_with_one_persona_changed_differs_just_there_and_downstream(jury: Record, fork: Record) -> None:
@@ -100,9 +92,9 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
 
 
 def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(bench: Bench) -> None:
-    united = bench.hear(ToySetup(consensus=0.9), seed=1)
-    bench.model.reply = side_by_member
     alone = bench.hear(ToySetup(consensus=0.9))
+    bench.model.reply = Scripted.reply
+    united = bench.hear(ToySetup(consensus=0.9), seed=1)
     found = compare([alone, united])
     first, second = found.ballots
     assert [(row.member, row.differs) for row in first.members] == [
@@ -125,6 +117,7 @@ def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(bench: Bench) 
 
 
 def test_a_member_without_an_answer_is_told_beside_one_that_has(bench: Bench) -> None:
+    bench.model.reply = Scripted.reply
     answered, down = bench.hear(ToySetup(rounds=1)), ModelError("The server is down.")
     bench.model.reply = lambda request: down if request.tag.endswith("juror-02") else '{"side": "buyer"}'
     failed = bench.hear(ToySetup(rounds=1), seed=1)
