@@ -49,7 +49,7 @@ def test_a_text_has_the_label_of_what_is_nearest_to_it(house: Courthouse) -> Non
 def test_a_case_has_the_judgment_of_the_nearest_precedent(house: Courthouse) -> None:
     record = heard(house, "jurisagents", "criminal-bus-wallet", variant="nearest-precedents", precedents=1)
     assert not record.calls
-    (hit,) = record.retrievals[0].hits
+    hit, *_ = record.retrievals[0].hits
     judgment = record.run.verdict.details["judgment"]
     assert judgment["charges"] == list(hit.record["gold"]["charges"])
     assert judgment["relevant_articles"] == list(hit.record["gold"]["relevant_articles"])

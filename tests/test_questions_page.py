@@ -160,7 +160,7 @@ def test_a_reviewer_has_one_mark_on_a_thing_and_can_take_it_away(house: Courthou
     for mark in (
         Mark(reviewer="Ada", star=True, tags=("  To  Show ", "to show")),
         Mark(reviewer="Ada", score=4, tags=("To show",)),
-        Mark(reviewer="Ben", target="juror-02"),
+        Mark(reviewer="Ben", target="juror-02", comment="It never says why."),
         Mark(reviewer="Ben", target=call, score=2),
     ):
         house.marks.put(run, mark)
