@@ -1,35 +1,24 @@
 """Left open, the app does nothing: no page asks again what can't change any more."""
 
-from collections.abc import Iterator
-
 import pytest
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import evidence_left_out
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from pages.parts.shared.house import courthouse
-from tests import pages
 from tests.driving import done, drive
+from tests.pages import heard, house, opened_at, page
+
+__all__ = ["house"]  # a fixture
 
 
-@pytest.fixture(scope="module")
-def addresses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, str]]]:
-    """The pages' own courthouse, in which all is finished: every page with what its address holds."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COURTROOM_HOME", str(tmp_path_factory.mktemp("home")))
-        house = courthouse()
-        yield _finished(house)
-        house.close()
-
-
-def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
-    case = house.library.case("oak-table")
-    run = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=2, rounds=1), 0))
-    fork = house.fork(run, house.record(run).setup)
-    drive(house, fork)
-    what_if = done(house, house.experiments.what_ifs.experiment(run, evidence_left_out(case)[:2], (0,))).kept.id
+def finished(house: Courthouse) -> dict[str, dict[str, str]]:
+    """Every page with what its address holds; nothing in the store goes on."""
+    run = heard(house, jury_size=2, rounds=1)
+    record = house.record(run)
+    fork = drive(house, house.fork(run, record.setup))
+    variants = evidence_left_out(record.case)[:2]
+    what_if = done(house, house.experiments.what_ifs.experiment(run, variants, (0,))).kept.id
     seat = house.people.seat(run, "juror-01").token
     audience = house.audiences.open(run, 0).token
     house.audiences.close(run)
@@ -46,12 +35,7 @@ def _finished(house: Courthouse) -> dict[str, dict[str, str]]:
     }
 
 
-@pytest.mark.parametrize(
-    "page", ["cases", "setup", "deliberation", "knowledge", "what_if", "runs", "compare", "seat", "audience"]
-)
-def test_no_page_draws_itself_anew_where_all_is_finished(
-    page: str, addresses: dict[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_page_draws_itself_anew_where_all_is_finished(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     timers: list[float] = []
     enqueue = ScriptRunContext.enqueue
 
@@ -60,11 +44,13 @@ def test_no_page_draws_itself_anew_where_all_is_finished(
             timers.append(message.auto_rerun.interval)  # type: ignore[attr-defined]
         enqueue(self, message)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
+    addresses = finished(house)
     collected: list[object] = []
+    monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
     monkeypatch.setattr(script_runner.gc, "collect", collected.append)
-    alone = page in ("cases", "seat", "audience")
-    app = pages.page("", None, **addresses[page]) if alone else pages.opened_at(page, None, **addresses[page])
-    assert app.main.children
-    assert not timers
-    assert not collected, "a look for news on a page that waits must not walk the whole heap"
+    for name, query in addresses.items():
+        alone = name in ("cases", "seat", "audience")
+        app = page(**query) if alone else opened_at(name, **query)
+        assert app.main.children, name
+        assert not timers, name
+        assert not collected, f"{name}: a look for news on a page that waits must not walk the whole heap"
