@@ -10,13 +10,7 @@ import pytest
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
-from courtroom.engine.interventions import (
-    AddEvidence,
-    AddNote,
-    ChangeSetup,
-    InterventionRefused,
-    Overrule,
-)
+from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, InterventionRefused, Overrule
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
