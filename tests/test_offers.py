@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -29,6 +30,8 @@ from tests.pages import house, page, press
 from tests.test_wire import shown
 
 __all__ = ["house"]  # a fixture
+
+LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
 
 
 @pytest.fixture(autouse=True)
@@ -72,18 +75,13 @@ def test_an_estimate_with_another_model_tells_tokens_and_a_price_where_it_is_kno
     assert bool(house.price(estimate)) == known
 
 
-@pytest.mark.parametrize(
-    "listing", [b"[]", b"[" * 100_000, b'{"data": 5}', b'{"data": [{"id": "../../x y"}]}', b"x" * 3_000_000]
-)
-def test_a_server_that_lists_nonsense_offers_nothing(listing: bytes) -> None:
-    with OpenAIServer(listing=listing) as server:
-        assert offers(lab(server), {}, {}) == ()
-
-
-def test_a_listing_that_redirects_is_not_followed() -> None:
-    with OpenAIServer() as other, OpenAIServer(listing=other.url) as server:
-        assert offers(lab(server), {}, {}) == ()
-        assert not other.listed
+def test_a_server_that_lists_nonsense_offers_nothing_and_one_that_redirects_is_not_followed() -> None:
+    nonsense = (b"[]", b"[" * 100_000, b'{"data": 5}', b'{"data": [{"id": "../../x y"}]}', b"x" * 3_000_000)
+    with OpenAIServer() as other, OpenAIServer() as server:
+        for listing in (*nonsense, other.url):
+            server.listing = listing
+            assert offers(lab(server), {}, {}) == (), listing[:40]
+        assert (len(server.listed), other.listed) == (6, [])
 
 
 def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(house: Courthouse) -> None:
@@ -103,9 +101,6 @@ def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(hou
     assert members["juror-01"]["id"] == members["juror-03"]["id"] == "offline"
     assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "lab")
     assert len(members) == 18
-
-
-# --- models in files of this machine, without llama.cpp -------------------------------------------------------
 
 
 def gguf(context: int) -> bytes:
@@ -139,15 +134,14 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     contexts = {name: file.context for name, file in found.items()}
     assert contexts == {"local/large.gguf": 131_072, "local/small.gguf": 4096}
     assert found["local/large.gguf"].slot == local.MOST_CONTEXT
-    offered = {offer.id: offer for offer in offers(Connections(), {}, {})}
-    shown = offered["local/small.gguf"].model_copy(update={"size": 98_000_000})
-    assert shown.facts() == "98 MB · 4,096 tokens of context · no pictures"
+    (small,) = [one for one in offers(Connections(), {}, {}) if one.id == "local/small.gguf"]
+    assert small.model_copy(update={"size": 98_000_000}).facts() == "98 MB · 4,096 tokens of context · no pictures"
     assert not ModelSpec(id="local/small.gguf").problem()
     with pytest.raises(ValueError, match="holds no address"):
         ModelSpec(id="local/../small.gguf")
 
 
-def test_a_small_model_is_answered_by_a_process_for_each_core_and_a_large_one_by_all_cores_together(
+def test_a_small_model_has_a_process_for_each_core_and_a_large_one_all_cores(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
@@ -196,35 +190,25 @@ async def test_runs_share_one_process_which_ends_when_nobody_asks_it_any_more(
     assert [process.poll() is not None for process in started] == [True]
 
 
-@pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])
-async def test_a_name_leads_to_no_file_but_those_in_the_folder(
-    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "installed", "why"),
+    [
+        ("local/../small.gguf", True, "There is no model"),
+        ("local//etc/passwd", True, "There is no model"),
+        ("local/absent.gguf", True, "There is no model"),
+        ("local/small.gguf", False, "install the extra `local`"),
+        pytest.param("local/small.gguf", True, "can't load local/small.gguf", marks=LLAMA),
+    ],
+)
+async def test_what_cannot_be_loaded_is_said_and_no_name_leads_out_of_the_folder(
+    name: str, installed: bool, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda package: True)
+    monkeypatch.setattr(local, "find_spec", lambda package: installed or None)
     loading: set[str] = set()
-    with pytest.raises(ModelError, match="There is no model"):
+    with pytest.raises(ModelError, match=why):
         async with LocalServers().asked(name, loading):
             pass
     assert not loading
-
-
-async def test_without_llama_cpp_the_sentence_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda package: None)
-    with pytest.raises(ModelError, match="install the extra `local`"):
-        async with LocalServers().asked("local/small.gguf", set()):
-            pass
-
-
-async def test_a_file_that_llama_cpp_cannot_load_is_named(folder: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    with pytest.raises(ModelError, match="can't load local/small.gguf"):
-        async with LocalServers().asked("local/small.gguf", set()):
-            pass
-
-
-# --- `models check`: what a model can do, asked of real servers that can and can't -----------------------------
 
 
 def able(body: dict[str, Any]) -> str:
