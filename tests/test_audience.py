@@ -31,11 +31,6 @@ def hear(house: Courthouse, **until: Control) -> str:
     return heard(house, "phone-battery", **until, jury_size=3, examination="shared", rounds=2, consensus=1.0)
 
 
-def live_audiences(house: Courthouse, phones: int) -> LiveAudiences:
-    """With so many phones of one network at most."""
-    return LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=phones)
-
-
 def opened(token: str, phone: str = ADA) -> AppTest:
     """The page of an audience on a phone."""
     return page("", {"phone": phone}, audience=token)
@@ -86,13 +81,12 @@ def test_only_phones_take_part_and_only_so_many(house: Courthouse, monkeypatch: 
     house.audiences.vote(run, "round-1", ADA, "buyer")
 
 
-def test_one_address_fills_no_audience_and_a_classroom_takes_part(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a classroom behind one router takes part."""
     monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 3600.0)
     run = hear(house)
     token = house.audiences.open(run, 0).token
-    live = live_audiences(house, 40)
+    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=40)
     pupils = [f"pupil-{number:020d}" for number in range(41)]
     for phone in pupils[:40]:
         for choice in ("buyer", "seller"):
@@ -115,7 +109,7 @@ def test_one_address_fills_no_audience_and_a_classroom_takes_part(
 def test_an_audience_is_emptied_by_whose_run_it_is_and_by_nobody_else(house: Courthouse) -> None:
     run = hear(house)
     token = house.audiences.open(run, 0).token
-    live = live_audiences(house, 1)
+    live = LiveAudiences(house.audiences, house.procedures, house.record, house.store.pulse, phones=1)
     live.vote(token, ADA, BEFORE, "buyer", "203.0.113.7")
     live.vote(token, BEN, BEFORE, "buyer", "203.0.113.8")
     live.argue(token, ADA, BEFORE, "The seal was whole.", "203.0.113.7")

@@ -67,14 +67,6 @@ def test_an_unknown_case_or_run_is_told_in_a_sentence_and_without_one_where_to_b
     assert "Pick a case" in [button.label for button in app.button]
 
 
-def test_every_section_of_the_setup_draws(house: Courthouse) -> None:
-    app = page("setup")
-    for section in ("Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share", "Settings"):
-        app.button_group(key="setup_section").set_value(section).run()
-        assert not app.exception, (section, app.exception)
-        assert "calls" in texts(app)
-
-
 def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_embedding(house: Courthouse) -> None:
     app = page("setup", {"case": "criminal-bus-wallet", "setup_section": "Models"})
     put(app, "selectbox", "Procedure", house.procedures["verdict"])

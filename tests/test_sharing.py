@@ -1,6 +1,7 @@
 """Whose things are and who sees them: every rule as a table, lists and single reads, links that expire, the log of actions."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
@@ -67,6 +68,13 @@ def shown(house: Courthouse, person: Account, kind: str, name: str, visibility: 
         sharing.share(house.database, Resource(kind=kind, id=name), visibility)
 
 
+def refused(person: Account, kind: type[CourtroomError], *tried: Callable[[], object], why: str | None = None) -> None:
+    """Each of these is refused to somebody."""
+    for one in tried:
+        with acts(person), pytest.raises(kind, match=why):
+            one()
+
+
 @pytest.fixture
 def either(either_database: str, house: Courthouse) -> Courthouse:
     """One on SQLite, and one on PostgreSQL."""
@@ -123,8 +131,7 @@ def test_without_sign_in_nothing_is_written_and_with_it_what_is_made_is_private(
     private, shared = run_of(house, ADA), run_of(house, ADA.model_copy(update={"makes": "shared"}))
     with acts(BO):
         assert [row.id for row in house.store.runs()] == [shared]
-        with pytest.raises(NoSuchRun):
-            house.store.run(private)
+    refused(BO, NoSuchRun, lambda: house.store.run(private))
 
 
 def test_nobody_sees_a_deleted_run_nor_own_things_without_access(house: Courthouse) -> None:
@@ -180,19 +187,21 @@ def test_a_private_run_is_as_if_it_were_not_there(either: Courthouse) -> None:
 def test_others_read_a_shared_run_and_fork_it(house: Courthouse) -> None:
     run = run_of(house)
     shown(house, ADA, "run", run, "shared")
+    links, its = Links(house.database), Resource(kind="run", id=run)
+    with acts(ADA):
+        token = links.make(its, DAY)
+        (link,) = links.of(its)
     with acts(BO):
         assert house.record(run).run.id == run
         assert RunList(house.database).count(RunFilter(whose="others")) == 1
-        with pytest.raises(Forbidden):
-            sharing.share(house.database, Resource(kind="run", id=run), "public")
-        with pytest.raises(Forbidden):
-            Links(house.database).make(Resource(kind="run", id=run), HOUR)
         house.marks.put(run, Mark(reviewer="Ada", star=True))
         assert [mark.reviewer for mark in house.marks.of(run)] == [BO.signature], "each marks under the own name"
         fork = house.fork(run, SMALL)
         assert sharing.may_change(house.database, Resource(kind="run", id=fork))
-    with acts(ADA), pytest.raises(NoSuchRun):
-        house.store.run(fork)
+    refused(BO, Forbidden, lambda: sharing.share(house.database, its, "public"))
+    refused(BO, Forbidden, lambda: links.make(its, HOUR), lambda: links.end(link))
+    assert links.opened(token) == its
+    refused(ADA, NoSuchRun, lambda: house.store.run(fork))
 
 
 def test_what_the_shell_makes_of_a_private_run_stays_private(house: Courthouse) -> None:
@@ -201,8 +210,7 @@ def test_what_the_shell_makes_of_a_private_run_stays_private(house: Courthouse) 
     what_if = what_if_of(house, run, None)
     with acts(BO):
         assert not house.store.runs()
-        with pytest.raises(NoSuchExperiment):
-            house.experiments.store.experiment(what_if)
+    refused(BO, NoSuchExperiment, lambda: house.experiments.store.experiment(what_if))
     with acts(ADA):
         assert {row.id for row in house.store.runs()} == {run, fork}
 
@@ -218,8 +226,7 @@ def test_a_deleted_run_comes_back_with_its_owner_and_its_links(house: Courthouse
         house.store.restore(deleted)
         assert sharing.may_change(house.database, Resource(kind="run", id=run))
     assert links.opened(token) == Resource(kind="run", id=run)
-    with acts(BO), pytest.raises(NoSuchRun):
-        house.store.run(run)
+    refused(BO, NoSuchRun, lambda: house.store.run(run))
 
 
 def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
@@ -229,27 +236,23 @@ def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
     house.store.delete(run)
     with acts(ADA):
         taken = house.files.take_in(content.encode())
-    with acts(BO):
-        with pytest.raises(NoSuchRun):
-            house.store.run(taken)
-        with pytest.raises(CourtroomError, match="is here already"):
-            house.files.take_in(content.encode())
+    refused(BO, NoSuchRun, lambda: house.store.run(taken))
+    refused(BO, CourtroomError, lambda: house.files.take_in(content.encode()), why="is here already")
 
 
 def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:
     name = experiment_of(either, ADA)
     (cell,) = either.experiments.store.cells(name)
     either.new_run("cyberjurors", either.library.case("oak-table"), SMALL, 0, run=cell.run)  # as the engine makes it
-    lines = RunList(either.database)
     with acts(BO):
         assert not either.experiments.store.experiments()
-        with pytest.raises(NoSuchExperiment):
-            either.experiments.results(name)
-        with pytest.raises(NoSuchRun):
-            either.record(cell.run)
-        assert not lines.page(RunFilter(), 0, 9)
-        with pytest.raises(CourtroomError, match="There is no dataset"):
-            either.datasets.info("ours")
+        assert not RunList(either.database).page(RunFilter(), 0, 9)
+    refused(BO, NoSuchExperiment, lambda: either.experiments.results(name))
+    refused(BO, NoSuchRun, lambda: either.record(cell.run))
+    refused(BO, CourtroomError, lambda: either.datasets.info("ours"), why="There is no dataset")
+    with acts(NOBODY.model_copy(update={"opened": frozenset({Resource(kind="experiment", id=name)})})):  # by a link
+        assert either.experiments.results(name).rows
+        assert either.record(cell.run).run.id == cell.run
     with acts(ADA):
         assert sharing.may_change(either.database, Resource(kind="run", id=cell.run))
         sharing.share(either.database, Resource(kind="experiment", id=name), "shared")
@@ -257,19 +260,16 @@ def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:
         assert either.record(cell.run).run.id == cell.run
         assert [row.case.id for row in either.experiments.results(name).rows] == ["oak-table"], "its dataset is private"
         assert not either.datasets.list()
-        with pytest.raises(Forbidden):
-            either.runner.go(cell.run)
+    refused(BO, Forbidden, lambda: either.runner.go(cell.run))
     shown(either, ADA, "experiment", name, "private")
-    with acts(BO), pytest.raises(NoSuchRun):
-        either.record(cell.run)
+    refused(BO, NoSuchRun, lambda: either.record(cell.run))
 
 
 def test_the_very_same_experiment_of_another_person_is_not_given_away(house: Courthouse) -> None:
     with acts(OWNER.model_copy(update={"makes": "shared"})):
         add_dataset(house, "ours")
     experiment_of(house, ADA)
-    with pytest.raises(CourtroomError, match="another name"):
-        experiment_of(house, BO)
+    refused(BO, CourtroomError, lambda: experiment_of(house, BO), why="another name")
     with acts(BO):
         assert not house.experiments.store.experiments()
 
@@ -285,37 +285,32 @@ def test_a_what_if_on_a_run_follows_it_and_is_its_makers(either: Courthouse) -> 
     with acts(LOOKS):
         assert {one.id for one in either.experiments.store.experiments()} == {what_if, of_ada}
         assert either.store.run(variant)
-    with acts(ADA):
-        with pytest.raises(Forbidden):
-            either.experiments.pause(what_if)
-        sharing.share(either.database, Resource(kind="run", id=base), "private")
+    refused(ADA, Forbidden, lambda: either.experiments.pause(what_if))
+    shown(either, ADA, "run", base, "private")
     with acts(LOOKS):
         assert not either.experiments.store.experiments()
-        with pytest.raises(NoSuchExperiment):
-            either.experiments.store.experiment(what_if)
-        with pytest.raises(NoSuchRun):
-            either.store.run(variant)
+    refused(LOOKS, NoSuchExperiment, lambda: either.experiments.store.experiment(what_if))
+    refused(LOOKS, NoSuchRun, lambda: either.store.run(variant))
     with acts(BO):
         assert sharing.may_change(either.database, Resource(kind="run", id=variant))
 
 
 def test_a_private_case_is_as_if_it_were_not_there(either: Courthouse) -> None:
+    library = either.library
     with acts(ADA):
-        mine = either.library.add(package())
-        assert either.library.mine() == {"mine"}
+        mine = library.add(package())
+        assert library.mine() == {"mine"}
+    for read in (library.case, library.delete):
+        refused(BO, CaseError, partial(read, "mine"), why="There is no case “mine”")
+    refused(BO, CaseError, lambda: library.linked(library.name_in_link(mine)), why="not in this install")
     with acts(BO):
-        assert "mine" not in {one.id for one in either.library.cases()}
-        for read in (either.library.case, either.library.delete):
-            with pytest.raises(CaseError, match="There is no case “mine”"):
-                read("mine")
-        with pytest.raises(CaseError, match="not in this install"):
-            either.library.linked(either.library.name_in_link(mine))
-        same = either.library.add(package())
+        assert "mine" not in {one.id for one in library.cases()}
+        same = library.add(package())
         assert same.id == "mine-2", "the very same case of another person is not given away"
-        assert either.library.case("mine-2").title == "My table"
+        assert library.case("mine-2").title == "My table"
     shown(either, ADA, "case", "mine", "shared")
     with acts(BO):
-        assert either.library.case("mine")
+        assert library.case("mine")
 
 
 def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(house: Courthouse) -> None:
@@ -326,11 +321,9 @@ def test_the_id_of_a_deleted_case_does_not_bring_its_owner_or_links_along(house:
         gone = house.library.delete("mine")
     with acts(BO):
         house.library.add(package("Bo's table"))
-    with pytest.raises(NoSuchLink):
-        links.opened(token)
+    refused(ADA, NoSuchLink, lambda: links.opened(token))
+    refused(ADA, CaseError, lambda: house.library.case("mine"))
     with acts(ADA):
-        with pytest.raises(CaseError):
-            house.library.case("mine")
         assert house.library.restore(gone).id == "mine-2"
         assert house.library.mine() == {"mine-2"}
 
@@ -341,10 +334,8 @@ def test_datasets_are_their_makers(house: Courthouse) -> None:
     with acts(BO):
         assert not house.datasets.list()
         assert not house.datasets.versions("ours")
-        with pytest.raises(CourtroomError, match="There is no dataset"):
-            next(house.datasets.rows("ours"))
-        with pytest.raises(Forbidden):
-            add_dataset(house, "ours")
+    refused(BO, CourtroomError, lambda: next(house.datasets.rows("ours")), why="There is no dataset")
+    refused(BO, Forbidden, lambda: add_dataset(house, "ours"))
     with acts(ADA):
         house.datasets.split("ours", parts={"all": 1})
         house.datasets.delete("ours")
@@ -355,11 +346,11 @@ def test_datasets_are_their_makers(house: Courthouse) -> None:
 
 def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> None:
     run, other = run_of(either), run_of(either)
-    now = [1000.0]
+    now, its = [1000.0], Resource(kind="run", id=run)
     links = Links(either.database, lambda: now[0])
     with acts(ADA):
-        token = links.make(Resource(kind="run", id=run), HOUR)
-        (link,) = links.of(Resource(kind="run", id=run))
+        token = links.make(its, HOUR)
+        (link,) = links.of(its)
     rows = [tuple(row) for row in either.database.connection.execute("SELECT * FROM links")]
     assert token not in str(rows), "only its hash is kept"
     assert link.expires == 1000.0 + HOUR
@@ -367,44 +358,17 @@ def test_a_link_opens_one_thing_to_read_until_it_expires(either: Courthouse) -> 
     with acts(opened):
         assert either.record(run).run.id == run
         assert [row.id for row in either.store.runs()] == [run]
-        with pytest.raises(NoSuchRun):
-            either.record(other)
-        with pytest.raises(Forbidden):
-            either.runner.go(run)
-        with pytest.raises(Forbidden):
-            links.make(Resource(kind="run", id=run), HOUR)
+    refused(opened, NoSuchRun, lambda: either.record(other))
+    refused(opened, Forbidden, lambda: either.runner.go(run), lambda: links.make(its, HOUR))
     now[0] += HOUR - 1
-    assert links.opened(token) == Resource(kind="run", id=run)
+    assert links.opened(token) == its
     now[0] += 1
     for gone in (token, "", "nothing"):
         with pytest.raises(NoSuchLink):
             links.opened(gone)
+    refused(ADA, CourtroomError, lambda: links.make(its, 5 * DAY), why="an hour, a day")
     with acts(ADA):
-        assert not links.of(Resource(kind="run", id=run))
-        with pytest.raises(CourtroomError, match="an hour, a day"):
-            links.make(Resource(kind="run", id=run), 5 * DAY)
-
-
-def test_a_link_is_ended_by_its_owner_alone_and_one_to_an_experiment_opens_its_runs(house: Courthouse) -> None:
-    run = run_of(house)
-    links, opens = Links(house.database), Resource(kind="run", id=run)
-    with acts(ADA):
-        sharing.share(house.database, opens, "shared")
-        token = links.make(opens, DAY)
-        (link,) = links.of(opens)
-    with acts(BO), pytest.raises(Forbidden):
-        links.end(link)
-    assert links.opened(token) == opens
-    with acts(ADA):
-        links.end(link)
-    with pytest.raises(NoSuchLink):
-        links.opened(token)
-    name = experiment_of(house, ADA)
-    (cell,) = house.experiments.store.cells(name)
-    house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0, run=cell.run)
-    with acts(NOBODY.model_copy(update={"opened": frozenset({Resource(kind="experiment", id=name)})})):
-        assert house.experiments.results(name).rows
-        assert house.record(cell.run).run.id == cell.run
+        assert not links.of(its)
 
 
 def test_who_did_what_is_written_down_for_owners_of_the_server(either: Courthouse) -> None:
@@ -442,8 +406,7 @@ def test_who_did_what_is_written_down_for_owners_of_the_server(either: Courthous
         assert "'=HYPERLINK()" in text
         assert token not in text
     for person in (ADA, LOOKS, NOBODY):
-        with acts(person), pytest.raises(Forbidden):
-            log.page(ActionFilter())
+        refused(person, Forbidden, lambda: log.page(ActionFilter()))
 
 
 def test_an_action_is_written_with_what_it_does_or_not_at_all(house: Courthouse) -> None:
