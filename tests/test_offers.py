@@ -6,6 +6,7 @@ import struct
 import subprocess
 import sys
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from aiohttp import web
 
 from courtroom.courthouse import Courthouse
 from courtroom.models import local
-from courtroom.models.connections import Connection, Connections
+from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
 from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
@@ -27,11 +28,14 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house, page, press
+from tests.say import there
 from tests.test_wire import shown
 
 __all__ = ["house"]  # a fixture
 
 LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
+lab = partial(there, provider="hosted_vllm", key="sk-of-the-lab")
+"""A server as the connection `test`."""
 
 
 @pytest.fixture(autouse=True)
@@ -42,16 +46,11 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name, raising=False)
 
 
-def lab(server: OpenAIServer) -> Connections:
-    given = {"provider": "hosted_vllm", "address": server.url, "key": "sk-of-the-lab"}
-    return Connections({"lab": Connection.model_validate(given)})
-
-
 def test_a_connections_own_list_is_offered_and_its_key_goes_there_alone() -> None:
     with OpenAIServer() as server, OpenAIServer() as other:
         found = offers(lab(server), {}, {"OPENAI_API_BASE": other.url, "OPENAI_API_KEY": "sk-openai"})
         keys = [{headers.get("Authorization") for headers in one.listed} for one in (server, other)]
-    assert Offer(id="hosted_vllm/any", connection="lab") in found
+    assert Offer(id="hosted_vllm/any", connection="test") in found
     assert Offer(id="openai/any") in found
     assert keys == [{"Bearer sk-of-the-lab"}, {"Bearer sk-openai"}]
 
@@ -65,13 +64,12 @@ def test_a_provider_whose_key_is_set_offers_what_its_cards_say() -> None:
 
 
 @pytest.mark.parametrize(("model", "known"), [("openai/nobody-knows-it", False), ("gpt-4o-mini", True)])
-def test_an_estimate_with_another_model_tells_tokens_and_a_price_where_it_is_known(
-    house: Courthouse, model: str, known: bool
-) -> None:
+def test_an_estimate_tells_tokens_and_a_price_where_it_is_known(house: Courthouse, model: str, known: bool) -> None:
     setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id=model))
     estimate = house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0)
     (load,) = estimate.loads
-    assert (load.prompt_tokens > 1000, load.completion_tokens > 100) == (True, True)
+    assert load.prompt_tokens > 1000
+    assert load.completion_tokens > 100
     assert bool(house.price(estimate)) == known
 
 
@@ -89,17 +87,17 @@ def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(hou
         house.__dict__["connections"] = lab(server)
         app = page("setup", {"setup_section": "Models"})
         (picker,) = [box for box in app.selectbox if box.label == "Model"]
-        assert "hosted_vllm/any @ lab" in picker.options
-        picker.select("hosted_vllm/any @ lab").run()
+        assert "hosted_vllm/any @ test" in picker.options
+        picker.select("hosted_vllm/any @ test").run()
         assert not app.exception
         model = app.session_state["drafts"]["cyberjurors"].values["model"]
         (several,) = [box for box in app.multiselect if box.label == "Models, in turn"]
-        several.select("offline").select("hosted_vllm/any @ lab").run()
+        several.select("offline").select("hosted_vllm/any @ test").run()
         press(app, "Give them out")
         members = app.session_state["drafts"]["cyberjurors"].values["members"]
-    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "lab")
+    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "test")
     assert members["juror-01"]["id"] == members["juror-03"]["id"] == "offline"
-    assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "lab")
+    assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "test")
     assert len(members) == 18
 
 
@@ -141,9 +139,8 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
         ModelSpec(id="local/../small.gguf")
 
 
-def test_a_small_model_has_a_process_for_each_core_and_a_large_one_all_cores(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_small_model_has_a_process_for_each_core_and_a_large_one_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
     assert local.at_once("local/small.gguf") == 3
     monkeypatch.setattr(local, "SMALL", 0)
@@ -168,9 +165,7 @@ def test_a_call_goes_to_a_process_that_is_idle_and_of_several_to_the_one_that_ha
         assert asked(f"{other}three") == first, "nobody waits for one process while another is idle"
 
 
-async def test_runs_share_one_process_which_ends_when_nobody_asks_it_any_more(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_runs_share_one_process_which_ends_after_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[str]] = []
 
     def start(file: local.ModelFile, threads: int) -> subprocess.Popen[str]:
@@ -260,19 +255,14 @@ def test_what_a_model_can_do_and_what_it_cost_is_told() -> None:
     assert "raise the context size" in found[3]["sentence"]
 
 
-def first_in_prose(body: dict[str, Any]) -> str | None:
-    """Answers the first time in words alone, and by the schema when it is asked again."""
-    return "I have thought about it." if len(body["messages"]) == 2 else None
+@pytest.mark.parametrize("in_prose", [False, True])
+def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_told(in_prose: bool) -> None:
+    def answer(body: dict[str, Any]) -> str | None:
+        """The first time in words alone, and by the schema when it is asked again."""
+        return "I have thought about it." if in_prose and len(body["messages"]) == 2 else None
 
-
-@pytest.mark.parametrize(
-    ("answer", "all_at_once"), [(lambda body: None, True), (first_in_prose, False)], ids=["form", "prose"]
-)
-def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_told(
-    answer: Any, all_at_once: bool
-) -> None:
     with OpenAIServer(answer=answer, blind=True) as server:
         (told,) = json.loads(checked(server, "--json", "--procedures", "--only", "debate"))
     assert told["verdict"]
     assert (told["lost"], told["cut"]) == (0, 0)
-    assert (told["valid"], told["again"]) == ((told["calls"], 0) if all_at_once else (0, told["calls"]))
+    assert (told["valid"], told["again"]) == ((0, told["calls"]) if in_prose else (told["calls"], 0))
