@@ -47,10 +47,7 @@ TRIED = {
     *("measure_votes", "fit_votes", "measure_voices", "write_figures", "write_catalogue"),
 }
 """Programs that other tests run, or what they measure; here they are only looked up."""
-SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
-STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
 PANEL = write_csv(sample_panel(3, 0))
-CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -60,9 +57,6 @@ class Desk:
     home: Path
     hearing: str
     paused: str
-
-    def put(self, to: Path) -> None:
-        shutil.copytree(self.home, to)
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +111,7 @@ def test_a_command_does_what_the_documentation_says(
         with app_server(tmp_path / "home", tmp_path, command=command, path=f"/{under}" if under else ""):
             pass
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
-        desk.put(tmp_path / "home")
+        shutil.copytree(desk.home, tmp_path / "home")
         monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
         monkeypatch.chdir(tmp_path)
         shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, tmp_path, monkeypatch)
@@ -151,7 +145,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     if words[0] == "compare":
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
-        named += SMALL
+        named += ["--set", "jury_size=3", "--set", "rounds=1"]
     if words[0] == "models" and MODEL in words:
         named[-1] = "100"  # tokens of its long prompt
     if words[0] == "film":
@@ -193,8 +187,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
     for word, name, content in (
-        ("statutes", "book.jsonl", json.dumps(STATUTE) + "\n"),
-        ("charges", "book.jsonl", json.dumps(CHARGE) + "\n"),
+        ("statutes", "book.jsonl", '{"number": 264, "text": "Who steals is punished.", "charges": ["theft"]}\n'),
+        ("charges", "book.jsonl", '{"name": "theft", "articles": [264]}\n'),
         ("predictions", "given.csv", "case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n"),
         ("--rename", "given.csv", "Tweet,Feeling\nso good,joy\nso bad,fear\n"),
     ):
@@ -232,7 +226,7 @@ def test_a_program_that_the_documentation_shows_runs(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    desk.put(tmp_path / "home")
+    shutil.copytree(desk.home, tmp_path / "home")
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     (program,) = blocks(f"docs/{page}.md", "python")
     exec(compile(program, page, "exec"), {})

@@ -29,6 +29,7 @@ from pages.parts.shared.shown import literal
 from tests import driving
 from tests.driving import drive
 from tests.pages import page
+from tests.test_pages import put
 
 ROOT = Path(__file__).parents[1]
 UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
@@ -143,38 +144,36 @@ def test_the_setup_page_refuses_it_and_tells_what_can_not_be_used(
     app = page("setup", {"setup_section": "Prompts"})
     told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
     assert [warning.value for warning in app.warning] == [literal(told)]
-    next(box for box in app.selectbox if box.label == "Prompt").set_value("judge").run()
-    next(area for area in app.text_area if area.label == "Text").set_value("Vote.").run()
-    assert not app.exception
+    put(app, "selectbox", "Prompt", "judge")
+    put(app, "text_area", "Text", "Vote.")
     (told,) = [error.value for error in app.error]
     assert told.startswith(literal(f"The prompt {UNASKED}"))
 
 
-def installed(folder: Path, name: str) -> None:
-    """What pip leaves of a package beside it."""
+def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:
+    """What pip leaves of a new procedure's package, with a change of its author's."""
     module = name.replace("-", "_")
-    info = folder / f"{module}-0.1.0.dist-info"
+    lay_out(name, folder / name)
+    shutil.copytree(folder / name / module, folder / "site" / module)
+    code = folder / "site" / module / "procedure.py"
+    code.write_text(code.read_text().replace(old, new))
+    info = folder / "site" / f"{module}-0.1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text(f"[courtroom.procedures]\n{name} = {module}.procedure:PROCEDURE\n")
 
 
-def shell(*arguments: str, home: Path, more: Path) -> subprocess.CompletedProcess[str]:
-    surroundings = {**os.environ, "COURTROOM_HOME": str(home), "PYTHONPATH": f"{more}{os.pathsep}{ROOT}"}
+def shell(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
+    """Run `courtroom` where the packages in a folder are installed."""
+    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": f"{at / 'site'}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "courtroom", *arguments]
     return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_procedures_of_other_packages_are_listed_and_a_broken_one_leaves_them_alone(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    for name in ("two-judges", "late-judges"):
-        module = name.replace("-", "_")
-        lay_out(name, tmp_path / name)
-        shutil.copytree(tmp_path / name / module, site / module)
-        installed(site, name)
-    code = site / "late_judges/procedure.py"
-    code.write_text(code.read_text().replace("offline={Decide: decide}", "offline={Decide: decidd}"))
-    done = shell("procedures", home=tmp_path / "home", more=site)
+    installed(tmp_path, "two-judges")
+    installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
+    done = shell("procedures", at=tmp_path)
     assert done.returncode == 1
     assert "debate\tdispute\tcourtroom\tDebate" in done.stdout
     assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
@@ -186,13 +185,9 @@ def test_procedures_of_other_packages_are_listed_and_a_broken_one_leaves_them_al
 
 
 def test_an_authors_error_is_shown_in_full_with_traceback_and_named_with_its_log_without(tmp_path: Path) -> None:
-    lay_out("two-judges", tmp_path / "site")
-    installed(tmp_path / "site", "two-judges")
-    code = tmp_path / "site/two_judges/procedure.py"
-    code.write_text(code.read_text().replace("    judge = court", "    court.setup.tempo\n    judge = court"))
+    installed(tmp_path, "two-judges", "    judge = court", "    court.setup.tempo\n    judge = court")
     run = ("run", "phone-battery", "--procedure", "two-judges")
-    short = shell(*run, home=tmp_path / "home", more=tmp_path / "site")
-    full = shell("--traceback", *run, home=tmp_path / "home", more=tmp_path / "site")
+    short, full = shell(*run, at=tmp_path), shell("--traceback", *run, at=tmp_path)
     assert (short.returncode, full.returncode) == (1, 1)
     told = short.stdout + short.stderr
     assert f"{tmp_path / 'home' / 'courtroom.log'} has the rest" in told
@@ -318,12 +313,11 @@ def test_the_check_of_a_package_hears_each_preset_and_names_what_is_broken_with_
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in ("new-judges", "open-judges"):
         lay_out(name, tmp_path / name)
+    outcomes = {"Patient": "agreement", "Hurried": "deadlock", "mediation": "ok"}
+    outcomes |= {"Careful": "seller", "Trusting": "seller", "new-judges": "ok"}
     check_package(PACKAGE)
     check_package(tmp_path / "new-judges")
-    assert capsys.readouterr().out.splitlines() == [
-        *("Patient: agreement", "Hurried: deadlock", "mediation: ok"),
-        *("Careful: seller", "Trusting: seller", "new-judges: ok"),
-    ]
+    assert capsys.readouterr().out.splitlines() == [f"{name}: {outcome}" for name, outcome in outcomes.items()]
     code = tmp_path / "open-judges/open_judges/procedure.py"
     code.write_text(code.read_text() + "\n\nclass Open(\n")
     with pytest.raises(CourtroomError, match=rf"{code}, line \d+: SyntaxError: '\(' was never closed"):
