@@ -52,21 +52,19 @@ class Jury:
         return json.dumps({**json.loads(answer_for(body, text)), "verdict": said[0], "reasoning": [said[1]]})
 
 
-@pytest.fixture(scope="module")
-def jury() -> Jury:
-    return Jury()
+JURY = Jury()
 
 
 @pytest.fixture(scope="module")
-def server(jury: Jury) -> Iterator[OpenAIServer]:
-    with OpenAIServer(answer=jury) as server:
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(answer=JURY) as server:
         yield server
 
 
 @pytest.fixture(autouse=True)
-def the_jury_was_asked_nothing(jury: Jury) -> None:
+def the_jury_was_asked_nothing() -> None:
     """How an unstable juror answers depends on how often it was asked."""
-    jury.asked.clear()
+    JURY.asked.clear()
 
 
 @pytest.fixture
@@ -89,16 +87,14 @@ def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
     return house.audits.start(house.audits.plan(record, calls, seeds)).result(60).stopped
 
 
-def test_each_juror_is_named_by_what_it_votes_when_shown_less(
-    house: Courthouse, jury: Jury, server: OpenAIServer
-) -> None:
+def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     before = house.store.pulse(record.run.id), record.cost, record.asked
     changes = auditable(house.procedures["cyberjurors"], record)
     calls = [one.call.path for one in changes]
     plan = house.audits.plan(record, calls)
     assert plan.estimate.calls == 4 * 4 * 3
-    asked, start = server.calls, len(jury.prompts)
+    asked, start = server.calls, len(JURY.prompts)
     assert house.audits.start(plan).result(60).stopped == ""
     found = {audit.member: audit for audit in house.audits.of(record)}
     named = {UNSTABLE: "instability", CONFORMING: "conformity", PERSUADED: "persuasion", BOTH: "both"}
@@ -114,7 +110,7 @@ def test_each_juror_is_named_by_what_it_votes_when_shown_less(
     assert f"+> {REASON}" in news
     assert not [line for line in news if line.startswith("-")]
     # Each condition shows what its name says, and reads as a sentence.
-    prompts = jury.prompts[start:]
+    prompts = JURY.prompts[start:]
     marks = ("voted for the", "prevailing_orientation", REASON, "key_arguments")
     seen = Counter(tuple(mark in text for mark in marks) for text in prompts)
     shown = ((True, True, True, True), (True, True, False, False), (False, False, True, True), (False,) * 4)
@@ -145,9 +141,7 @@ def test_an_audit_stops_at_the_budget_of_the_run_and_keeps_what_it_has(house: Co
     assert spent_with(house.store.payments, record.run.id).calls == 40
 
 
-def test_answers_of_a_process_that_died_are_counted_and_not_asked_again(
-    house: Courthouse, server: OpenAIServer
-) -> None:
+def test_answers_of_a_lost_process_are_counted_and_not_asked_again(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     audited(house, record, 1)
     costs = [audit.cost for audit in house.audits.of(record)]

@@ -178,7 +178,6 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_mo
         server.known(monkeypatch)
         with forked_app(tmp_path) as app:
             ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
-    house.close()
     assert set(ticks) == {2}, "the pulse in its block, and no controls"
 
 
