@@ -168,9 +168,7 @@ def arguments(call: ast.Call) -> Iterator[tuple[ast.expr, str]]:
         options = words.get("format_func") or words.get("options") or (call.args[1] if len(call.args) > 1 else None)
         if options is not None:
             yield options, "markdown"
-    for word in call.keywords:
-        if word.arg in NAMED or name == "page_link" and word.arg == "label":
-            yield word.value, "markdown"
+    yield from ((word.value, "markdown") for word in call.keywords if word.arg in NAMED)
 
 
 def _numeric(value: ast.FormattedValue) -> bool:
@@ -193,10 +191,8 @@ def _given(scope: ast.AST, name: str) -> Iterator[ast.expr | None]:
                         yield from (one for one in (target.slice, value) if not isinstance(one, ast.Lambda))
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 yield from _bound(target, value, name)
-            case ast.AugAssign(target=ast.Name(id=found), value=value) if found == name:
-                yield value
-            case ast.NamedExpr(target=ast.Name(id=found), value=value) if found == name:
-                yield value
+            case ast.AugAssign(target=target, value=value) | ast.NamedExpr(target=target, value=value):
+                yield from _bound(target, value, name)
             case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
                 yield from _bound(target, value, name)
             case ast.Call(func=ast.Attribute(value=ast.Name(id=found), attr="append"), args=[value]) if found == name:
@@ -216,8 +212,6 @@ def _bound(target: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr | 
 def _unpacked(value: ast.expr, parts: int) -> list[ast.expr]:
     """What each name of a tuple is given: by `zip`, by a tuple, or else the whole."""
     match value:
-        case ast.Call(func=ast.Name(id="zip"), args=given) if len(given) == parts:
-            return given
-        case ast.Tuple(elts=given) if len(given) == parts:
+        case ast.Call(func=ast.Name(id="zip"), args=given) | ast.Tuple(elts=given) if len(given) == parts:
             return given
     return [value] * parts

@@ -14,14 +14,12 @@ from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, In
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
-from courtroom.models.offline import OfflineModel
-from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import answered_by, drive
+from tests.scripted_jury import Jury
 from tests.toy import text_of
 
 SMALL = {"jury_size": 5, "rounds": 3, "consensus": 1.0}
@@ -69,22 +67,17 @@ def test_a_changed_persona_holds_from_the_next_round_on_and_a_fork_carries_the_c
 
 
 def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: Courthouse) -> None:
-    asked: list[Request] = []
-
-    class Noting:
-        async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-            asked.append(request)
-            return await OfflineModel(CYBERJURORS.offline).answer(request)
-
-    answered_by(house, Noting())
+    jury = Jury()
+    jury.votes = lambda request: "seller" if "juror-01" in request.tag else "buyer"
+    answered_by(house, jury)
     run = paused_before(house, model=ModelSpec(id="scripted"))
     evidence = AddEvidence(side="seller", text="A carrier's scan shows the table undamaged at the door.")
     house.interventions.intervene(run, evidence)
     house.interventions.intervene(run, AddNote(text="Speak plainly."), who="Ada")
-    count = len(asked)
+    count = len(jury.asked)
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
-    said = list(map(text_of, asked))
+    said = list(map(text_of, jury.asked))
     assert not any("undamaged at the door" in text or "Speak plainly" in text for text in said[:count])
     assert all("undamaged at the door" in text and "> Speak plainly." in text for text in said[count:])
     assert json.loads(report.as_json(record, house.answers))["interventions"][1]["who"] == "Ada"
