@@ -1,6 +1,5 @@
 """The film of a run: what it shows, how long it can be read, and that it plays."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import av
@@ -16,24 +15,20 @@ from courtroom.film.picture import SIZES, Painter, fitted, standing
 from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot, key_sentence, shortened
 from courtroom.language import speaking
 from courtroom.room.scene import RoomScene, SpokenPart
-from courtroom.settings import Settings
-from tests.driving import drive
-from tests.test_room import RUNS
+from tests import pages
+from tests.driving import house
+from tests.test_room import RUNS, heard
+
+__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RoomScene]]:
+def scenes(house: Courthouse) -> dict[str, RoomScene]:
     """A run of each of the procedures, and of seventeen jurors in three rounds."""
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    runs = {name: (name, case, knobs) for name, (case, knobs) in RUNS.items()}
-    runs["three rounds"] = ("cyberjurors", "phone-battery", {"rounds": 3, "consensus": 1.0})
-    found = {}
-    for title, (name, case, knobs) in runs.items():
-        setup = house.procedures[name].setup.model_validate(knobs)
-        run = drive(house, house.new_run(name, house.library.case(case), setup, 0))
-        found[title] = scene_to_film(house.record(run), house.procedures[name])
-    yield found
-    house.close()
+    records = {name: heard(house, name) for name in RUNS}
+    whole = pages.heard(house, "phone-battery", jury_size=17, rounds=3, consensus=1.0)
+    records["three rounds"] = house.record(whole)
+    return {name: scene_to_film(one, house.procedures[one.run.procedure]) for name, one in records.items()}
 
 
 @pytest.mark.parametrize("seconds", [20, 45, 60])

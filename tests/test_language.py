@@ -18,8 +18,9 @@ from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
 from pages.parts.runs import TABLE
-from tests.driving import drive
+from tests.driving import done, drive
 from tests.interface_texts import ROOT, Source, found
+from tests.pages import benched, heard
 from tests.pages import page as drawn
 from tests.write_catalogue import missing
 
@@ -78,13 +79,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
         from pages.parts.shared.house import courthouse
 
         house = courthouse()
-        for procedure, case, knobs in (
-            ("cyberjurors", "aquarium-filter", {"jury_size": 3, "rounds": 2, "examination": "shared"}),
-            ("jurisagents", "criminal-bus-wallet", {}),
-            ("verdict", "criminal-bus-wallet", {}),
-        ):
-            setup = house.procedures[procedure].setup(**knobs)
-            drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
+        heard(house, "aquarium-filter", jury_size=3, rounds=2, examination="shared")
+        for procedure in ("jurisagents", "verdict"):
+            benched(house, procedure)
         AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()  # the first visit is drawn without the frame
         yield house
         house.close()
@@ -223,18 +220,15 @@ def named(app: AppTest) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def varied(house: Courthouse) -> dict[str, str]:
+def varied(house: Courthouse) -> dict[str, Any]:
     """A run with a fork that has other settings, and a what-if over settings of all sorts, as sessions have them."""
     run = next(run.id for run in house.store.runs() if run.procedure == "cyberjurors")
     base = house.record(run)
     fork = drive(house, house.fork(run, base.setup.model_copy(update={"variant": "iv-cot", "tie": "seller"})))
-    kind = type(base.setup)
     given = {"variant": ["iv-cot", "jury"], "graph.kind": ["small-world"], "jury_size": [1], "persona_examines": [True]}
-    axes = [values(kind, path, several) for path, several in given.items()]
-    what_ifs = house.experiments.what_ifs
-    name = house.experiments.go(house.experiments.begin(what_ifs.experiment(run, singly(*axes), (base.run.seed,))))
-    house.experiments.wait(name, 60)
-    return {"compared": f"{run},{fork}", "what-if": name, "run": run}
+    axes = [values(type(base.setup), path, several) for path, several in given.items()]
+    what_if = done(house, house.experiments.what_ifs.experiment(run, singly(*axes), (base.run.seed,)))
+    return {TABLE: [run, fork], "compared": f"{run},{fork}", "what-if": what_if.kept.id}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -242,12 +236,11 @@ def varied(house: Courthouse) -> dict[str, str]:
     "name", ["", "setup", "knowledge", "what_if", "experiments", "runs", "compare", "deliberation"]
 )
 def test_a_page_names_settings_in_words_and_shows_no_escape(
-    house: Courthouse, varied: dict[str, str], name: str, lang: str
+    house: Courthouse, varied: dict[str, Any], name: str, lang: str
 ) -> None:
     with speaking(lang):
-        session = {TABLE: varied["compared"].split(","), "compared": varied["compared"], "what-if": varied["what-if"]}
-        query = {"run": varied["run"]} if name == "deliberation" else {}
-        app = page(name, dict(session), lang=lang, **query)
+        query = {"run": varied[TABLE][0]} if name == "deliberation" else {}
+        app = page(name, dict(varied), lang=lang, **query)
         assert not named(app)
         chinese = lang == "zh" and not missing()
         if chinese and name not in ("", "knowledge"):  # cases and precedents are in either language
