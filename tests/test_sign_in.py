@@ -137,24 +137,6 @@ def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courth
     assert house.store.run(run.id).status == "done"
 
 
-def test_a_private_run_is_on_no_page_of_another_and_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    cy = visit("cy", "deliberation", run=run)
-    assert "There is no run" in texts(cy)
-    assert TITLE not in texts(cy)
-    cy.switch_page("pages/runs.py").run()
-    assert "No hearing yet" in texts(cy)
-    mine = visit("bea", "runs")
-    assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
-    assert TITLE in texts(mine)
-    done = visit("ada", "people").dataframe[-1].value
-    assert f"run {run}" in set(done["on what"])
-    with acts(person(house, "ada", Access.OWN)):
-        log = ActionLog(house.database)
-        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
-        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
-
-
 def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Account) -> None:
     experiment = experiment_of(house, bea)
     with acts(bea):
@@ -167,8 +149,18 @@ def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Accou
         house.record(cell.run)
 
 
-def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthouse, bea: Account) -> None:
+def test_its_owner_says_who_sees_a_run_and_owners_of_the_server_read_who_did_what(
+    house: Courthouse, bea: Account
+) -> None:
     run = run_of(house, bea)
+    cy = visit("cy", "deliberation", run=run)
+    assert "There is no run" in texts(cy)
+    assert TITLE not in texts(cy)
+    cy.switch_page("pages/runs.py").run()
+    assert "No hearing yet" in texts(cy)
+    mine = visit("bea", "runs")
+    assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
+    assert TITLE in texts(mine)
     app = visit("bea", "deliberation", run=run)
     assert {"Step", "Run", "Make a link"} <= labels(app)
     app.radio(f"visibility-run-{run}").set_value("shared").run()
@@ -186,6 +178,12 @@ def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthou
     assert TITLE not in texts(guest)
     with acts(NOBODY):
         assert not house.store.runs()
+    done = visit("ada", "people").dataframe[-1].value
+    assert f"run {run}" in set(done["on what"])
+    with acts(person(house, "ada", Access.OWN)):
+        log = ActionLog(house.database)
+        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
+        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
 
 
 def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthouse, bea: Account) -> None:
