@@ -235,9 +235,7 @@ def varied(house: Courthouse) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "name", ["", "setup", "knowledge", "what_if", "experiments", "runs", "compare", "deliberation"]
 )
-def test_a_page_names_settings_in_words_and_shows_no_escape(
-    house: Courthouse, varied: dict[str, Any], name: str, lang: str
-) -> None:
+def test_a_page_names_settings_in_words_and_shows_no_escape(varied: dict[str, Any], name: str, lang: str) -> None:
     with speaking(lang):
         query = {"run": varied[TABLE][0]} if name == "deliberation" else {}
         app = page(name, dict(varied), lang=lang, **query)

@@ -149,9 +149,7 @@ def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_tak
     assert pace.page_s < 1.0, "the first page, which loads a lot, does not keep the second one waiting for long"
 
 
-def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_look_draws_what_came_and_a_page_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
     house = Courthouse(Settings(home=tmp_path))
     run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)

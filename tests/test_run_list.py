@@ -207,9 +207,7 @@ def test_a_page_with_runs_reads_no_more_of_many_than_of_few(
         assert counts[0] < 200
 
 
-def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_is_there(
-    house: Courthouse, run: str
-) -> None:
+def test_a_run_that_is_not_offered_is_found_by_a_search_or_by_its_address(house: Courthouse, run: str) -> None:
     oldest = f"{run}-00000"
     (choice,) = opened_at("compare", runs=f"{run},{oldest}").multiselect
     assert len(choice.options) == MOST + 2

@@ -149,9 +149,7 @@ def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Accou
         house.record(cell.run)
 
 
-def test_its_owner_says_who_sees_a_run_and_owners_of_the_server_read_who_did_what(
-    house: Courthouse, bea: Account
-) -> None:
+def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
     cy = visit("cy", "deliberation", run=run)
     assert "There is no run" in texts(cy)
