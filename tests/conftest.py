@@ -50,7 +50,7 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "closing", "contract", "dask"),
+    *("*page*", "audience", "audit", "backup_rehearsal", "big_store", "budgets", "closing", "contract", "dask"),
     *("docs", "doctor", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
     *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "run_list", "samples"),
     *("shell_*", "sign_in", "what_ifs"),
