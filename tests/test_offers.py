@@ -5,12 +5,10 @@ import re
 import struct
 import subprocess
 import sys
-from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 from aiohttp import web
@@ -22,7 +20,6 @@ from courtroom.models.errors import ModelError
 from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.request import Message
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import shell
@@ -142,27 +139,9 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
 @pytest.mark.usefixtures("folder")
 def test_a_small_model_has_a_process_for_each_core_and_a_large_one_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-    assert local.at_once("local/small.gguf") == 3
+    assert local.at_once("local/small.gguf") == 3 * local.TO_CHOOSE_FROM
     monkeypatch.setattr(local, "SMALL", 0)
-    assert local.at_once("local/small.gguf") == 1
-
-
-def test_a_call_goes_to_a_process_that_is_idle_and_of_several_to_the_one_that_has_read_most_of_its_prompt() -> None:
-    servers, case, other = LocalServers(), "x" * 8_000, "y" * 8_000
-    processes = [local._Process(MagicMock(), address) for address in ("a", "b")]
-    servers._servers["local/m.gguf"] = local._Server(processes)
-    with ExitStack() as turns:
-
-        def asked(prompt: str) -> str:
-            turns.enter_context(servers.turn("local/m.gguf", [Message("user", (prompt,))]))
-            return servers.address("local/m.gguf")
-
-        first, second = asked(f"{case}one"), asked(f"{other}one")
-        assert {first, second} == {"a/v1", "b/v1"}
-        turns.close()
-        assert [process.calls for process in processes] == [0, 0]
-        assert asked(f"{other}two") == second
-        assert asked(f"{other}three") == first, "nobody waits for one process while another is idle"
+    assert local.at_once("local/small.gguf") == local.TO_CHOOSE_FROM
 
 
 async def test_runs_share_one_process_which_ends_after_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
