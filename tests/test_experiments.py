@@ -125,9 +125,8 @@ def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
     assert runs(budget={"calls": 5}, title="T", hypotheses=[BETTER]) == runs()
     assert len(set(runs())) == 2 * 2 * 2
     assert not {*runs()} & {*runs(dataset={"name": "feelings", "version": "2"})}
-    assert [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])] == [
-        (0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1),
-    ]  # fmt: skip
+    found = [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])]
+    assert found == [(0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -215,8 +214,7 @@ def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_al
 
 
 def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:
-    experiment = spec(budget={"calls": 17}, at_once=4)
-    found = done(house, experiment)
+    found = done(house, spec(budget={"calls": 17}, at_once=4))
     assert found.kept.status == "paused"
     assert {row.state for row in found.rows} == {"done", "waiting"}
     assert 10 < sum(row.outcome.asked for row in found.rows if row.outcome) <= 17
