@@ -9,7 +9,7 @@ import multiprocessing
 import multiprocessing.forkserver
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from multiprocessing.connection import Connection, wait
 from subprocess import CompletedProcess, TimeoutExpired
 from types import ModuleType
@@ -68,6 +68,13 @@ class Fork:
         self._process.kill()
         self._process.join()
         assert self.returncode is not None
+
+    def until(self, wanted: Collection[bytes]) -> bytes:
+        """What it writes to its error output until one of these texts is in it; all of it where none comes."""
+        text = b""
+        while not any(one in text for one in wanted) and (piece := _read(self._err)):
+            text += piece
+        return text
 
     def line(self) -> str:
         """The next line of its output; empty at the end."""
