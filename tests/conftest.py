@@ -45,7 +45,7 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audit", "closing", "contract", "dask"),
+    *("*page*", "audience", "audit", "closing", "contract", "dask"),
     *("docs", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
     *("lookers", "object_storage", "old_stores", "package", "postgres", "registration", "resilience", "run_list", "samples"),
     *("shell_*", "sign_in", "upkeep", "what_ifs"),
