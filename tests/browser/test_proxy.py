@@ -14,7 +14,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.models.spec import PERSON
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.app_server import _answering, forked_app, free_port
+from tests.app_server import HEALTH, answers, forked_app, free_port
 from tests.browser.test_hearing import settled
 from tests.docs import blocks
 from tests.driving import drive
@@ -43,7 +43,7 @@ def nginx(folder: Path, app: str) -> Iterator[str]:
     )
     with subprocess.Popen([str(NGINX), "-c", folder / "nginx.conf", "-e", folder / "error.log"]) as process:
         try:
-            yield _answering(port, process.poll, folder / "error.log", PATH)
+            yield answers(f"http://127.0.0.1:{port}{PATH}", HEALTH, process.poll, folder / "error.log")
         finally:
             process.terminate()
 
