@@ -17,6 +17,7 @@ from functools import partial
 from itertools import cycle, product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from urllib.parse import urlencode
 
 import aiohttp
@@ -31,7 +32,6 @@ from courtroom.access import Access, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
@@ -41,9 +41,8 @@ from tests.signing_in import AUTH, claims, person
 KINDS = [one.name for one in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
 """Each kind of message of the protocol."""
 REFUSED = {"clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime"}
-OPERATIONS = [
-    one.name for one in BackMsg.DESCRIPTOR.fields_by_name["backend_operation_request"].message_type.oneofs[0].fields
-]
+OPERATION = "backend_operation_request"
+OPERATIONS = [one.name for one in BackMsg.DESCRIPTOR.fields_by_name[OPERATION].message_type.oneofs[0].fields]
 LONG_S = 3600.0
 SECRET = tomllib.loads(AUTH)["auth"]["cookie_secret"]
 
@@ -57,7 +56,6 @@ class Tab:
     socket: aiohttp.ClientWebSocketResponse
     xsrf: str
     session: str = ""
-    page: str = ""
     elements: dict[str, list[Any]] = field(default_factory=dict)
     """What the page has at this moment, by its type."""
     media: set[str] = field(default_factory=set)
@@ -96,11 +94,11 @@ class Tab:
         """All that was sent before has been looked at."""
         await self.answer("heartbeat_ack", app_heartbeat=True)
 
-    async def upload(self, content: bytes, session: str = "", file: str = "a-file") -> int:
+    async def upload(self, content: bytes, file: str = "a-file") -> int:
         """Put a file to the address for uploads; the status of the answer."""
         form = aiohttp.FormData()
         form.add_field("file", io.BytesIO(content), filename="case.json")
-        address = f"{self.url}/_stcore/upload_file/{session or self.session}/{file}"
+        address = f"{self.url}/_stcore/upload_file/{self.session}/{file}"
         async with self.http.put(address, data=form, headers={"X-Xsrftoken": self.xsrf}) as answer:
             return answer.status
 
@@ -126,7 +124,7 @@ class Tab:
             if kind == "new_session":
                 self.session = message.new_session.initialize.session_id
                 if not message.metadata.run.fragment_ids:
-                    self.elements, self.page = {}, message.new_session.page_script_hash
+                    self.elements = {}
             elif kind == "delta":
                 self.media |= set(re.findall(r"/media/[0-9a-f]+[.a-z0-9]*", str(message.delta)))
                 element = message.delta.new_element
@@ -182,13 +180,6 @@ def test_streamlit_still_has_each_method_that_is_replaced(owner: type, name: str
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
-
-
-@pytest.fixture
 def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppServer]:
     """The app, in which people sign in, with a run that goes on."""
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
@@ -197,12 +188,10 @@ def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> 
     file = tmp_path / "secrets.toml"
     file.write_text(AUTH)
     with OpenAIServer(delay=LONG_S) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         people = {"COURTROOM_OWNERS": "ada@example.org", "COURTROOM_UPLOAD_SESSION_MB": "3"}
-        with forked_app(
-            house.settings.home, people, ("--secrets.files", str(file), "--server.disconnectedSessionTTL", "1")
-        ) as app:
+        options = ("--secrets.files", str(file), "--server.disconnectedSessionTTL", "1")
+        with forked_app(tmp_path, people, options) as app:
             yield app
 
 
@@ -216,23 +205,22 @@ def held(pid: int) -> dict[str, int]:
     }
 
 
-def messages(session: str) -> dict[str, dict[str, Any]]:
-    """One message of each kind; an operation of each kind."""
-    plain: dict[str, dict[str, Any]] = {kind: {kind: True} for kind in KINDS}
-    plain["rerun_script"] = {"rerun_script": {"query_string": "run=nothing"}}
-    plain["file_urls_request"] = {"file_urls_request": {"request_id": "1", "file_names": ["a"], "session_id": session}}
-    del plain["backend_operation_request"]
-    for name in OPERATIONS:
-        request = {"request_id": "1", "session_id": session, name: {}}
-        plain[name] = {"backend_operation_request": request}
-    return plain
+def messages(session: str) -> list[dict[str, Any]]:
+    """One of each kind; an operation of each kind."""
+    about = {"request_id": "1", "session_id": session}
+    return [
+        *({kind: True} for kind in KINDS if kind not in ("rerun_script", "file_urls_request", OPERATION)),
+        {"rerun_script": {"query_string": "run=nothing"}},
+        {"file_urls_request": {**about, "file_names": ["a"]}},
+        *({OPERATION: {**about, name: {}}} for name in OPERATIONS),
+    ]
 
 
 async def flood(url: str, times: int, uploads: int) -> set[int]:
     """What somebody sends who has not signed in; the answers to the uploads."""
     async with tab(url) as one:
         await one.open("setup")
-        for message in messages(one.session).values():
+        for message in messages(one.session):
             for number in range(times):
                 await one.send(**message)
                 if number % 100 == 99:
@@ -262,19 +250,13 @@ async def test_a_flood_by_somebody_who_has_not_signed_in_leaves_the_server_and_i
     assert run.status == "running"
 
 
-class Session:
-    """Stands for a session of Streamlit's."""
-
-    id = "a session"
-
-
 async def test_messages_that_wait_take_no_more_room_than_a_bound_however_large_they_are() -> None:
     answered: list[BackMsg] = []
     answer = partial(protocol._handle_message, lambda session, message: answered.append(message))
-    session, large, began = Session(), {"id": "a", "json_value": "x" * 2**22}, time.monotonic()
+    session, large, began = Mock(id="a session"), {"id": "a", "json_value": "x" * 2**22}, time.monotonic()
     for _ in range(100):
-        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [large]}}))  # type: ignore[arg-type]
-    waiting = protocol._paces[session].waiting  # type: ignore[index]
+        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [large]}}))
+    waiting = protocol._paces[session].waiting
     assert len(answered) <= protocol.AT_ONCE + protocol.A_SECOND * (time.monotonic() - began)
     assert 0 < sum(one.ByteSize() for one in waiting) <= protocol.MOST_HELD
     waiting.clear()
@@ -395,44 +377,47 @@ async def refused(ask: Callable[[], Awaitable[int]], status: int) -> None:
 DEEP = '{"member": ' * 5_000 + "1" + "}" * 5_000
 OTHERS = "another-person's-title"
 """Stands in a run that only its owner may see."""
-FORGED: list[dict[str, Any]] = [
-    {"double_value": float("nan")},
-    {"double_value": float("-inf")},
-    {"double_value": 1e308},
-    {"int_value": 2**62},
-    {"string_value": "x" * 100_000},
-    {"string_value": DEEP},
-    {"json_value": DEEP},
-    {"json_value": '{"id": {"a": [1e999]}}'},
-    {"json_value": "[" * 900 + "]" * 900},
-    {"json_trigger_value": '[{"event": "changed", "value": NaN}]'},
-    {"json_trigger_value": DEEP},
-    {"string_array_value": {"data": ["none", "such"]}},
-    {"double_array_value": {"data": [float("nan")]}},
-    {"bytes_value": b"\xff" * 1_000},
-    {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "none", "name": "../../x", "size": 1}]}},
-    {"chat_input_value": {"data": "x"}},
-    {"arrow_value": {"data": b"no table"}},
-    {"string_value": "HIDDEN"},
-    {"string_array_value": {"data": ["HIDDEN", "HIDDEN"]}},
-    {"json_value": '{"id": "HIDDEN", "run": "HIDDEN"}'},
-    {"json_value": '{"id": "' + "x" * 10_000_000 + '"}'},
-    {"json_trigger_value": '[{"event": "clicked", "value": "HIDDEN"}]'},
-    {"trigger_value": True},
-]
-"""`HIDDEN` is the id of that run."""
+
+
+def forged(run: str) -> list[dict[str, Any]]:
+    """Values that no widget sends; some name this run."""
+    return [
+        {"double_value": float("nan")},
+        {"double_value": float("-inf")},
+        {"double_value": 1e308},
+        {"int_value": 2**62},
+        {"string_value": "x" * 100_000},
+        {"string_value": DEEP},
+        {"json_value": DEEP},
+        {"json_value": '{"id": {"a": [1e999]}}'},
+        {"json_value": "[" * 900 + "]" * 900},
+        {"json_trigger_value": '[{"event": "changed", "value": NaN}]'},
+        {"json_trigger_value": DEEP},
+        {"string_array_value": {"data": ["none", "such"]}},
+        {"double_array_value": {"data": [float("nan")]}},
+        {"bytes_value": b"\xff" * 1_000},
+        {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "none", "name": "../../x", "size": 1}]}},
+        {"chat_input_value": {"data": "x"}},
+        {"arrow_value": {"data": b"no table"}},
+        {"string_value": run},
+        {"string_array_value": {"data": [run, run]}},
+        {"json_value": json.dumps({"id": run, "run": run})},
+        {"json_value": '{"id": "' + "x" * 10_000_000 + '"}'},
+        {"json_trigger_value": json.dumps([{"event": "clicked", "value": run}])},
+        {"trigger_value": True},
+    ]
 
 
 def kept(house: Courthouse, *names: str) -> set[tuple[Any, ...]]:
     """What the store has of some runs and cases. A fork names its parent but is a run of its own."""
     tables = ("runs", "cases", "ownership", "links", "interventions", "seats", "audiences")
     read = house.database.connection.execute
-    rows = {(table, *row) for table in tables for row in read(f"SELECT * FROM {table}").fetchall()}
-    forks = {(table, *row) for table in ["runs"] for row in read("SELECT * FROM runs WHERE parent IS NOT NULL")}
-    return {row for row in rows - forks if not {*names}.isdisjoint(row)}
+    rows = [(table, row) for table in tables for row in read(f"SELECT * FROM {table}").fetchall()]
+    plain = {(table, *row) for table, row in rows if table != "runs" or row["parent"] is None}
+    return {row for row in plain if not {*names}.isdisjoint(row)}
 
 
-def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_break_no_page(
+async def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_break_no_page(
     site: AppServer, house: Courthouse
 ) -> None:
     people = {name: person(house, name, access) for name, access in (("bea", Access.LOOK), ("cem", Access.RUN))}
@@ -449,39 +434,22 @@ def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_b
     places = [("deliberation", {"run": shown}), ("compare", {"runs": f"{shown},{other}"}), ("setup", {"fork": shown})]
     visits = [(name, page, query) for name in people for page, query in places] + [("", "link", {"link": token})]
 
-    async def forge(who: str, page: str, query: dict[str, str]) -> list[tuple[str, ...]]:
+    names, values = (hidden, shown, other, "secret"), forged(hidden)
+    before = kept(house, *names)
+    for who, page, query in visits:
         async with tab(site.url, claims(who) if who else None) as one:
             await one.open(page, **query)
-            widgets = sorted(
-                {element.id for drawn in one.elements.values() for element in drawn if getattr(element, "id", "")}
-            )
+            drawn = [element for elements in one.elements.values() for element in elements]
+            widgets = sorted({element.id for element in drawn if getattr(element, "id", "")})
             assert widgets
-            wrong = []
-            for start in range(4 * (who == "cem"), len(FORGED), 8):  # what one of the two does not send, the other does
-                forged = [*FORGED[start:], *FORGED[:start]]
-                sent = [{"id": widget, **named(value, hidden)} for widget, value in zip(widgets, cycle(forged))]
-                await one.open(page, sent, **query)
-                wrong += [(who, page, str(start), error.message) for error in one.elements.get("exception", [])]
+            for start in range(4 * (who == "cem"), len(values), 8):  # what one of the two does not send, the other does
+                sent = zip(widgets, cycle(values[start:] + values[:start]))
+                await one.open(page, [{"id": widget, **value} for widget, value in sent], **query)
+                wrong = [error.message for error in one.elements.get("exception", [])]
+                assert not wrong, (who, page, start)
             assert OTHERS.encode() not in one.said
-            return wrong
-
-    async def go() -> list[tuple[str, ...]]:
-        return [wrong for visit in visits for wrong in await forge(*visit)]
-
-    names = (hidden, shown, other, "secret")
-    before = kept(house, *names)
-    assert asyncio.run(go()) == []
     assert kept(house, *names) == before
     forks = house.database.connection.execute(
         "SELECT o.account FROM runs r JOIN ownership o ON o.kind = 'run' AND o.id = r.id WHERE r.parent IS NOT NULL"
     )
     assert {account for (account,) in forks} <= {people["cem"].id}  # who may run may press the button that forks
-
-
-def named(forged: Any, run: str) -> Any:
-    """The same with the id of a run."""
-    if isinstance(forged, dict):
-        return {name: named(value, run) for name, value in forged.items()}
-    if isinstance(forged, list):
-        return [named(value, run) for value in forged]
-    return forged.replace("HIDDEN", run) if isinstance(forged, str) else forged
