@@ -14,8 +14,7 @@ from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
-from tests.attacks.test_files import dispute, photo
-from tests.attacks.test_run_files import signed
+from tests.attacks.test_files import dispute, photo, signed
 from tests.full_store import full_store
 from tests.pictures import clip, png
 
