@@ -1,7 +1,6 @@
 """Processes that are killed, stopped or taken for another; clocks that jump; two servers on one store."""
 
 import asyncio
-import json
 import os
 import signal
 import sqlite3
@@ -10,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,14 +20,12 @@ from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, LeaseHolder, owner_o
 from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.imports import BATCH
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from courtroom.shell.options import follow
 from tests import forks, killed_statements
 from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
 from tests.test_imports import opened, records
-from tests.test_resilience import environment
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -35,9 +33,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*",
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path / "home", Scripted(side_by_member))
-    yield bench
-    bench.close()
+    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as bench:
+        yield bench
 
 
 @pytest.fixture
@@ -83,11 +80,9 @@ def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_th
 
 
 def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
-    tmp_path: Path, other: subprocess.Popen[bytes]
+    house: Courthouse, other: subprocess.Popen[bytes]
 ) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    run = heard(house)
-    lab = house.experiments
+    run, lab = heard(house), house.experiments
     what_if = lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))
     assert lab.store.lease.claim(what_if, f"{owner_of(other.pid)}:other", None)
     lab.store.set_status(what_if, "running")
@@ -96,7 +91,6 @@ def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
     other.kill()
     settled.result(60)
     assert lab.store.status(what_if) == "done"
-    house.close()
 
 
 @pytest.mark.usefixtures("either_database")
@@ -231,13 +225,11 @@ def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_al
     environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
     words = ("knowledge", "import", str(file), "--into", "cases")
     with forks.Fork(forks.shell, *words, environment=environment) as process:
-        told = process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
-        assert b"Taking in" in told
+        assert b"Taking in" in process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
         process.kill()
     knowledge, _ = opened(tmp_path / "home")
     assert len(knowledge.of("cases", "imported")) in (0, total)
-    command = [sys.executable, "-m", "courtroom", *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = forks.run(*words, environment=environment)
     assert done.returncode == 0, done.stderr
     assert len(knowledge.of("cases", "imported")) == total
 
@@ -268,26 +260,18 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
 
 
 @pytest.mark.usefixtures("either_database")
-def test_a_restarted_server_takes_up_the_what_ifs_that_were_under_way(tmp_path: Path) -> None:
+def test_what_ifs_that_were_under_way_in_a_process_that_was_killed_are_taken_up(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = heard(house, rounds=2)
+    words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
     with OpenAIServer(delay=0.02) as server:
-        small = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "grounding_rounds=1")
-        based = forks.run("run", "oak-table", *small, "--json", environment=environment(tmp_path, server.url))
-        run = json.loads(based.stdout)["run"]
-        words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
-        with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
+        server.known(monkeypatch)
+        with forks.Fork(forks.shell, *words) as process:
             process.until([f"{n} of 6 cells".encode() for n in range(2, 6)])
             process.kill()
-        with forks.Fork(taken_up, environment=environment(tmp_path, server.url)) as process:
-            again = process.finish()
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.split() == ["1", "done", "6"], again.stdout
-
-
-def taken_up() -> None:
-    """What a server does that starts."""
-    house = Courthouse()
-    house.runner.resume_interrupted()
-    (name,) = taken = house.experiments.resume_interrupted()
-    house.experiments.wait(name, 60)
-    print(len(taken), house.experiments.store.status(name), len(house.store.runs()))
-    house.close()
+        house.runner.resume_interrupted()
+        (name,) = house.experiments.resume_interrupted()
+        house.experiments.wait(name, 60)
+    assert house.experiments.store.status(name) == "done"
+    assert len(house.store.runs()) == 6
