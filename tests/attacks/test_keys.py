@@ -63,7 +63,7 @@ def every_key_is_a_canary(monkeypatch: pytest.MonkeyPatch) -> None:
     for provider in PROVIDERS.values():
         for name in provider.addresses:
             monkeypatch.delenv(name, raising=False)
-    for name, canary in CANARIES.items():
+    for name, canary in {**CANARIES, "AZURE_API_VERSION": "2024-06-01"}.items():
         monkeypatch.setenv(name, canary)
 
 
@@ -75,14 +75,10 @@ def away() -> Iterator[Trap]:
     assert away.seen == []
 
 
-def model(folder: Path, connections: Connections | None = None) -> LiteLLMModel:
-    return LiteLLMModel(MediaStore(folder), connections)
-
-
 async def asked(folder: Path, request: Request, watch: Watch | None = None, at: Connections | None = None) -> str:
     """All that comes back, an error included."""
     try:
-        return (await model(folder, at).answer(request, watch)).model_dump_json()
+        return (await LiteLLMModel(MediaStore(folder), at).answer(request, watch)).model_dump_json()
     except CourtroomError as error:
         return str(error)
 
@@ -111,16 +107,13 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
     spec = {"id": "openai/any", "attempts": 2, "vision": "no", "timeout_s": 20}
     with Trap(way, to=lambda: away.url) as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
-        house = Courthouse(Settings(home=home), streaming=True)
-        try:
+        with closing(Courthouse(Settings(home=home), streaming=True)) as house:
             default = procedure.setup().model_dump(mode="json")
             setup = procedure.setup.model_validate({**default, **values, "model": spec, "reasks": 1})
             run = drive(house, house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0))
             record = house.record(run)
             exported = report.as_json(record, house.answers)
             told = exported + report.as_html(record, procedure, house.answers, house.media)
-        finally:
-            house.close()
     assert trap.seen
     assert {sent.headers["authorization"] for sent in trap.seen} == {f"Bearer {CANARIES['OPENAI_API_KEY']}"}
     assert not any(canaries_in(sent.without("authorization")) for sent in trap.seen)
@@ -137,14 +130,10 @@ def test_no_page_shows_the_key(house: Courthouse, monkeypatch: pytest.MonkeyPatc
     with Trap() as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
         run = heard(house, jury_size=2, rounds=1, model={"id": "openai/any", "vision": "no"})
-        for name, section in (
-            ("deliberation", "Calls"),
-            ("deliberation", "Members"),
-            ("setup", "Models"),
-            ("runs", ""),
-        ):
-            session = {"run": run, f"tab-{run}": section, "setup_section": section or "Settings"}
-            assert canaries_in(str(page(name, session).main)) == []
+        for tab in ("Calls", "Members"):
+            assert canaries_in(str(page("deliberation", {"run": run, f"tab-{run}": tab}).main)) == []
+        assert canaries_in(str(page("setup", {"setup_section": "Models"}).main)) == []
+        assert canaries_in(str(page("runs").main)) == []
     assert trap.seen
 
 
@@ -158,7 +147,6 @@ async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
     caplog.set_level(logging.DEBUG, "courtroom")
     known = PROVIDERS[provider]
     own = CANARIES[known.keys[0]]
-    monkeypatch.setenv("AZURE_API_VERSION", "2024-06-01")
     with Trap("redirects", to=lambda: away.url) as on, Trap("errors") as failing, Trap("echo") as echoing:
         for trap in (on, failing, echoing):
             monkeypatch.setenv(known.addresses[0], trap.url)
@@ -178,7 +166,6 @@ async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
 async def test_a_provider_that_fails_is_asked_once(
     provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("AZURE_API_VERSION", "2024-06-01")
     with Trap("503") as trap:
         monkeypatch.setenv(PROVIDERS[provider].addresses[0], trap.url)
         await asked(tmp_path, question(id=f"{provider}/some-model", attempts=1))
@@ -244,7 +231,8 @@ async def test_an_answer_tells_which_model_gave_it_and_through_which_connection(
     with Trap() as trap:
         listed = {"lab": Connection(provider="hosted_vllm", address=trap.url)}
         request = replace(question(id="any", connection="lab"), address=trap.url)
-        reply = await model(tmp_path, Connections(listed)).answer(request, (lambda text: None) if watched else None)
+        model = LiteLLMModel(MediaStore(tmp_path), Connections(listed))
+        reply = await model.answer(request, (lambda text: None) if watched else None)
     assert reply.model.startswith("served ")
     assert watched or reply.fingerprint.startswith("fp ")  # in a stream LiteLLM leaves it out for some providers
     assert (reply.connection, reply.address) == ("lab", trap.url)
@@ -343,13 +331,10 @@ def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench:
 
 
 def test_a_typed_key_is_not_spent_by_way_of_another_server(bench: Bench) -> None:
-    other = bench.new_runner()
-    try:
-        run = bench.start(ToySetup(rounds=2))
-        bench.runner.go(run, Control(upto=0), MINE)
-        bench.runner.wait(run, 10)
+    run = bench.start(ToySetup(rounds=2))
+    bench.runner.go(run, Control(upto=0), MINE)
+    bench.runner.wait(run, 10)
+    with closing(bench.new_runner()) as other:
         other.go(run, keys=YOURS)
         other.wait(run, 10)
-    finally:
-        other.close()
     assert bench.model.spent == [MINE] * 3 + [{}] * 3
