@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from courtroom.store.connection import AWAY
 from courtroom.store.database import Database
 from tests import forks
 from tests.driving import until
-from tests.postgres_server import WHY_NOT, PostgresServer, programs
+from tests.postgres_server import PostgresServer
 from tests.toy import Bench, Scripted, side_by_member
 
 RUNS, CALLS, KILLS = 3, 6, 5
@@ -72,21 +73,16 @@ def takes_up(folder: Path, last: int, log: Path) -> None:
     print(made)
 
 
-def on_record(address: str) -> set[str]:
-    """The keys of all answers."""
-    database = Database(SecretStr(address))
-    found = {key for (key,) in database.connection.execute("SELECT key FROM answers")}
-    database.close()
-    return found
-
-
 def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.CompletedProcess[str]:
     """Has a process take up what is left; nothing is asked whose answer is on record."""
-    known, before = on_record(address), len(log.read_text().split())
+    with closing(Database(SecretStr(address))) as database:
+        known = {key for (key,) in database.connection.execute("SELECT key FROM answers")}
+    before = len(log.read_text().split())
     with forks.Fork(takes_up, folder, last, log, environment={**os.environ, "COURTROOM_DATABASE": address}) as process:
         done = process.finish()
     assert known
     assert not known & set(log.read_text().split()[before:])
+    assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
     return done
 
 
@@ -95,48 +91,39 @@ def test_a_process_that_is_killed_while_it_takes_over_anothers_runs_leaves_them_
 ) -> None:
     folder, log = tmp_path / "home", tmp_path / "asked"
     log.touch()
-    bench = Bench(folder)
-    runs = [bench.start(seed=seed) for seed in range(RUNS)]
-    bench.close()
+    with closing(Bench(folder)) as bench:
+        runs = [bench.start(seed=seed) for seed in range(RUNS)]
     with forks.Fork(drives, folder, runs, log) as driver:
         assert driver.finish().returncode == -signal.SIGKILL
     name = on_postgres.partition("@/")[2].partition("?")[0]
     until(lambda: postgres.say(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'") == "0\n", "its end")
-    whole = taken_up(folder, postgres.another(on_postgres), 0, log)
-    assert whole.returncode == 0, whole.stderr
-    total = int(whole.stdout)
+    total = int(taken_up(folder, postgres.another(on_postgres), 0, log).stdout)
     assert total > KILLS
     for number in range(KILLS):
         address = postgres.another(on_postgres)
-        killed = taken_up(folder, address, 1 + (total * 3 // 4) * number // (KILLS - 1), log)
-        assert killed.returncode == -signal.SIGKILL, killed.stderr
-        done = taken_up(folder, address, 0, log)
-        assert done.returncode == 0, done.stderr
-        database = Database(SecretStr(address))
-        found = RunStore(database)
-        for run in runs:
-            assert found.status(run) == "done"
-            assert found.lease.holder(run)[0] is None
-            events = [event for _, event in found.events(run) if event.kind == "call"]
-            assert len({event.path for event in events}) == len(events) == CALLS
-            assert in_sum(found.payments.of(run).values()).calls == CALLS
-        database.close()
+        taken_up(folder, address, 1 + (total * 3 // 4) * number // (KILLS - 1), log)
+        taken_up(folder, address, 0, log)
+        with closing(Database(SecretStr(address))) as database:
+            found = RunStore(database)
+            for run in runs:
+                assert found.status(run) == "done"
+                assert found.lease.holder(run)[0] is None
+                events = [event for _, event in found.events(run) if event.kind == "call"]
+                assert len({event.path for event in events}) == len(events) == CALLS
+                assert in_sum(found.payments.of(run).values()).calls == CALLS
 
 
-@pytest.fixture(params=["fast", "immediate"])
-def stopped(request: pytest.FixtureRequest) -> Iterator[tuple[PostgresServer, str]]:
-    """A server of one's own, and how it is stopped."""
-    if programs() is None:
-        pytest.skip(WHY_NOT)
-    server = PostgresServer(sure=True)
-    yield server, request.param
-    server.close()
+@pytest.fixture
+def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
+    """One of the test's own."""
+    with closing(PostgresServer(sure=True)) as server:
+        yield server
 
 
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
 def test_a_run_goes_on_when_the_database_server_has_gone_away_and_come_back(
-    tmp_path: Path, stopped: tuple[PostgresServer, str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, server: PostgresServer, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, mode = stopped
     monkeypatch.setenv("COURTROOM_DATABASE", server.fresh())
     bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
     run, other = bench.start(), bench.start(seed=1)
