@@ -1,4 +1,4 @@
-"""Every page, and every method of every service, tried as nobody, in each role, and by somebody else than whose a thing is.
+"""Every page and its address, and every method of every service, tried as nobody, in each role, and by another than whose a thing is.
 
 What is tried is found in the code. A new page is tried by itself; a new public method of a service fails here until it says what
 access it needs, or it is listed below as one that changes nothing, is opened by a link, or is called by the engine alone.
@@ -29,6 +29,7 @@ from courtroom.experiments.spec import Experiment
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.sharing import share
+from tests.driving import drive
 from tests.pages import texts
 from tests.signing_in import closed_house, person, visit
 
@@ -286,6 +287,48 @@ def test_pages_for_owners_are_not_there_for_others(name: str, house: Courthouse,
     for who in ("", "none", "look", "run"):
         with pytest.raises(ValueError, match="Could not find"):
             visit(who, name)
+
+
+ADDRESSES = {
+    "cases": ("case",),
+    "setup": ("setup", "fork"),
+    "deliberation": ("run", "at"),
+    "knowledge": ("part",),
+    "what_if": ("experiment", "base"),
+    "compare": ("runs",),
+    "seat": ("seat",),
+    "audience": ("audience",),
+    "link": ("link", "public"),
+}
+"""Pages, and what stands behind the question mark in their addresses."""
+
+
+@pytest.fixture(scope="module")
+def run(house: Courthouse) -> str:
+    """A finished one."""
+    setup = CyberJurorsSetup(jury_size=2, rounds=1)
+    return drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
+
+
+@pytest.mark.parametrize(("page", "field"), [(page, field) for page, fields in ADDRESSES.items() for field in fields])
+def test_whatever_an_address_says_the_page_tells_of_it_in_a_sentence(
+    page: str, field: str, run: str, people: dict[Access, Account]
+) -> None:
+    app = visit("own", "" if page in ("cases", *BY_LINK) else page)
+    for text in (
+        "a\0b",
+        "../../../../etc/passwd",
+        "x" * 2_000_000,
+        ",".join([run] * 2_000),
+        "[" * 100_000,
+        '{"setup": {"jury_size": 1e400, "model": {"extra": {"seed": 1e999}}}}',
+    ):
+        if field == "at":
+            app.query_params["run"] = run
+        app.query_params[field] = text
+        app.run()
+        assert not app.exception, text[:40]
+        assert app.main.children
 
 
 # --- things of others ----------------------------------------------------------------------------------------
