@@ -226,9 +226,7 @@ def test_only_a_courthouse_that_was_opened_for_one_alone_lets_everybody_do_every
     house.close()
 
 
-def test_what_rests_on_the_guard_of_another_method_is_refused_as_well(
-    house: Courthouse, people: dict[Access, Account]
-) -> None:
+def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, people: dict[Access, Account]) -> None:
     case = house.library.case("oak-table")
     setup = house.procedures["cyberjurors"].setup()
     house.knowledge.snapshot("kept")
@@ -275,9 +273,7 @@ def test_a_link_that_was_made_up_opens_nothing(name: str, house: Courthouse) -> 
 
 @pytest.mark.parametrize("name", FOR_ALL)
 @pytest.mark.parametrize("access", list(Access))
-def test_each_role_sees_each_page_without_a_fault(
-    access: Access, name: str, house: Courthouse, people: dict[Access, Account]
-) -> None:
+def test_each_role_sees_each_page_without_a_fault(access: Access, name: str, people: dict[Access, Account]) -> None:
     visit(access.name.lower(), name)
 
 
@@ -311,9 +307,7 @@ def run(house: Courthouse) -> str:
 
 
 @pytest.mark.parametrize(("page", "field"), [(page, field) for page, fields in ADDRESSES.items() for field in fields])
-def test_whatever_an_address_says_the_page_tells_of_it_in_a_sentence(
-    page: str, field: str, run: str, people: dict[Access, Account]
-) -> None:
+def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str, people: dict[Access, Account]) -> None:
     app = visit("own", "" if page in ("cases", *BY_LINK) else page)
     for text in (
         "a\0b",

@@ -126,9 +126,7 @@ def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Be
     whole(bench, run)
 
 
-def test_a_process_that_closes_while_the_disk_is_full_does_not_hang_and_tells_what_is_lost(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_who_closes_while_the_disk_is_full_tells_what_is_lost(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     run = heard_until_asked(bench)
     disk = full(bench)
     answered(bench, run)

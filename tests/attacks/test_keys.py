@@ -163,9 +163,7 @@ async def test_a_provider_gets_its_own_key_alone_and_sends_it_no_further(
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-async def test_a_provider_that_fails_is_asked_once(
-    provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failing_provider_is_asked_once(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Trap("503") as trap:
         monkeypatch.setenv(PROVIDERS[provider].addresses[0], trap.url)
         await asked(tmp_path, question(id=f"{provider}/some-model", attempts=1))
@@ -174,9 +172,7 @@ async def test_a_provider_that_fails_is_asked_once(
 
 
 @pytest.mark.parametrize("provider", [name for name, known in PROVIDERS.items() if not known.unplaced])
-async def test_an_id_never_says_which_host_is_asked(
-    provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_id_never_says_who_is_asked(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looked_up: set[str] = set()
 
     def none(host: Any, *_: Any, **__: Any) -> Any:
@@ -190,9 +186,7 @@ async def test_an_id_never_says_which_host_is_asked(
     assert "evil" not in str(looked_up)
 
 
-async def test_a_provider_without_a_key_of_its_own_is_not_given_another_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_provider_without_a_key_is_given_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in PROVIDERS["groq"].keys:
         monkeypatch.delenv(name)
     assert "There is no key for groq/any" in await asked(tmp_path, question(id="groq/any"))
@@ -206,9 +200,7 @@ async def test_a_provider_without_a_key_of_its_own_is_not_given_another_ones(
 
 
 @pytest.mark.parametrize("way", ["echo", "errors", "redirects"])
-async def test_a_connections_key_goes_to_its_address_and_a_typed_one_to_none_that_has_a_key(
-    way: str, tmp_path: Path, away: Trap
-) -> None:
+async def test_a_connections_key_goes_to_its_address_before_a_typed_one(way: str, tmp_path: Path, away: Trap) -> None:
     typed = {"lab": f"{MARK}-typed-lab", "own": f"{MARK}-own"}
     KEYS.set({"OPENAI_API_KEY": f"{MARK}-typed-openai", **{typed_name(name): key for name, key in typed.items()}})
     with Trap(way, to=lambda: away.url) as trap:
@@ -238,9 +230,7 @@ async def test_an_answer_tells_which_model_gave_it_and_through_which_connection(
     assert (reply.connection, reply.address) == ("lab", trap.url)
 
 
-async def test_an_answer_that_streams_in_shows_no_beginning_of_a_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     with Trap() as trap:
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
@@ -259,9 +249,7 @@ def test_two_servers_with_one_models_name_share_no_answer() -> None:
     assert len(keys) == 5
 
 
-async def test_a_key_that_comes_back_after_it_was_forgotten_is_scrubbed_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any
-) -> None:
+async def test_a_forgotten_key_is_scrubbed_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any) -> None:
     held = {"OPENAI_API_KEY": f"{MARK}-typed and forgotten"}
     KEYS.set(held)
     with Trap("401", to=held.clear) as trap:

@@ -79,9 +79,7 @@ def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_th
     assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:another") == 2
 
 
-def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
-    house: Courthouse, other: subprocess.Popen[bytes]
-) -> None:
+def test_who_waits_for_a_what_if_goes_on_if_its_driver_dies(house: Courthouse, other: subprocess.Popen[bytes]) -> None:
     run, lab = heard(house), house.experiments
     what_if = lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))
     assert lab.store.lease.claim(what_if, f"{owner_of(other.pid)}:other", None)
@@ -94,9 +92,7 @@ def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
 
 
 @pytest.mark.usefixtures("either_database")
-def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not(
-    bench: Bench, other: subprocess.Popen[bytes]
-) -> None:
+def test_who_is_stopped_keeps_its_run_and_who_is_killed_does_not(bench: Bench, other: subprocess.Popen[bytes]) -> None:
     run = bench.start()
     other.send_signal(signal.SIGSTOP)
     assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
@@ -118,9 +114,7 @@ def test_a_number_that_another_process_has_got_since_is_not_taken_for_the_driver
     assert owner_of(2**22 + 1) == f"{MACHINE}:{2**22 + 1}:{ENDED}"
 
 
-def test_a_driver_on_another_machine_is_dead_when_its_heartbeat_stands_still_by_the_observers_own_clock(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_driver_elsewhere_is_dead_when_its_heart_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1000.0]
     driver, lease, run = LeaseHolder(lambda: clock[0]), bench.store.lease, bench.start()
     elsewhere = "elsewhere/1/2:77:12345:abc"
@@ -192,9 +186,7 @@ def test_what_is_left_behind_is_found_by_one_question_however_many_runs_there_ar
     assert asked() == few
 
 
-def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_listed_as_they_were_made_whatever_the_clock(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     for number in range(3):
         monkeypatch.setattr("courtroom.engine.store.time.time", lambda now=1e9 - number * 3600: now)
@@ -238,9 +230,7 @@ STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charge
 
 
 @pytest.mark.parametrize("how", ["add", "replace"])
-def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_what_was_there_before(
-    tmp_path: Path, how: str
-) -> None:
+def test_an_import_that_is_killed_at_any_statement_leaves_what_was_there_before(tmp_path: Path, how: str) -> None:
     home, file = tmp_path / "home", tmp_path / "law.jsonl"
     file.write_text(STATUTE % (264, 264, 264))
     knowledge, imports = opened(home)
@@ -260,9 +250,7 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
 
 
 @pytest.mark.usefixtures("either_database")
-def test_what_ifs_that_were_under_way_in_a_process_that_was_killed_are_taken_up(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_ifs_of_a_process_that_is_killed_are_taken_up(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house, rounds=2)
     words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
     with OpenAIServer(delay=0.02) as server:

@@ -98,9 +98,7 @@ def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_the_shell_refuses_it(
-    spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any) -> None:
     run = heard(house, jury_size=2, rounds=1, examination="shared")
     actions = tmp_path / "interventions.json"
     actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))

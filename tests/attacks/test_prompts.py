@@ -175,9 +175,7 @@ def paused(house: Courthouse) -> str:
 @pytest.mark.parametrize(
     ("attack", "why"), [(LOOP, "it takes too much time"), ("{{ 1 / 0 }}", "division by zero")], ids=["loop", "zero"]
 )
-def test_a_fork_with_such_a_prompt_ends_in_the_sentence_and_its_estimate_too(
-    attack: str, why: str, house: Courthouse, paused: str
-) -> None:
+def test_a_fork_and_its_estimate_end_in_the_sentence(attack: str, why: str, house: Courthouse, paused: str) -> None:
     setup = house.record(paused).setup.model_copy(update={"prompts": {"judge": own(attack)}})
     with pytest.raises(PromptError, match=f"“judge” can't be used: {why}"):
         house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0, paused)
@@ -197,9 +195,7 @@ def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthou
 
 
 @pytest.mark.parametrize("attack", ["an open block", "many brackets"])
-def test_the_setup_page_tells_what_is_wrong_with_a_prompt(
-    attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_setup_page_tells_what_is_wrong(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     app = page()

@@ -231,9 +231,7 @@ async def flood(url: str, times: int, uploads: int) -> set[int]:
         return answers
 
 
-async def test_a_flood_by_somebody_who_has_not_signed_in_leaves_the_server_and_its_sessions_as_they_were(
-    site: AppServer, house: Courthouse
-) -> None:
+async def test_a_flood_without_a_sign_in_leaves_all_sessions_as_they_were(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url, claims("ada")) as other:
         await other.open("setup")
         drawn = sorted(other.elements)
@@ -269,9 +267,7 @@ async def test_the_first_message_to_a_new_server_is_looked_at_like_any_other(sit
         assert [one.WhichOneof("type") for one in nobody.answers] == ["heartbeat_ack"]
 
 
-async def test_files_are_taken_from_who_may_look_around_on_pages_that_ask_for_one_up_to_a_bound(
-    site: AppServer, house: Courthouse
-) -> None:
+async def test_files_are_taken_on_pages_that_ask_for_one_up_to_a_bound(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url) as nobody, tab(site.url, claims("bea")) as bea:
         await nobody.open("knowledge")
         await bea.open()
@@ -294,9 +290,7 @@ async def test_files_are_taken_from_who_may_look_around_on_pages_that_ask_for_on
         await refused(lambda: bea.upload(b"{}", file="none"), 400)
 
 
-async def test_who_lost_access_gets_nothing_more_in_an_open_tab_and_another_session_never_did(
-    site: AppServer, house: Courthouse
-) -> None:
+async def test_who_lost_access_gets_nothing_more_nor_does_another_session(site: AppServer, house: Courthouse) -> None:
     async with tab(site.url, claims("bea")) as bea, tab(site.url, claims("cem")) as cem:
         await cem.open()
         await bea.open("cases", case="down-jacket")
@@ -323,9 +317,7 @@ def spelled(address: str) -> list[str]:
     ]
 
 
-async def test_however_the_address_of_a_file_is_written_it_comes_with_the_headers_by_which_nothing_runs(
-    site: AppServer,
-) -> None:
+async def test_however_a_files_address_is_written_it_comes_with_headers_by_which_nothing_runs(site: AppServer) -> None:
     async with tab(site.url, claims("bea")) as bea:
         await bea.open("cases", case="down-jacket")
         address = next(iter(bea.media))
@@ -346,9 +338,7 @@ async def test_however_the_address_of_a_file_is_written_it_comes_with_the_header
         assert given >= 3, "as it is, in part, and packed"
 
 
-async def test_what_a_link_has_shown_is_not_given_any_more_when_it_has_ended(
-    site: AppServer, house: Courthouse
-) -> None:
+async def test_what_a_link_has_shown_is_not_given_when_it_has_ended(site: AppServer, house: Courthouse) -> None:
     opens, links = Resource(kind="case", id="down-jacket"), Links(house.database)
     with acts(None):
         token = links.make(opens, LONG_S)
@@ -417,9 +407,7 @@ def kept(house: Courthouse, *names: str) -> set[tuple[Any, ...]]:
     return {row for row in plain if not {*names}.isdisjoint(row)}
 
 
-async def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_break_no_page(
-    site: AppServer, house: Courthouse
-) -> None:
+async def test_values_that_no_widget_sends_change_show_and_break_nothing(site: AppServer, house: Courthouse) -> None:
     people = {name: person(house, name, access) for name, access in (("bea", Access.LOOK), ("cem", Access.RUN))}
     with acts(person(house, "ada", Access.OWN)):
         setup = CyberJurorsSetup(jury_size=3, rounds=1)

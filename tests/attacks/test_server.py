@@ -183,9 +183,7 @@ def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -
     assert heard.grown < 2**29
 
 
-async def test_a_model_whose_streams_break_is_asked_for_whole_answers_from_then_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_who_breaks_streams_is_asked_for_whole_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
     with HostileServer({"cut": cut_streams}) as server:
         model = LiteLLMModel(MediaStore(tmp_path), there(server))
@@ -237,9 +235,7 @@ async def test_a_server_that_is_not_there_or_not_encrypted_as_its_address_promis
         *(("Wed, 21 Oct 2015 07:28:00 GMT", -1), ("nan", -1), ("-5", -1), ("soon", -1), ("", -1)),
     ],
 )
-def test_what_a_server_says_of_when_to_come_again_is_taken_within_reason(
-    told: str, seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_to_come_again_is_taken_within_reason(told: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     class Busy(Exception):
         litellm_response_headers: ClassVar = {"retry-after": told}
 

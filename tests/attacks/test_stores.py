@@ -135,9 +135,7 @@ REFUSED: dict[str, tuple[Attack, str]] = {
 
 
 @pytest.mark.parametrize(("attack", "why"), REFUSED.values(), ids=REFUSED)
-def test_a_store_that_cannot_be_used_is_refused_in_a_sentence_and_left_as_it_is(
-    attack: Attack, why: str, home: Path, shell: Shell, app: App
-) -> None:
+def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: Path, shell: Shell, app: App) -> None:
     attack(home)
     store = home / STORE
     before = store.read_bytes() if store.is_file() else b""
@@ -282,9 +280,7 @@ SHOWN = {"runs", "cases"}
 
 
 @pytest.mark.parametrize("spoiled", [{"runs"}, {"cases"}, BAD.keys() - SHOWN], ids=["runs", "cases", "others"])
-def test_a_bad_row_hides_no_other_and_the_doctor_sets_it_aside(
-    spoiled: set[str], home: Path, shell: Shell, app: App
-) -> None:
+def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path, shell: Shell, app: App) -> None:
     assert set(BAD) == set(READERS)
     rows = "UPDATE {0} SET {1} WHERE rowid = (SELECT max(rowid) FROM {0})"
     spoil(home, *(rows.format(table, BAD[table]) for table in spoiled))

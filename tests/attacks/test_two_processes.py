@@ -115,9 +115,7 @@ def opening() -> None:
 
 
 @pytest.mark.usefixtures("either_database")
-def test_six_processes_that_open_an_empty_store_at_once_make_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_six_processes_that_open_no_store_at_once_make_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "empty"))
     with ExitStack() as stack:
         six = [stack.enter_context(forks.Fork(opening)) for _ in range(6)]
