@@ -169,28 +169,24 @@ def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
 def hostile_store(home: Path, canaries: Canaries) -> Hostile:
     """Fill a new store; the models' server is the one that the environment names."""
     with closing(Courthouse(Settings(home=home))) as house:
-        return _filled(house, canaries)
-
-
-def _filled(house: Courthouse, canaries: Canaries) -> Hostile:
-    cases = {kind: house.library.restore(_case(house, kind, canaries)) for kind in SAMPLES}
-    _knowledge(house, cases, canaries)
-    runs = {name: _hearing(house, name, cases, canaries) for name in HEARINGS}
-    for run in runs.values():
-        house.runner.go(run)
-    for run in runs.values():
-        house.runner.wait(run, WAIT_S)
-        assert house.store.status(run) == "done", house.store.run(run).reason
-    base = runs["cyberjurors"]
-    runs["paused"] = _steered(house, cases, canaries)
-    setup = house.record(base).setup.model_copy(update={"rules": (canaries.all(),)})
-    runs["fork"] = drive(house, house.fork(base, setup))
-    lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(base, evidence_left_out(cases["dispute"])[:2], range(1))))
-    lab.wait(what_if, WAIT_S)
-    seat = _seated(house, cases, canaries)
-    house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
-    return Hostile(runs, what_if, seat, _audience(house, base, canaries))
+        cases = {kind: house.library.restore(_case(house, kind, canaries)) for kind in SAMPLES}
+        _knowledge(house, cases, canaries)
+        runs = {name: _hearing(house, name, cases, canaries) for name in HEARINGS}
+        for run in runs.values():
+            house.runner.go(run)
+        for run in runs.values():
+            house.runner.wait(run, WAIT_S)
+            assert house.store.status(run) == "done", house.store.run(run).reason
+        base = runs["cyberjurors"]
+        runs["paused"] = _steered(house, cases, canaries)
+        setup = house.record(base).setup.model_copy(update={"rules": (canaries.all(),)})
+        runs["fork"] = drive(house, house.fork(base, setup))
+        lab = house.experiments
+        what_if = lab.go(lab.begin(lab.what_ifs.experiment(base, evidence_left_out(cases["dispute"])[:2], range(1))))
+        lab.wait(what_if, WAIT_S)
+        seat = _seated(house, cases, canaries)
+        house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
+        return Hostile(runs, what_if, seat, _audience(house, base, canaries))
 
 
 def _audience(house: Courthouse, run: str, canaries: Canaries) -> str:

@@ -30,10 +30,9 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.sharing import share
 from tests.driving import drive
-from tests.pages import texts
+from tests.pages import ROOT, texts
 from tests.signing_in import closed_house, person, visit
 
-ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
 BY_LINK = ["audience", "link", "seat"]
 """Pages that a link opens alone."""
@@ -285,17 +284,11 @@ def test_pages_for_owners_are_not_there_for_others(name: str, house: Courthouse,
             visit(who, name)
 
 
-ADDRESSES = {
-    "cases": ("case",),
-    "setup": ("setup", "fork"),
-    "deliberation": ("run", "at"),
-    "knowledge": ("part",),
-    "what_if": ("experiment", "base"),
-    "compare": ("runs",),
-    "seat": ("seat",),
-    "audience": ("audience",),
-    "link": ("link", "public"),
-}
+ADDRESSES = (
+    *(("cases", "case"), ("setup", "setup"), ("setup", "fork"), ("deliberation", "run"), ("deliberation", "at")),
+    *(("knowledge", "part"), ("what_if", "experiment"), ("what_if", "base"), ("compare", "runs"), ("seat", "seat")),
+    *(("audience", "audience"), ("link", "link"), ("link", "public")),
+)
 """Pages, and what stands behind the question mark in their addresses."""
 
 
@@ -306,7 +299,7 @@ def run(house: Courthouse) -> str:
     return drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
 
 
-@pytest.mark.parametrize(("page", "field"), [(page, field) for page, fields in ADDRESSES.items() for field in fields])
+@pytest.mark.parametrize(("page", "field"), ADDRESSES)
 def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str, people: dict[Access, Account]) -> None:
     app = visit("own", "" if page in ("cases", *BY_LINK) else page)
     for text in (

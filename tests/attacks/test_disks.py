@@ -25,7 +25,7 @@ from courtroom.models.request import Request
 from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.database import Database
 from tests import forks
-from tests.driving import until
+from tests.driving import drive, until
 from tests.test_imports import opened, records
 from tests.toy import CASE, Bench, Scripted
 
@@ -97,9 +97,7 @@ def test_a_disk_that_is_full_in_mid_run_holds_the_answers_says_so_and_goes_on_by
 
 
 def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> None:
-    run = bench.start()
-    bench.runner.go(run, Control(stage="round 1"))
-    bench.runner.wait(run, 60)
+    run = drive(bench, bench.start(), Control(stage="round 1"))
     disk = full(bench)
     part = ("INSERT INTO parts VALUES ('anything', ?)", (LONG,))
     held = bench.writers[-1].put(lambda: bench.database.connection.execute(*part))
@@ -118,11 +116,9 @@ def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> Non
 def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Bench) -> None:
     run = heard_until_asked(bench)
     written_by(bench).execute("PRAGMA busy_timeout = 20")
-    other = sqlite3.connect(bench.database.at, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    answered(bench, run, LOCKED)
-    other.execute("ROLLBACK")
-    other.close()
+    with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answered(bench, run, LOCKED)
     whole(bench, run)
 
 
@@ -136,9 +132,7 @@ def test_who_closes_while_the_disk_is_full_tells_what_is_lost(bench: Bench, capl
     disk.execute("PRAGMA max_page_count = 1000000")
     bench.model.hold = None
     bench.runner = bench.new_runner()
-    bench.runner.go(run)
-    bench.runner.wait(run, 60)
-    assert bench.store.run(run).status == "done"
+    assert bench.store.status(drive(bench, run)) == "done"
 
 
 def limited(home: Path) -> None:

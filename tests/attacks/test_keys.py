@@ -311,8 +311,7 @@ def test_a_typed_key_is_forgotten_with_an_intervention_a_stop_and_the_end(bench:
     bench.runner.wait(run, 10)
     bench.runner.release(run)  # as an intervention does
     assert bench.runner._active == {}, "and with them their keys"
-    bench.runner.go(run)
-    bench.runner.wait(run, 10)
+    drive(bench, run)
     assert bench.model.spent == [MINE] * 3 + [{}] * (len(bench.model.spent) - 3)
     assert len(bench.model.spent) > 3
     assert bench.runner._active == {}, "and with them their keys"

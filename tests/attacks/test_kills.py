@@ -196,16 +196,14 @@ def test_runs_are_listed_as_they_were_made_whatever_the_clock(bench: Bench, monk
 
 def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     run = bench.start()
-    locking = sqlite3.connect(bench.database.at, isolation_level=None)
     bench.model.hold = asyncio.Event()
     bench.runner.go(run)
     assert bench.model.asked.wait(30)
-    locking.execute("BEGIN IMMEDIATE")
-    bench.runner._loop.call(bench.model.hold.set)
-    until(lambda: bench.writers[-1]._queue, "a write to wait")
-    assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
-    locking.execute("ROLLBACK")
-    locking.close()
+    with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as locking:
+        locking.execute("BEGIN IMMEDIATE")
+        bench.runner._loop.call(bench.model.hold.set)
+        until(lambda: bench.writers[-1]._queue, "a write to wait")
+        assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
     bench.runner.wait(run, 60)
     assert bench.store.status(run) == "done"
 

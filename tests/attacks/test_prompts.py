@@ -30,13 +30,13 @@ __all__ = ["house"]  # a fixture
 
 LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}"
 
-HANGS = {
+ATTACKS = {
+    # Hangs
     "a loop over a cycler": "{% set c = cycler(1, 2) %}"
     + LOOP.replace("{% endfor %}", "{{ c.next() }}{% endfor %}", 1),
     "a power tower": "{{ 10 ** (10 ** 10) }}",
     "half a million expressions": "{{ round }}" * 500_000,
-}
-SWELLS = {
+    # Swells
     "a text times a lot": '{{ "a" * 300000000 }}',
     "a list times a lot": "{{ [1] * 10 ** 12 }}",
     "a long range": "{{ range(10 ** 12) | list }}",
@@ -46,8 +46,7 @@ SWELLS = {
     "a doubling loop": "{% set n = namespace(t='a') %}{% for x in range(99) %}{% set n.t = n.t ~ n.t %}{% endfor %}",
     "a wide indent": "{{ ('a\n' * 1000) | indent(10 ** 8) }}",
     "five million characters": "x" * 5_000_000,
-}
-ESCAPES = {
+    # Breaks out
     "a class": "{{ ''.__class__.__mro__ }}",
     "a class by filter": "{{ '' | attr('__class__') }}",
     "a class by item": "{{ ''['__class__'] }}",
@@ -68,8 +67,7 @@ ESCAPES = {
     "a changed input": "{% set x = seen | list %}{{ x.append(1) }}",
     "a file of the program": "{% include '../../models/keys.py' %}",
     "a file of the system": "{% import '/etc/passwd' as p %}",
-}
-NONSENSE = {
+    # Makes no sense
     "a division by zero": "{{ 1 / 0 }}",
     "a huge float": "{{ 10.0 ** 1000 }}",
     "an unknown name": "{{ nobody }}",
@@ -92,7 +90,6 @@ NONSENSE = {
     "a bad escape": '{{ "\\N{nobody}" }}',
     "a random choice": "{{ [1, 2] | random }}",
 }
-ATTACKS = {**HANGS, **SWELLS, **ESCAPES, **NONSENSE}
 
 
 def own(text: str) -> str:
@@ -116,12 +113,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: str, bench: Bench) -> None:
     asked = len(bench.model.history)
-    run = bench.start(ToySetup(size=2, rounds=1, prompts={"vote": own(attack)}))
-    bench.runner.go(run)
-    bench.runner.wait(run, 60)
+    run = drive(bench, bench.start(ToySetup(size=2, rounds=1, prompts={"vote": own(attack)})))
     assert bench.store.status(run) == "failed"
     assert one_sentence(bench.store.run(run).reason, "vote"), bench.store.run(run).reason
     assert len(bench.model.history) == asked
@@ -201,7 +196,7 @@ def test_the_setup_page_tells_what_is_wrong(attack: str, tmp_path: Path, monkeyp
     app = page()
     app.session_state["setup_section"] = "Prompts"
     app.switch_page("pages/setup.py").run()
-    next(area for area in app.text_area if area.label == "Text").set_value(NONSENSE[attack]).run()
+    next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS[attack]).run()
     assert not app.exception
     assert "be used" in texts(app)
 

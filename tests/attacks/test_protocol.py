@@ -35,6 +35,7 @@ from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.signing_in import AUTH, claims, person
 
@@ -416,8 +417,7 @@ async def test_values_that_no_widget_sends_change_show_and_break_nothing(site: A
         hidden, shown, other = (house.new_run("cyberjurors", case, setup, 0) for case in (secret, oak, oak))
         for run, visibility in ((hidden, "private"), (shown, "shared"), (other, "shared")):
             share(house.database, Resource(kind="run", id=run), visibility)
-            house.runner.go(run)
-            house.runner.wait(run, 60)
+            drive(house, run)
         token = Links(house.database).make(Resource(kind="run", id=shown), LONG_S)
     places = [("deliberation", {"run": shown}), ("compare", {"runs": f"{shown},{other}"}), ("setup", {"fork": shown})]
     visits = [(name, page, query) for name in people for page, query in places] + [("", "link", {"link": token})]

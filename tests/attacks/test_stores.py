@@ -101,10 +101,6 @@ def folder_in_its_place(home: Path) -> None:
     (home / STORE).mkdir()
 
 
-def cut(home: Path) -> None:
-    os.truncate(home / STORE, (home / STORE).stat().st_size // 2)
-
-
 def zeros_within(home: Path) -> None:
     with (home / STORE).open("r+b") as file:
         file.seek(4096 * 3)
@@ -128,7 +124,7 @@ REFUSED: dict[str, tuple[Attack, str]] = {
     "older without a name": (lambda home: older(home, "DROP TABLE written_by"), BEFORE),
     "lacks a table": (by("DROP TABLE snapshots"), "the table snapshots is missing"),
     "a folder in its place": (folder_in_its_place, "is a folder"),
-    "cut": (cut, "is damaged"),
+    "cut": (lambda home: os.truncate(home / STORE, (home / STORE).stat().st_size // 2), "is damaged"),
     "cut to its head": (lambda home: os.truncate(home / STORE, 60), "is damaged"),
     "zeros within": (zeros_within, "is damaged"),
 }

@@ -281,8 +281,7 @@ def takes_up(folder: Path, last: int, log: Path) -> None:
     for row in bench.store.runs():
         bench.runner.wait(row.id, 60)
         if bench.store.status(row.id) == "paused":  # two processes died over it: it is left to a person, who goes on
-            bench.runner.go(row.id)
-            bench.runner.wait(row.id, 60)
+            drive(bench, row.id)
     bench.close()
     print(made)
 
@@ -356,7 +355,5 @@ def test_a_run_goes_on_when_the_database_server_has_gone_away_and_come_back(
     assert bench.runner.trouble(run) == ""
     assert len(bench.model.history) == len(record.calls) == in_sum(bench.store.payments.of(run).values()).calls
     assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
-    bench.runner.go(other)
-    bench.runner.wait(other, 60)
-    assert bench.store.status(other) == "done"
+    assert bench.store.status(drive(bench, other)) == "done"
     bench.close()
