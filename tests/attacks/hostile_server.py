@@ -242,12 +242,8 @@ TOOL = {"index": 0, "id": "t", "function": {"name": "f", "arguments": "{}"}}
 POLICY = {"error": {"message": "Rejected by our safety system.", "code": "content_policy_violation"}}
 
 
-def limited(told: str) -> Attack:
-    return Attack(body({"error": {"message": "slow down"}}, 429, Retry_After=told), LIMITED, told=False)
-
-
-def status(code: int, error: str) -> Attack:
-    return Attack(body({"error": {"message": "oops"}}, code), error, told=False)
+def status(code: int, error: str, **more: str) -> Attack:
+    return Attack(body({"error": {"message": "oops"}}, code, **more), error, told=False)
 
 
 ATTACKS: dict[str, Attack] = {
@@ -348,13 +344,13 @@ ATTACKS: dict[str, Attack] = {
     "streams without an end": Attack(either(say(GOOD), chunks(piece(GOOD))), told=False),
     "reset": Attack(reset, BROKEN, told=False),
     # What it says of itself
-    "429, again in seconds": limited("0.01"),
-    "429, again at a date past": limited("Wed, 21 Oct 2015 07:28:00 GMT"),
-    "429, again at a date": limited(format_datetime(datetime.now(UTC) + timedelta(days=9999), usegmt=True)),
-    "429, again in ages": limited("1e308"),
-    "429, again before": limited("-5"),
-    "429, again never": limited("nan"),
-    "429, again in words": limited("soon"),
+    "429, again in seconds": status(429, LIMITED, Retry_After="0.01"),
+    "429, again at a date past": status(429, LIMITED, Retry_After="Wed, 21 Oct 2015 07:28:00 GMT"),
+    "429, again at a date": status(429, LIMITED, Retry_After=format_datetime(datetime.now(UTC) + timedelta(days=9999), usegmt=True)),
+    "429, again in ages": status(429, LIMITED, Retry_After="1e308"),
+    "429, again before": status(429, LIMITED, Retry_After="-5"),
+    "429, again never": status(429, LIMITED, Retry_After="nan"),
+    "429, again in words": status(429, LIMITED, Retry_After="soon"),
     "500": status(500, FAILED.format(500)),
     "503": status(503, FAILED.format(503)),
     "504": status(504, "got no answer from the model in time"),

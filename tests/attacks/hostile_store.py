@@ -3,7 +3,6 @@
 A canary is text that fetches, links or runs something wherever a page reads it as more than text.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -26,7 +25,7 @@ from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
 from courtroom.settings import Settings
-from tests.driving import drive
+from tests.driving import drive, until
 from tests.openai_server import answer_for
 
 MARK = "canary"
@@ -280,7 +279,8 @@ def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) ->
     seat = house.people.seat(run, "juror-01")
     house.runner.go(run)
     while True:
-        question = house.runner.do(_asked(house, run)).result(WAIT_S)
+        until(lambda: house.people.waiting(run), "a question")
+        question = house.people.waiting(run)[0]
         if any(not isinstance(part, str) for _, parts in question.messages for part in parts):
             return seat.token
         schema = {"json_schema": {"schema": question.answer_schema}}
@@ -288,9 +288,3 @@ def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) ->
         messages = [{"role": "user", "content": text} for text in texts]
         said = canaries.answer({"response_format": schema, "messages": messages})
         house.people.answer(seat, question, json.loads(said))
-
-
-async def _asked(house: Courthouse, run: str) -> Any:
-    while not (waiting := house.people.waiting(run)):
-        await asyncio.sleep(0.05)
-    return waiting[0]

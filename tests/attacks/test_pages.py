@@ -29,6 +29,7 @@ ELSEWHERE = "http://canary.example"
 NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 SHOWN = "() => document.querySelector('[data-test-script-state=notRunning]') && !document.querySelector('[data-stale=true]')"
 SEATS = ".members .chain, [class*='st-key-open-'] button"
+COUNT = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
 POINTS = ".js-plotly-plot .point path"
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 OPENED = """() => {
@@ -79,9 +80,6 @@ class Watch:
         """Nothing went out, nothing is about to; and there was something that could have."""
         assert not self.seen, self.seen
         assert not (taken := page.evaluate(TAKEN, self.hosts)), taken
-
-
-COUNT = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
 
 
 @dataclass

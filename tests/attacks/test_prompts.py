@@ -193,9 +193,7 @@ def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthou
 def test_the_setup_page_tells_what_is_wrong(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
-    app = page()
-    app.session_state["setup_section"] = "Prompts"
-    app.switch_page("pages/setup.py").run()
+    app = page("setup", {"setup_section": "Prompts"})
     next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS[attack]).run()
     assert not app.exception
     assert "be used" in texts(app)

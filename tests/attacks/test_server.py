@@ -8,7 +8,6 @@ import gc
 import logging
 import re
 import resource
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -40,7 +39,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:Use
 
 BAD = "juror-02"
 GOOD = ModelSpec(id="openai/good", timeout_s=60)
-NAMES = list(ATTACKS)
 
 
 def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
@@ -105,8 +103,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
 def hear_all(found: Heard, folder: Path, streams: bool) -> None:
     """One run an attack where one member meets it, and where answers come whole one where all do; all at once."""
     bench = Bench(folder, online=ModelPool(MediaStore(folder)), streaming=streams)
-    stop = threading.Event()
-    turning = bench.runner.do(turn(found.pauses, stop))
+    bench.runner.watch(turn(found.pauses))
     started: dict[str, tuple[Any, Any]] = {}
     plain = ToySetup(rounds=1, quorum=0.5, model=GOOD)
     for name, attack in ATTACKS.items():
@@ -120,14 +117,12 @@ def hear_all(found: Heard, folder: Path, streams: bool) -> None:
     for run, (records, key) in started.items():
         bench.runner.wait(run, 120)
         records[key] = bench.runner.record(run)
-    stop.set()
-    turning.result(10)
     bench.close()
 
 
-async def turn(pauses: list[float], stop: threading.Event) -> None:
+async def turn(pauses: list[float]) -> None:
     last = time.thread_time()
-    while not stop.is_set():
+    while True:
         await asyncio.sleep(0.005)
         now = time.thread_time()
         pauses.append(now - last)
@@ -135,7 +130,7 @@ async def turn(pauses: list[float], stop: threading.Event) -> None:
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams: bool, heard: Heard) -> None:
     attack, record, called = ATTACKS[name], heard.runs[name, streams], heard.called(name, streams)
     assert record.run.status == "done", record.run.reason
@@ -151,7 +146,7 @@ def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams:
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, streams: bool, heard: Heard) -> None:
     attack, called, seen = ATTACKS[name], heard.called(name, streams), heard.seen(name, streams)
     assert seen <= 6
@@ -163,7 +158,7 @@ def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, stream
     assert called.cost is None or called.cost >= 0
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if ATTACKS[name].error])
+@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.error])
 def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(name: str, heard: Heard) -> None:
     record = heard.lost[name]
     assert record.run.status == "failed"

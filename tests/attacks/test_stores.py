@@ -12,7 +12,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from courtroom import __main__, __version__
 from courtroom.settings import Settings
@@ -25,7 +24,6 @@ from tests.pages import ROOT, page
 
 Attack = Callable[[Path], object]
 Shell = Callable[..., tuple[int, str, str]]
-App = Callable[..., AppTest]
 
 
 @pytest.fixture
@@ -38,7 +36,11 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    """A command of the shell, in this process: exit code, stdout, stderr. A traceback would be an exception here."""
+    """A command of the shell, in this process: exit code, stdout, stderr. A traceback would be an exception here.
+
+    Pages that are drawn after it have the same home.
+    """
+    monkeypatch.chdir(ROOT)
 
     def call(home: Path, *words: str) -> tuple[int, str, str]:
         monkeypatch.setenv("COURTROOM_HOME", str(home))
@@ -52,18 +54,6 @@ def shell(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         return code, *capsys.readouterr()
 
     return call
-
-
-@pytest.fixture
-def app(monkeypatch: pytest.MonkeyPatch) -> App:
-    """A page on a home, without an error."""
-
-    def opened(home: Path, name: str = "") -> AppTest:
-        monkeypatch.setenv("COURTROOM_HOME", str(home))
-        monkeypatch.chdir(ROOT)
-        return page(name)
-
-    return opened
 
 
 def spoil(home: Path, *statements: str) -> None:
@@ -131,7 +121,7 @@ REFUSED: dict[str, tuple[Attack, str]] = {
 
 
 @pytest.mark.parametrize(("attack", "why"), REFUSED.values(), ids=REFUSED)
-def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: Path, shell: Shell, app: App) -> None:
+def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: Path, shell: Shell) -> None:
     attack(home)
     store = home / STORE
     before = store.read_bytes() if store.is_file() else b""
@@ -139,7 +129,7 @@ def test_an_unusable_store_is_refused_and_left(attack: Attack, why: str, home: P
         code, out, err = shell(home, *words)
         assert (code, out) == (1, "")
         assert why in one_sentence(err)
-    assert why.replace("_", "\\_") in "".join(error.value for error in app(home).error).replace("\\.", ".")
+    assert why.replace("_", "\\_") in "".join(error.value for error in page().error).replace("\\.", ".")
     assert any(finding.state == "wrong" for finding in examine(Settings(home=home), mend=True))
     assert before == (store.read_bytes() if store.is_file() else b"")
 
@@ -160,12 +150,12 @@ def test_an_empty_file_and_a_folder_that_is_not_there_become_a_store(tmp_path: P
         assert db.execute("SELECT version, revision FROM written_by").fetchall() == [(__version__, REVISION)]
 
 
-def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell, app: App) -> None:
+def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path, shell: Shell) -> None:
     (tmp_path / "file").write_text("")
     for home in (tmp_path / "file", tmp_path / "file" / "below"):
         code, _, err = shell(home, "runs")
         assert (code, "be a folder" in one_sentence(err)) == (1, True)
-        assert "be a folder" in app(home).error[0].value
+        assert "be a folder" in page().error[0].value
         code, out, _ = shell(home, "doctor")
         assert (code, "can't be a folder" in out) == (1, True)
 
@@ -276,7 +266,7 @@ SHOWN = {"runs", "cases"}
 
 
 @pytest.mark.parametrize("spoiled", [{"runs"}, {"cases"}, BAD.keys() - SHOWN], ids=["runs", "cases", "others"])
-def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path, shell: Shell, app: App) -> None:
+def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path, shell: Shell) -> None:
     assert set(BAD) == set(READERS)
     rows = "UPDATE {0} SET {1} WHERE rowid = (SELECT max(rowid) FROM {0})"
     spoil(home, *(rows.format(table, BAD[table]) for table in spoiled))
@@ -287,7 +277,7 @@ def test_a_bad_row_hides_no_other_and_is_set_aside(spoiled: set[str], home: Path
     assert (code, "can't be read" in err) == (0, "cases" in spoiled)
     assert len(cases.splitlines()) > 10
     for name in spoiled & SHOWN:
-        assert "be read" in "".join(warning.value for warning in app(home, name).warning)
+        assert "be read" in "".join(warning.value for warning in page(name).warning)
     found = {finding.about: finding.state for finding in examine(Settings(home=home))}
     assert {found[f"rows: {table}"] for table in spoiled} == {"wrong"}
     assert not list(home.glob("set-aside-*"))
