@@ -98,8 +98,10 @@ class Canaries:
                     holder[key] = before
         return type(model).model_validate(data)
 
-    def answer(self, body: Mapping[str, Any]) -> str:
-        """An answer to the schema asked for, with canaries in every text of it that is free."""
+    def answer(self, body: Mapping[str, Any]) -> str | web.Response:
+        """An answer to the schema asked for, with canaries in every text of it that is free; one model refuses."""
+        if "refuses" in body.get("model", ""):
+            return web.json_response({"error": {"message": self.all(), "type": "bad"}}, status=400)
         form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
         plain = answer_for(dict(body), json.dumps(form))
         return plain if form is None else json.dumps(self._answer(json.loads(plain), form, form.get("$defs", {}), ""))
@@ -142,7 +144,6 @@ HEARINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "juris": ("document", {"jury_size": 3, "longest": 3}),
     "courtroom-llm": ("labelled", {"judges": 1, "hearings": 1}),
 }
-WAIT_S = 60
 
 
 @dataclass
@@ -158,13 +159,6 @@ class Hostile:
     """An audience's token; hostile arguments stand there."""
 
 
-def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
-    """Answers with canaries; one model refuses, with a canary as the reason."""
-    if "refuses" in body["model"]:
-        return web.json_response({"error": {"message": canaries.all(), "type": "bad"}}, status=400)
-    return canaries.answer(body)
-
-
 def hostile_store(home: Path, canaries: Canaries) -> Hostile:
     """Fill a new store; the models' server is the one that the environment names."""
     with closing(Courthouse(Settings(home=home))) as house:
@@ -174,7 +168,7 @@ def hostile_store(home: Path, canaries: Canaries) -> Hostile:
         for run in runs.values():
             house.runner.go(run)
         for run in runs.values():
-            house.runner.wait(run, WAIT_S)
+            house.runner.wait(run)
             assert house.store.status(run) == "done", house.store.run(run).reason
         base = runs["cyberjurors"]
         runs["paused"] = _steered(house, cases, canaries)
@@ -182,7 +176,7 @@ def hostile_store(home: Path, canaries: Canaries) -> Hostile:
         runs["fork"] = drive(house, house.fork(base, setup))
         lab = house.experiments
         what_if = lab.go(lab.begin(lab.what_ifs.experiment(base, evidence_left_out(cases["dispute"])[:2], range(1))))
-        lab.wait(what_if, WAIT_S)
+        lab.wait(what_if)
         seat = _seated(house, cases, canaries)
         house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
         return Hostile(runs, what_if, seat, _audience(house, base, canaries))
@@ -254,7 +248,7 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
     """Paused, with one of each that persons can do to a run."""
     run = _hearing(house, "cyberjurors", cases, canaries)
     house.runner.step(run)
-    house.runner.wait(run, WAIT_S)
+    house.runner.wait(run)
     record = house.record(run)
     call = next(call for call in record.calls if call.value)
     value = {

@@ -484,8 +484,7 @@ def test_a_link_in_a_folder_is_not_followed_out_of_it(house: Courthouse, tmp_pat
     (folder / "a.jsonl").write_text(row % ("open", "yes") + row % ("open too", "no"))
     (folder / "b.jsonl").symlink_to(tmp_path / "secret.jsonl")
     (folder / "c.jsonl").symlink_to(folder / "a.jsonl")
-    names = [part.name for part in parts(folder)]
-    assert names == ["a.jsonl", "c.jsonl"]
+    assert [part.name for part in parts(folder)] == ["a.jsonl", "c.jsonl"]
     (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo("photo.png")])))
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "photo.png").symlink_to(tmp_path / "secret.png")

@@ -41,20 +41,16 @@ NAMES = sorted(
     {name for provider in PROVIDERS.values() for name in provider.keys} | {"MADE_UP_SECRET", "AWS_SECRET_ACCESS_KEY"}
 )
 CANARIES = {name: f"{MARK}/+{number:02d}&{name.lower()}" for number, name in enumerate(NAMES)}
+IN_BASE64 = [base64.b64encode(bytes(n) + MARK.encode())[(0, 2, 3)[n] : -4] for n in range(3)]
+FORMS = [MARK.encode(), MARK.encode().hex().encode(), *IN_BASE64, quote(MARK, safe="").encode()]
+"""A canary as it is, and as a careless server may write it."""
 KEY_WITHOUT_ADDRESS = "b39793a1b11f380e5fb75cd29f95a1fc602dace08f839415a7409eb849a63e1f"
-
-
-def forms(secret: str = MARK) -> list[bytes]:
-    """A canary as it is, and as a careless server may write it."""
-    raw = secret.encode()
-    inner = [base64.b64encode(bytes(n) + raw).decode()[(0, 2, 3)[n] : -4].encode() for n in range(3)]
-    return [raw, raw.hex().encode(), *inner, quote(secret, safe="").encode()]
 
 
 def canaries_in(found: bytes | str) -> list[bytes]:
     """What of a canary stands in it."""
     data = found.encode() if isinstance(found, str) else found
-    return [form for form in forms() if form in data]
+    return [form for form in FORMS if form in data]
 
 
 @pytest.fixture(autouse=True)
@@ -235,7 +231,7 @@ async def test_what_streams_in_shows_no_part_of_a_key(tmp_path: Path, monkeypatc
         told = await asked(tmp_path, question(), shown.append)
     assert "Bearer …" in told
     assert len(shown) > 10
-    starts = [form[:8] for form in forms()]
+    starts = [form[:8] for form in FORMS]
     assert not any(start in text.encode() for text in shown for start in starts)
 
 

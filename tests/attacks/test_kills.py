@@ -138,18 +138,16 @@ def test_a_driver_elsewhere_is_dead_when_its_heart_stands_still(bench: Bench, mo
 def test_the_heart_beats_while_the_loop_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "HEART_S", 0.02)
     bench.model.hold = asyncio.Event()
-    quick = bench.new_runner()
-    run = bench.start()
-    quick.go(run)
-    assert bench.model.asked.wait(30)
-    still = threading.Event()
-    quick._loop.call(lambda: still.wait(60))
-    seen = {bench.store.run(run).heartbeat}
-    until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
-    still.set()
-    quick._loop.call(bench.model.hold.set)
-    quick.wait(run, 60)
-    quick.close()
+    run, still = bench.start(), threading.Event()
+    with closing(bench.new_runner()) as quick:
+        quick.go(run)
+        assert bench.model.asked.wait(30)
+        quick._loop.call(lambda: still.wait(60))
+        seen = {bench.store.run(run).heartbeat}
+        until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
+        still.set()
+        quick._loop.call(bench.model.hold.set)
+        quick.wait(run, 60)
 
 
 def test_a_driver_whose_run_was_taken_stops_at_once_and_writes_nothing_more_but_the_answers(bench: Bench) -> None:

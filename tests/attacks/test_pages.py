@@ -17,7 +17,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from courtroom.models.spec import ModelSpec
 from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, forked_app
-from tests.attacks.hostile_store import HEARINGS, MARK, SAMPLES, Canaries, Hostile, hostile_store, refusing
+from tests.attacks.hostile_store import HEARINGS, MARK, SAMPLES, Canaries, Hostile, hostile_store
 from tests.attacks.trap import Sent, Trap
 from tests.openai_server import OpenAIServer
 
@@ -174,7 +174,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     with Trap() as fetched, pytest.MonkeyPatch.context() as patch:
         here = fetched.url.removesuffix("/v1")
         canaries = Canaries(here, ELSEWHERE)
-        with OpenAIServer(answer=lambda body: refusing(canaries, body)) as models:
+        with OpenAIServer(answer=canaries.answer) as models:
             models.known(patch)
             store = hostile_store(home, canaries)
             with forked_app(home) as app, sync_playwright() as playwright:
