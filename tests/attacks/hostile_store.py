@@ -204,13 +204,7 @@ def _case(house: Courthouse, kind: str, canaries: Canaries) -> Case:
     return canaries.filled(case)
 
 
-def _hearing(
-    house: Courthouse,
-    name: str,
-    cases: Mapping[str, Case],
-    canaries: Canaries,
-    members: Mapping[str, Any] | None = None,
-) -> str:
+def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: Canaries, members: Any = None) -> str:
     """With the smallest setup, and canaries as rules, people and prompts; a model id that holds one is refused."""
     procedure, (kind, given) = house.procedures[name], HEARINGS[name]
     values = {**procedure.setup().model_dump(mode="json"), **given}
@@ -232,14 +226,13 @@ def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries)
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
         records: list[Any] = list(collection.page(0, 2))
         collection.add([canaries.filled(one).model_copy(update={"id": one.id}) for one in records])
-    case = cases["criminal"]
     told = {"title": canaries.one(190), "facts": canaries.all(), "reasoning": canaries.all()}
     judged = Judgment(relevant_articles=(264,), charges=(canaries.some(200),))
     standard = Standard(id="standard", case="any", verdict=judged, gold=judged, induced=canaries.all(), **told)
     house.knowledge.memory.standards.add([standard])
     directive = Directive(id="directive", text=canaries.all(), anchor=264, charges=judged.charges)
     house.knowledge.memory.directives.add([directive])
-    lines = case.model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
+    lines = cases["criminal"].model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
     file = house.imports.check("cases", f"{canaries.some(200)}.jsonl", lines)
     house.runner.do(house.imports.run(file)).result()
 

@@ -1,7 +1,4 @@
-"""Two processes at once on one store, one of them killed: what is on record is whole, and nothing is there twice.
-
-PostgreSQL as the store: who takes over another's runs is killed, and the server goes away and comes back.
-"""
+"""Two processes at once on one store, one of them killed: what is on record is whole, and nothing is there twice."""
 
 import asyncio
 import json
@@ -235,7 +232,7 @@ def test_two_servers_that_are_clicked_at_once_do_nothing_twice_and_lose_nothing(
     assert doomed not in {row.id for row in house.store.runs()}
 
 
-# --- PostgreSQL ----------------------------------------------------------------------------------------------
+# --- PostgreSQL: who takes over another's runs is killed; the server goes away and comes back ----------------
 
 RUNS, CALLS, KILLS = 3, 6, 5
 """Runs, calls of each, and how many processes are killed while they take over."""

@@ -14,6 +14,7 @@ from tests.server_thread import WebServer
 
 STATUSES = (400, 401, 403, 404, 429, 500)
 REDIRECTS = (301, 302, 307, 308)
+USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
 SENTENCE = "what was said about it"
 
 
@@ -73,9 +74,6 @@ class Trap(WebServer):
             return web.Response(body=_events(about, text), content_type="text/event-stream")
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         return web.json_response({**envelope([choice], USAGE), **about})
-
-
-USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
 
 
 def _events(about: dict[str, Any], text: str) -> bytes:
