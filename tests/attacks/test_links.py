@@ -204,11 +204,11 @@ def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
 
 def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(house: Courthouse) -> None:
     with Trap() as trap:
-        setup = CyberJurorsSetup(jury_size=2)
-        run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-        old = {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"}
-        stored = json.dumps({**setup.model_dump(mode="json"), "model": old})
-        house.database.connection.execute("UPDATE runs SET setup = ? WHERE id = ?", (stored, run))
+        run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
+        db, spec = house.database.connection, {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"}
+        stored = json.loads(db.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()["setup"])
+        old = json.dumps({**stored, "model": spec})
+        db.execute("UPDATE runs SET setup = ? WHERE id = ?", (old, run))
         assert house.record(run).setup.model.extra == {"api_base": trap.url}
         page("deliberation", {"run": run})
         for _ in range(2):  # the second time with what the first one put on record
