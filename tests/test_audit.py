@@ -206,11 +206,11 @@ def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courtho
 
 
 def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) -> None:
-    def decides(request: Request) -> str:
-        follows = request.tag.endswith("/judge-2")
-        return "joy" if follows and not any(one.label == "fear" for one in request.task.earlier) else "fear"  # type: ignore[attr-defined]
+    def decides(request: Request) -> dict[str, str]:
+        follows = request.tag.endswith("/judge-2") and not any(one.label == "fear" for one in request.task.earlier)
+        return {"label": "joy" if follows else "fear"}
 
-    model = court(decides)
+    model = court(judge=decides)
     record = texts_heard(house, model, judges=3)
     calls = [one.call.path for one in auditable(house.procedures["courtroom-llm"], record)]
     assert calls == [f"judgment/judge-{seat}/judge-a" for seat in (1, 2, 3)]

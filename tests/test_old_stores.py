@@ -22,7 +22,7 @@ from courtroom.store import schema
 from courtroom.store.database import Database
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
-from tests import forks, killed_statements
+from tests import forks, kills
 from tests.driving import drive
 from tests.full_store import BEFORE, SMALL, STORE, as_before, full_store
 
@@ -101,7 +101,7 @@ def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchem
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:
-    done = forks.Fork(killed_statements.main, work, home, *given).finish()
+    done = forks.Fork(kills.die_before_each_statement, work, home, *given).finish()
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

@@ -231,10 +231,10 @@ class LiteLLMModel:
             async with alone, self._limits.turn(request) as slot:
                 if tries_picture and findings.lacks(VISION):
                     raise CannotSee(f"{spec.id} does not take pictures.")
-                number, began = attempts.number, time.perf_counter()
-                secrets = self._secrets()
+                number, secrets = attempts.number, self._secrets()
                 shown = _careful(self._shown(spec, watch, is_last=attempts.is_last), secrets)
-                with LOCAL_SERVERS.turn(spec.id, request.messages):
+                async with LOCAL_SERVERS.turn(spec.id, request.messages):
+                    began = time.perf_counter()
                     parameters = self._parameters(request, messages, findings, left_out)
                     reply = await self._ask(spec, parameters, shown, used, slot)
                 said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}

@@ -10,13 +10,14 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib.metadata import PackageNotFoundError, files
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,8 +37,12 @@ larger model is answered by one process, on all cores, one call after the other:
 MOST_PROCESSES = 4
 MOST_CONTEXT = 16_384
 """Tokens of prompt and answer that a slot holds at most: memory is taken for all of them."""
-STEP = 256
+STEP = 128
 """Characters by which the beginnings of prompts are compared."""
+TO_CHOOSE_FROM = 4
+"""Calls a process that are waited for or under way: an idle process takes the one of them of which it has read most."""
+PATIENCE_S = 60
+"""A call that has waited for so long comes first."""
 PROMPTS = 12
 """About so many of a small model are kept in `llama_server.CACHE_MB`."""
 IDLE_S = 300
@@ -71,9 +76,9 @@ class ModelFile:
 
 
 def at_once(model: str) -> int:
-    """How many calls of a model are answered at once."""
+    """How many calls of a model its processes answer or choose from."""
     file = model_files().get(model)
-    return file.processes if file else 1
+    return file.processes * TO_CHOOSE_FROM if file else 1
 
 
 def models_folder() -> Path:
@@ -138,22 +143,48 @@ def _skip(file: BinaryIO, kind: int) -> None:
 class _Process:
     running: subprocess.Popen[str]
     address: str = ""
-    calls: int = 0
-    """That it answers, or is to answer next."""
+    busy: bool = False
     prompts: deque[frozenset[int]] = field(default_factory=lambda: deque(maxlen=PROMPTS))
     """That it read last; of each, all its beginnings of whole steps."""
 
-    def unread(self, beginnings: frozenset[int]) -> int:
-        """How many steps of a prompt it has not read as the beginning of another."""
-        return len(beginnings) - max((len(beginnings & held) for held in self.prompts), default=0)
+    def has_read(self, beginnings: frozenset[int]) -> int:
+        """How many steps of a prompt it has read as the beginning of another."""
+        return max((len(beginnings & held) for held in self.prompts), default=0)
+
+
+@dataclass(eq=False)
+class _Call:
+    beginnings: frozenset[int]
+    """Of its prompt, in whole steps."""
+    process: Future[_Process] = field(default_factory=Future)
+    since: float = field(default_factory=time.monotonic)
 
 
 @dataclass(eq=False)
 class _Server:
     processes: list[_Process]
+    waiting: list[_Call] = field(default_factory=list)
+    """The first came first."""
     calls: int = 0
     """Under way, or waiting for their turn."""
     idle: threading.Timer | None = None
+
+    def hand_out(self) -> None:
+        """Give each idle process the call of which it has read most, beyond what another process has."""
+        for process in self.processes:
+            if not process.busy and self.waiting:
+                first = self.waiting[0]
+                is_late = time.monotonic() - first.since > PATIENCE_S
+                call = first if is_late else max(self.waiting, key=partial(self._gain, process))
+                self.waiting.remove(call)
+                if call.process.set_running_or_notify_cancel():
+                    process.busy = True
+                    process.prompts.append(call.beginnings)
+                    call.process.set_result(process)
+
+    def _gain(self, process: _Process, call: _Call) -> int:
+        others = (other.has_read(call.beginnings) for other in self.processes if other is not process)
+        return process.has_read(call.beginnings) - max(others, default=0)
 
 
 _ADDRESS: ContextVar[str] = ContextVar("_ADDRESS", default="")
@@ -190,26 +221,31 @@ class LocalServers:
         finally:
             self._left(model)
 
-    @contextmanager
-    def turn(self, model: str, messages: Sequence[Message]) -> Iterator[None]:
-        """Have the process with the fewest calls answer what is asked in the block, of several the one that has read most of the
-        prompt; without a server nothing is chosen."""
-        with self._lock:
-            server, chosen = self._servers.get(model), None
-            if server:
-                prompt = "".join(str(part) for message in messages for part in message.parts)
-                beginnings = frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP))
-                chosen = min(server.processes, key=lambda one: (one.calls, one.unread(beginnings)))
-                chosen.calls += 1
-                chosen.prompts.append(beginnings)
-        before = _ADDRESS.set(chosen.address if chosen else "")
-        try:
+    @asynccontextmanager
+    async def turn(self, model: str, messages: Sequence[Message]) -> AsyncIterator[None]:
+        """Wait until a process of the model is idle, and have it answer what is asked in the block; without a server nothing is
+        waited for."""
+        server = self._servers.get(model)
+        if server is None:
             yield
+            return
+        prompt = "".join(str(part) for message in messages for part in message.parts)
+        call = _Call(frozenset(hash(prompt[:end]) for end in range(STEP, len(prompt) + 1, STEP)))
+        with self._lock:
+            server.waiting.append(call)
+            server.hand_out()
+        try:
+            process = await asyncio.wrap_future(call.process)
+            before = _ADDRESS.set(process.address)
+            try:
+                yield
+            finally:
+                _ADDRESS.reset(before)
         finally:
-            _ADDRESS.reset(before)
-            if chosen:
-                with self._lock:
-                    chosen.calls -= 1
+            with self._lock:
+                if not call.process.cancel() and call.process.done() and not call.process.cancelled():
+                    call.process.result().busy = False
+                server.hand_out()
 
     def address(self, model: str) -> str:
         """Where a model is asked now; empty where its server does not run."""
@@ -281,6 +317,10 @@ class LocalServers:
 
     @staticmethod
     def _stop(server: _Server) -> None:
+        for call in server.waiting:  # they find nobody there, and are asked again
+            if call.process.set_running_or_notify_cancel():
+                call.process.set_result(server.processes[0])
+        server.waiting.clear()
         for process in (process.running for process in server.processes):
             atexit.unregister(process.kill)
             process.kill()

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, Field, create_model
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import SkipJsonSchema
 
 from courtroom.models.task import Longest
 
@@ -50,6 +51,15 @@ def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseMo
     """An answer of the same name whose list is asked for with so many items at most; a longer one is read all the same."""
     declared = answer.model_fields[field]
     fields: dict[str, Any] = {field: (Annotated[declared.annotation, Longest(most)], declared)}
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+
+
+@lru_cache(maxsize=256)
+def known(answer: type[BaseModel], field: str, value: Any) -> type[BaseModel]:
+    """An answer of the same name with a field that can have one value: nobody is asked for it, and whatever is said is read as it."""
+    declared = answer.model_fields[field]
+    kind: Any = Annotated[declared.annotation, BeforeValidator(lambda _: value), SkipJsonSchema()]  # type: ignore[type-arg]
+    fields: dict[str, Any] = {field: (kind, Field(default=value))}
     return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
 
 

@@ -219,16 +219,17 @@ class Tally(Strict):
     def row(self) -> str:
         """One row of the table in docs/models.md."""
         shares = (f"{count / max(1, self.calls):.0%}" for count in (self.valid, self.mended, self.again, self.lost))
-        calls = max(1, self.replies)
-        tokens = f"{self.prompt_tokens / calls:,.0f} + {self.completion_tokens / calls:,.0f}"
-        cells = (self.procedure, self.calls, *shares, tokens, f"{self.seconds:.0f}", "yes" if self.verdict else "no")
+        replies = max(1, self.replies)
+        tokens = f"{self.prompt_tokens / replies:,.0f} + {self.completion_tokens / replies:,.0f}"
+        rest = (f"{self.cut / replies:.0%}", tokens, f"{self.seconds:.0f}", "yes" if self.verdict else "no")
+        cells = (self.procedure, self.calls, *shares, *rest)
         return f"| {' | '.join(map(str, cells))} |"
 
 
 _NUMBERS = [name for name in Tally.model_fields if name not in ("procedure", "verdict")]
 HEAD = (
-    "| procedure | calls | valid at once | mended | asked again | lost | tokens a call: prompt + answer | seconds | verdict |\n"
-    f"|{' --- |' * 9}"
+    "| procedure | calls | valid at once | mended | asked again | lost | cut | tokens a call: prompt + answer | seconds | verdict |\n"
+    f"|{' --- |' * 10}"
 )
 
 

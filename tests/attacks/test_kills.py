@@ -21,7 +21,7 @@ from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.imports import BATCH
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.shell.options import follow
-from tests import forks, killed_statements
+from tests import forks, kills
 from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
@@ -232,7 +232,7 @@ def test_an_import_that_is_killed_at_any_statement_leaves_what_was_there_before(
     knowledge, imports = opened(home)
     asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
     file.write_text("".join(STATUTE % (number, number, number) for number in range(300, 303)))
-    done = forks.Fork(killed_statements.main, "import_statutes", home, str(file), how).finish()
+    done = forks.Fork(kills.die_before_each_statement, "import_statutes", home, str(file), how).finish()
     assert done.returncode == 0, done.stderr
     states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports
     before = states.count(states[0])

@@ -1,16 +1,17 @@
 """What jurors, examiner and clerk are asked (appendix E), each with what its stage takes in and no more."""
 
+import re
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import TITLE, InPrivate
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import asked_at_most, bounded, narrowed
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Points, Sentence, Task
+from courtroom.models.narrow import asked_at_most, bounded, known, narrowed
+from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
@@ -32,8 +33,8 @@ RULES: tuple[str, ...] = (
 )
 
 Degree = Literal["strong", "moderate", "weak"]
-MOST_FINDINGS, IN_A_PICTURE = 4, 2
-"""In one piece of evidence, and for each of its pictures where it has no video."""
+MOST_FINDINGS = 4
+"""In one piece of evidence; where it has no video, one more than it has pictures."""
 MOST_REASONS = 4
 MOST_READ = 100
 """Findings of one piece that are read, where more are given than were asked for."""
@@ -106,14 +107,21 @@ PERCEPTION_PUBLISHED = in_order(
 
 @lru_cache(maxsize=64)
 def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseModel]:
-    """A perception of a piece with media of these kinds: its findings are of media that it has."""
+    """A perception of a piece with media of these kinds: its findings are of media that it has, and what is so of all of them is
+    not asked."""
     if not kinds:
-        return bounded(answer, "visual_findings", 0, 0)
-    times = {} if "video" in kinds else {"timestamp": ("",)}
-    finding = narrowed(Finding, {"media_type": kinds, **times})
+        return known(answer, "visual_findings", ())
+    finding = (
+        known(Finding, "media_type", kinds[0]) if len(set(kinds)) == 1 else narrowed(Finding, {"media_type": kinds})
+    )
+    if len(kinds) == 1:
+        finding = known(finding, "media_index", 0)
+    else:
+        finding = bounded(finding, "media_index", 0, len(kinds) - 1)
     if "video" not in kinds:
-        answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, IN_A_PICTURE * len(kinds)))
-    return bounded(answer, "visual_findings", 0, MOST_READ, bounded(finding, "media_index", 0, len(kinds) - 1))
+        finding = known(finding, "timestamp", "")
+        answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, len(kinds) + 1))
+    return bounded(answer, "visual_findings", 0, MOST_READ, finding)
 
 
 class Clue(Strict):
@@ -125,45 +133,77 @@ class Clue(Strict):
     perception: Perception
 
 
+Two = Annotated[tuple[Point, ...], Longest(2)]
+"""As many as the form of E.6 has."""
+
+
 class BuyerPosition(Answer):
     """Δ^b: the buyer's side of the analysis."""
 
-    main_complaint: Sentence
-    demands: Sentence = ""
-    key_evidence: Annotated[tuple[Label, ...], Longest(3)] = ()
-    visual_support: Sentence = Field(default="", description="Does what was seen support the buyer?")
-    strengths: Points = ()
-    weaknesses: Points = ()
+    main_complaint: Sentence = Field(description="What does the buyer complain of?")
+    demands: Point = Field(default="", description="What does the buyer ask for?")
+    key_evidence: Annotated[tuple[Label, ...], Longest(2)] = Field(
+        default=(), description="Which of the buyer's pieces matter most?"
+    )
+    visual_support: Point = Field(default="", description="Does what was seen support the buyer?")
+    strengths: Two = Field(default=(), description="What speaks for the buyer?")
+    weaknesses: Two = Field(default=(), description="What speaks against the buyer?")
 
 
 class SellerPosition(Answer):
     """Δ^s: the seller's side of the analysis. `counter_arguments` is misspelt in the paper."""
 
-    main_defense: Sentence
-    counter_arguments: Sentence = ""
-    key_evidence: Annotated[tuple[Label, ...], Longest(3)] = ()
-    visual_support: Sentence = Field(default="", description="Does what was seen support the seller?")
-    strengths: Points = ()
-    weaknesses: Points = ()
+    main_defense: Sentence = Field(description="How does the seller answer?")
+    counter_arguments: Point = Field(default="", description="What does the seller say against the buyer's main point?")
+    key_evidence: Annotated[tuple[Label, ...], Longest(2)] = Field(
+        default=(), description="Which of the seller's pieces matter most?"
+    )
+    visual_support: Point = Field(default="", description="Does what was seen support the seller?")
+    strengths: Two = Field(default=(), description="What speaks for the seller?")
+    weaknesses: Two = Field(default=(), description="What speaks against the seller?")
 
 
 class ConflictFocus(Answer):
     """Δ: where the two sides contradict each other."""
 
-    core_disagreement: Sentence
+    core_disagreement: Sentence = Field(description="About what do they disagree?")
     counter_arguments: Sentence = Field(default="", description="How does each side answer the other's main point?")
-    evidence_contradictions: Points = ()
+    evidence_contradictions: Two = Field(default=(), description="Where does the evidence contradict itself?")
     visual_evidence_insights: Sentence = Field(default="", description="What do the pictures and videos show about it?")
-    critical_facts: Points = Field(default=(), description="Which facts decide?")
+    critical_facts: Two = Field(default=(), description="Which facts decide?")
 
 
 class Analysis(Answer):
     """O_III (Eq. 4, prompt E.6): the adversarial analysis."""
 
-    dispute_root_cause: Sentence
+    dispute_root_cause: Sentence = Field(description="What caused the dispute?")
     buyer_position: BuyerPosition
     seller_position: SellerPosition
     conflict_focus: ConflictFocus
+
+
+@lru_cache(maxsize=256)
+def analysis_of(buyer: tuple[str, ...], seller: tuple[str, ...]) -> type[BaseModel]:
+    """An analysis of these pieces of the two sides: of their evidence it names pieces, by their ids."""
+    fields: dict[str, Any] = {
+        "buyer_position": (_naming(BuyerPosition, buyer), ...),
+        "seller_position": (_naming(SellerPosition, seller), ...),
+    }
+    return create_model("Analysis", __base__=Analysis, **fields)
+
+
+def _naming(position: type[BaseModel], pieces: tuple[str, ...]) -> type[BaseModel]:
+    if not pieces:
+        return known(position, "key_evidence", ())
+
+    def named(said: Any) -> tuple[str, ...]:
+        """The pieces that are named, whatever else is said."""
+        return tuple(piece for piece in pieces if re.search(rf"(?<!\w){re.escape(piece)}(?!\w)", str(said)))
+
+    declared = position.model_fields["key_evidence"]
+    one: Any = Literal[pieces]
+    kind: Any = Annotated[tuple[one, ...], BeforeValidator(named), Longest(2)]
+    return create_model(position.__name__, __base__=position, key_evidence=(kind, declared))
 
 
 class Examination(Strict):
@@ -286,6 +326,12 @@ class AnalyseDispute(Task[Analysis]):
     seller: tuple[Clue, ...] = ()
     shown: tuple[Medium, ...] = ()
     persona: Persona | None = None
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """An analysis that names pieces of evidence that were looked at."""
+        buyer, seller = (tuple(clue.evidence_id for clue in clues) for clues in (self.buyer, self.seller))
+        return analysis_of(buyer, seller)
 
     def media(self) -> tuple[Medium, ...]:
         return self.shown
