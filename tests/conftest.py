@@ -45,10 +45,10 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audit", "backup_rehearsal", "big_store", "closing", "contract", "dask"),
-    *("docs", "doctor", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
-    *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "run_list", "samples"),
-    *("shell_*", "sign_in", "what_ifs"),
+    *("*page*", "audience", "audit", "closing", "contract", "dask"),
+    *("docs", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
+    *("lookers", "object_storage", "old_stores", "package", "postgres", "registration", "resilience", "run_list", "samples"),
+    *("shell_*", "sign_in", "upkeep", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file

@@ -82,9 +82,8 @@ def test_rounds_and_the_first_votes_are_told_for_each_split_of_the_votes_on_reco
 
     assert told("accuracy") == [1.0, pytest.approx(2 / 3)]
     assert told("first_accuracy") == [1.0, pytest.approx(1 / 3)], "a tie goes to the buyer"
-    assert [told(f"ended_{number}") for number in (1, 2, 3)] == [
-        [1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)],
-    ]  # fmt: skip
+    ended = [told(f"ended_{number}") for number in (1, 2, 3)]
+    assert ended == [[1.0, 0.0], [0.0, pytest.approx(2 / 3)], [0.0, pytest.approx(1 / 3)]]
 
 
 def test_one_arms_hearings_tell_which_texts_are_hard_for_all_arms() -> None:
@@ -151,17 +150,15 @@ def test_the_shell_draws_a_figure_and_prints_its_numbers_the_page_has_both(house
     file = answers(tmp_path / "given.jsonl", {"m": predictions})
     shell("experiment", "predictions", str(file), "--dataset", "disputes", "--name", "votes")
     told = list(csv.DictReader(shell("experiment", "figure", "votes", "difficulty").splitlines(), delimiter="\t"))
-    assert [(line["Difficulty"], line["Accuracy"]) for line in told] == [
-        ("large margin", "1.0"), ("clear margin", "1.0"), ("near tie", "0.5"),
-    ]  # fmt: skip
+    accuracy = [(line["Difficulty"], line["Accuracy"]) for line in told]
+    assert accuracy == [("large margin", "1.0"), ("clear margin", "1.0"), ("near tie", "0.5")]
     shell("experiment", "figure", "votes", "real-votes", "--to", str(tmp_path / "votes.html"))
     assert "9:8" in (tmp_path / "votes.html").read_text()
     shell("experiment", "figure", "votes", "values", "--measure", "votes_mae", "--to", str(tmp_path / "v.csv"))
     assert (tmp_path / "v.csv").read_text().startswith("arm,Votes off (MAE),from,to,cases")
     matrix = json.loads(shell("experiment", "figure", "votes", "matrix", "--json"))
-    assert {line["case"]: line["Accuracy"] for line in matrix} == {
-        "text-0": 1.0, "text-1": 0.0, "text-2": 1.0, "text-3": 1.0,
-    }  # fmt: skip
+    right = {line["case"]: line["Accuracy"] for line in matrix}
+    assert right == {"text-0": 1.0, "text-1": 0.0, "text-2": 1.0, "text-3": 1.0}
     with pytest.raises(CourtroomError, match="do not differ by “rounds”. Choose among: difficulty, real-votes, share"):
         house.experiments.results("votes").breakdown("rounds", ACCURACY)
     app = opened(experiment=house.experiments.store.experiment("votes").id)

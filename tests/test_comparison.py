@@ -97,12 +97,10 @@ def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(bench: Bench) 
     united = bench.hear(ToySetup(consensus=0.9), seed=1)
     found = compare([alone, united])
     first, second = found.ballots
-    assert [(row.member, row.differs) for row in first.members] == [
-        ("juror-01", True), ("juror-02", False), ("juror-03", False),
-    ]  # fmt: skip
-    assert [vote and (vote.choice, vote.reasons) for vote in first.members[0].votes] == [
-        ("seller", ("round 1",)), ("buyer", ("It is cold.",)),
-    ]  # fmt: skip
+    differs = [(row.member, row.differs) for row in first.members]
+    assert differs == [("juror-01", True), ("juror-02", False), ("juror-03", False)]
+    votes = [vote and (vote.choice, vote.reasons) for vote in first.members[0].votes]
+    assert votes == [("seller", ("round 1",)), ("buyer", ("It is cold.",))]
     assert [tally and tally.counts for tally in first.tallies] == [{"buyer": 2, "seller": 1}, {"buyer": 3, "seller": 0}]
     assert [tally and round(tally.share, 2) for tally in first.tallies] == [0.67, 1.0]
     assert (second.tallies[1], second.members[0].votes[1], second.members[0].differs) == (None, None, False)

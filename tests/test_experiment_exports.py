@@ -28,8 +28,8 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """A store with an experiment: one arm of a real server, one offline, one whose model is not there, one made elsewhere."""
 
     def refuse(body: dict[str, Any]) -> web.Response | None:
-        known = body["model"] == "real"
-        return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
+        refusal = {"error": {"message": "no such model"}}
+        return None if body["model"] == "real" else web.json_response(refusal, status=404)
 
     folder = tmp_path_factory.mktemp("exports")
     with OpenAIServer(answer=refuse) as server, pytest.MonkeyPatch.context() as patch:

@@ -125,9 +125,8 @@ def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
     assert runs(budget={"calls": 5}, title="T", hypotheses=[BETTER]) == runs()
     assert len(set(runs())) == 2 * 2 * 2
     assert not {*runs()} & {*runs(dataset={"name": "feelings", "version": "2"})}
-    assert [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])] == [
-        (0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1),
-    ]  # fmt: skip
+    found = [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])]
+    assert found == [(0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -189,9 +188,8 @@ def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_al
     first = done(house, spec())
     runs = len(house.store.runs())
     over, measures = {"three judges": "one judge"}, ("accuracy", "gain")
-    again = done(house, spec(title="The same under a title", measures=measures, gain_over=over))
-    assert again.kept.id == first.kept.id
-    assert again.kept.experiment.title == "The same under a title"
+    again = done(house, spec(title="Under a title", measures=measures, gain_over=over))
+    assert (again.kept.id, again.kept.experiment.title) == (first.kept.id, "Under a title")
     assert len(house.store.runs()) == runs
     assert [row.outcome for row in again.rows] == [row.outcome for row in first.rows]
     single, court = (again.table.line(arm, "all cases").values for arm in again.arms)
@@ -215,8 +213,7 @@ def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_al
 
 
 def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:
-    experiment = spec(budget={"calls": 17}, at_once=4)
-    found = done(house, experiment)
+    found = done(house, spec(budget={"calls": 17}, at_once=4))
     assert found.kept.status == "paused"
     assert {row.state for row in found.rows} == {"done", "waiting"}
     assert 10 < sum(row.outcome.asked for row in found.rows if row.outcome) <= 17

@@ -27,8 +27,7 @@ def published(title: str) -> list[str]:
     """The rows of a table as they are published."""
     _, found, after = PAGE.read_text(encoding="utf-8").partition(f"### {title}\n")
     assert found, f"no table “{title}” is published"
-    lines = after.partition("\n#")[0].split("\n")
-    return [line for line in lines if line.startswith("| ")][2:]
+    return [line for line in after.partition("\n#")[0].split("\n") if line.startswith("| ")][2:]
 
 
 @pytest.mark.parametrize("measure", [measure_judgment, measure_texts, measure_votes, fit_votes])

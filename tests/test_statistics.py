@@ -291,7 +291,7 @@ def test_a_table_in_latex_says_its_intervals_the_n_of_a_column_and_what_its_mark
 
 
 def test_a_measure_without_an_interval_says_why() -> None:
-    rows = bench.experiment(bench.exponential(np.random.default_rng(0), (1, 19, 1)))
+    rows = bench.experiment(bench.exponential(np.random.default_rng(0), 1, 19))
     found = table(grouped(rows, False), rows, ["arm 00"], [bench.UNBOUNDED])
     assert not found.lines[0].values["unbounded"].known
     why = "Unbounded has no interval on fewer than 20 cases, or where too few of them differ: none would hold."

@@ -63,8 +63,7 @@ def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_
     assert what_if.members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
     crossed = what_if.grid(what_if.evidence_left_out(CASE), what_if.values(CyberJurorsSetup, "rounds", [1]))
     assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
-    offered = what_if.left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(offered) == ["jurors", "evidence", "rules"]
+    assert list(what_if.left_out(CYBERJURORS, SETUP, CASE, 0)) == ["jurors", "evidence", "rules"]
     assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 

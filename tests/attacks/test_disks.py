@@ -26,7 +26,7 @@ from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.database import Database
 from tests import forks
 from tests.driving import drive, until
-from tests.test_imports import opened, records
+from tests.test_knowledge import opened, records
 from tests.toy import CASE, Bench, Scripted
 
 LONG = "The kettle stayed cold. " * 2000

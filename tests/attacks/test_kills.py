@@ -25,7 +25,7 @@ from tests import forks, kills
 from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
-from tests.test_imports import opened, records
+from tests.test_knowledge import opened, records
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
