@@ -22,8 +22,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from pages.parts.shared.protocol import Headers
-from tests.attacks.test_files import dispute, photo
-from tests.attacks.test_run_files import signed
+from tests.attacks.test_files import dispute, photo, signed
 from tests.browser.site import Site
 from tests.full_store import full_store
 from tests.pictures import clip, png
