@@ -22,7 +22,14 @@ BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-c
 """Programs that will do; the first draws the same pages with a sixth less work, as it has no windows."""
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run", "--disable-sync"]
+HEALTH = "/_stcore/health"
 STREAMLIT = (sys.executable, "-m", "streamlit", "run", "app.py")
+RACE = re.compile(
+    r"Exception in thread ScriptRunner\.scriptThread:\nTraceback(?:(?!Traceback).)*?_reset_triggers"
+    r"(?:(?!Traceback).)*?RuntimeError: dictionary changed size during iteration\n",
+    re.DOTALL,
+)
+"""What Streamlit logs, rarely, where it ends a drawing while the next has begun: each has a lock of its own. The next is whole."""
 NO_BROWSER = "no chromium here: install Debian's package `chromium-headless-shell`"
 
 
@@ -42,40 +49,25 @@ def app_server(
     command: Sequence[str] = STREAMLIT,
     port_option: str = "--server.port",
     path: str = "",
-    port: int | None = None,
 ) -> Iterator[AppServer]:
-    """The app over a store, on a free port; ends with a look into what it wrote.
+    """The app over a store, on a free port; fails where it ends by itself, or its log holds a traceback.
 
     Args:
-        home: the store, new or with something in it.
         folder: where the command is started.
-        command: what opens the app.
-        port_option: how the command is told the port.
         path: under which the app answers, such as `/court`.
-        port: another than any free one.
-
-    Raises:
-        AssertionError: the app ended by itself, or its log holds a traceback.
     """
-    home.mkdir(parents=True, exist_ok=True)
-    port, written = port or free_port(), home / "streamlit.log"
-    under = ("--server.baseUrlPath", path) if path else ()
+    port, under = free_port(), ("--server.baseUrlPath", path) if path else ()
+    given = [*command, "--server.headless", "true", port_option, str(port), *under]
+    around = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
     with (
+        _log_of(home, port) as written,
         written.open("wb") as log,
-        subprocess.Popen(
-            [*command, "--server.headless", "true", port_option, str(port), *under],
-            cwd=folder,
-            env={**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)},
-            stdout=log,
-            stderr=log,
-        ) as process,
+        subprocess.Popen(given, cwd=folder, env=around, stdout=log, stderr=log) as process,
     ):
         try:
-            yield AppServer(_answering(port, process.poll, written, path), process.pid)
+            yield AppServer(answers(f"http://localhost:{port}{path}", HEALTH, process.poll, written), process.pid)
         finally:
             process.terminate()
-    _let_go_of.append(port)
-    _without_traceback(written)
 
 
 @contextmanager
@@ -86,25 +78,24 @@ def forked_app(
     port: int | None = None,
     path: str = "",
 ) -> Iterator[AppServer]:
-    """The app over a store, forked from a process that has its imports behind it, which saves some seconds.
+    """The same, forked from a process that has its imports behind it, which saves some seconds; `options` are of `streamlit run`."""
+    port, under = port or free_port(), ("--server.baseUrlPath", path) if path else ()
+    around = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
+    with (
+        _log_of(home, port) as written,
+        forks.Fork(_serve, port, written, (*options, *under), environment=around) as process,
+    ):
+        url = answers(f"http://localhost:{port}{path}", HEALTH, lambda: process.returncode, written)
+        yield AppServer(url, process.pid)
 
-    Args:
-        home: the store, new or with something in it.
-        options: of `streamlit run`.
-        port: another than any free one.
-        path: under which the app answers, such as `/court`.
 
-    Raises:
-        AssertionError: the app ended by itself, or its log holds a traceback.
-    """
-    port, written = port or free_port(), home / "streamlit.log"
-    given = {**os.environ, **(environment or {}), "COURTROOM_HOME": str(home)}
-    under = ("--server.baseUrlPath", path) if path else ()
-    with forks.Fork(_serve, port, written, (*options, *under), environment=given) as process:
-        yield AppServer(_answering(port, lambda: process.returncode, written, path), process.pid)
-        process.kill()
+@contextmanager
+def _log_of(home: Path, port: int) -> Iterator[Path]:
+    """Where an app writes at this port, which then is free again; looks for a traceback at its end."""
+    home.mkdir(parents=True, exist_ok=True)
+    yield (written := home / "streamlit.log")
     _let_go_of.append(port)
-    _without_traceback(written)
+    assert "Traceback" not in (text := RACE.sub("", written.read_text())), text
 
 
 def _serve(port: int, written: Path, options: Sequence[str]) -> None:
@@ -138,28 +129,14 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _answering(port: int, ended: Callable[[], int | None], written: Path, path: str = "") -> str:
-    """The address of the server at this port, once it answers."""
-    url = f"http://localhost:{port}{path}"
+def answers(url: str, page: str, ended: Callable[[], int | None], written: Path) -> str:
+    """The address, once a process that writes into this file answers on one of its pages, and not with an error."""
     while True:
         try:
-            urllib.request.urlopen(f"{url}/_stcore/health").close()
+            urllib.request.urlopen(url + page).close()
             return url
         except urllib.error.HTTPError as error:
             raise AssertionError(f"{url} answers with {error.code}") from error
         except (urllib.error.URLError, ConnectionError):
             assert ended() is None, written.read_text()
             time.sleep(0.05)
-
-
-RACE = re.compile(
-    r"Exception in thread ScriptRunner\.scriptThread:\nTraceback(?:(?!Traceback).)*?_reset_triggers"
-    r"(?:(?!Traceback).)*?RuntimeError: dictionary changed size during iteration\n",
-    re.DOTALL,
-)
-"""What Streamlit logs, rarely, where it ends a drawing while the next has begun: each has a lock of its own. The next is whole."""
-
-
-def _without_traceback(written: Path) -> None:
-    text = RACE.sub("", written.read_text())
-    assert "Traceback" not in text, text

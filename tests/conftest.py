@@ -6,7 +6,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatch
 from importlib.metadata import version
 from pathlib import Path
@@ -23,17 +23,12 @@ from courtroom.knowledge.search import Knowledge
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests import forks, real_model
-from tests.free_memory import give_back
 from tests.postgres_server import WHY_NOT, PostgresServer, end_shared, shared
 
 gc.disable()  # until all tests are collected: nearly nothing of what is imported goes away again
 
-pytest_plugins = [
-    "tests.attacks.count",
-    "tests.footprint",
-    "tests.workers",
-    "tests.forked_worker",
-]  # here, as with several workers the one that reports collects no test itself
+# Here, as with several workers the one that reports collects no test itself.
+pytest_plugins = ["tests.attacks.count", "tests.footprint", "tests.workers"]
 
 # What is slow on a loaded machine is no failure.
 PATIENT = hypothesis.settings(deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
@@ -50,10 +45,10 @@ PATIENCE_S = 300.0
 KILLS = re.compile(r"_kill(ed)?(_|$)")
 """In the names of tests that kill a process."""
 SLOW = (
-    *("*page*", "audit", "backup_rehearsal", "big_store", "budgets", "closing", "contract", "dask"),
-    *("docs", "doctor", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
-    *("lookers", "object_storage", "old_stores", "package", "postgres", "query_plans", "registration", "resilience", "run_list", "samples"),
-    *("shell_*", "sign_in", "what_ifs"),
+    *("*page*", "audience", "audit", "closing", "contract", "dask"),
+    *("docs", "figures", "film", "index", "interventions", "jurisagents", "language", "limits"),
+    *("lookers", "object_storage", "old_stores", "package", "postgres", "registration", "resilience", "run_list", "samples"),
+    *("shell_*", "sign_in", "upkeep", "what_ifs"),
 )  # fmt: skip
 """Files of tests, by what follows `test_` in their names, that take long by what they try: pages are drawn again and again,
 processes and servers are started, benchmarks and installations are run, limits of time are reached. So do the attacks: each file
@@ -99,57 +94,36 @@ def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def waits_are_patient() -> Iterator[None]:
-    """A limit ends a test that hangs; no machine is so slow, or so busy, that it ends one that goes on."""
+def waits_are_patient_and_nothing_is_frozen() -> Iterator[None]:
+    """A limit ends a test that hangs; no machine is so slow, or so busy, that it ends one that goes on.
 
-    def patient(real: Callable[..., None]) -> Callable[..., None]:
-        def wait(waiting: object, what: str, timeout: float | None = None) -> None:
-            real(waiting, what, max(timeout or 0.0, PATIENCE_S))
+    And a courthouse freezes what is there when it is warm; here that would be what other tests have left, too.
+    """
 
-        return wait
+    def patient(seconds: float | None) -> float:
+        return max(seconds or 0.0, PATIENCE_S)
 
+    wait = Runner.wait
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Runner, "wait", patient(Runner.wait))
+        patch.setattr(Runner, "wait", lambda runner, run, timeout=None: wait(runner, run, patient(timeout)))
         if harness := sys.modules.get("streamlit.testing.v1.app_test"):
-            run = harness.AppTest._run
-            patch.setattr(
-                harness.AppTest,
-                "_run",
-                lambda app, state=None, timeout=None: run(app, state, max(timeout or 0.0, PATIENCE_S)),
-            )
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def what_tests_leave_is_not_frozen() -> Iterator[None]:
-    """A courthouse freezes what is there when it is warm; here that would be what other tests have left, too."""
-    with pytest.MonkeyPatch.context() as patch:
+            draw = harness.AppTest._run
+            patched = lambda app, state=None, timeout=None: draw(app, state, patient(timeout))  # noqa: E731
+            patch.setattr(harness.AppTest, "_run", patched)
         patch.setattr(hearings, "gc", Mock())
         yield
 
 
 @pytest.fixture(autouse=True)
-def main_stays() -> Iterator[None]:
-    """A page that is drawn in a test stands in as the program's main module, which a process that is started then would run."""
+def pages_leave_nothing() -> Iterator[None]:
+    """A page that is drawn stands in as the program's main module, which a process that is started then would run.
+
+    And what pages share between sessions, such as the scenes of a room, is kept for as long as the process lives.
+    """
     yield
     sys.modules["__main__"] = MAIN
-
-
-@pytest.fixture(autouse=True)
-def what_pages_keep_is_dropped() -> Iterator[None]:
-    """Streamlit keeps what pages share between sessions, such as the scenes of a room, for as long as the process lives."""
-    yield
     if streamlit := sys.modules.get("streamlit"):
         streamlit.cache_resource.clear()
-
-
-@pytest.fixture(scope="module", autouse=True)
-def nothing_stays_open() -> Iterator[None]:
-    """Lets go of what a module's tests have left open."""
-    yield
-    gc.collect()
-    give_back()
-    gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
 
 
 @pytest.fixture(scope="session")
@@ -222,18 +196,15 @@ def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     """Courthouses and what is in them that a test itself opens: their threads and files would pile up over the suite."""
     opened: list[Courthouse | Knowledge | Database] = []
 
-    def noting(kind: Any) -> Any:
-        init = kind.__init__
-
+    def noting(init: Any) -> Any:
         def call(self: Any, *args: Any, **given: Any) -> None:
             init(self, *args, **given)
             opened.append(self)
 
         return call
 
-    monkeypatch.setattr(Database, "__init__", noting(Database))
-    monkeypatch.setattr(Knowledge, "__init__", noting(Knowledge))
-    monkeypatch.setattr(Courthouse, "__init__", noting(Courthouse))
+    for kind in (Database, Knowledge, Courthouse):
+        monkeypatch.setattr(kind, "__init__", noting(kind.__init__))
     yield
     for one in reversed(opened):
         if not isinstance(one, Courthouse) or one._runner is not None:
@@ -242,12 +213,11 @@ def what_a_test_opens_is_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 def _stays(host: object) -> bool:
     """Whether an address is this machine: loopback, a wildcard to listen on, or a socket file."""
-    if isinstance(host, bytes):
-        host = host.decode()
-    if not host or host == "localhost" or str(host).startswith("/"):
+    name = host.decode() if isinstance(host, bytes) else str(host or "")
+    if name in ("", "localhost") or name.startswith("/"):
         return True
     try:
-        address = ipaddress.ip_address(str(host))
+        address = ipaddress.ip_address(name)
     except ValueError:
         return False
     return address.is_loopback or address.is_unspecified

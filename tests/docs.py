@@ -51,18 +51,10 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors that GitHub gives a page's headings."""
-    text = FENCE.sub("", page.read_text(encoding="utf-8"))
-    found: set[str] = set()
-    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
-        plain = re.sub(r"[^\w\- ]", "", LINK.sub(lambda link: link[0][1:].partition("]")[0], heading).lower())
-        anchor = plain.strip().replace(" ", "-")
-        number, name = 0, anchor
-        while name in found:
-            number += 1
-            name = f"{anchor}-{number}"
-        found.add(name)
-    return found
+    """The anchors that GitHub gives a page's headings, of which no two are the same."""
+    headings = re.findall(r"^#+ (.+)$", FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    plain = (LINK.sub(lambda link: link[0][1:].partition("]")[0], heading).lower() for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-") for heading in plain}
 
 
 def links(page: Path) -> Iterator[str]:

@@ -32,9 +32,10 @@ def drive(house: Courthouse, run: str, control: Control | None = None) -> str:
     return run
 
 
-def answered_by(house: Courthouse, model: Model) -> None:
+def answered_by(house: Courthouse, model: Model) -> Courthouse:
     """Have a model of the test's own answer from now on, whichever is asked."""
     house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, model, house.writer))
+    return house
 
 
 def done(house: Courthouse, experiment: Experiment) -> ExperimentResults:

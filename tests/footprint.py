@@ -1,12 +1,13 @@
-"""What each process that ran tests holds at its end: its memory and its threads, printed below the report."""
+"""Has each process that runs tests hold little, and prints its memory and its threads at its end below the report."""
 
+import ctypes
 import gc
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from tests.free_memory import give_back, glibc
 
 MEGABYTES = 800
 THREADS = 60
@@ -14,6 +15,29 @@ STATUS = Path("/proc/self/status")
 ARENAS, FEW = -8, 2
 """`M_ARENA_MAX` of glibc's `mallopt`, and how many. By default threads share up to eight for each core, and what a test's threads
 leave behind lies in all of them."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_stays_open() -> Iterator[None]:
+    """Lets go of what a module's tests have left open."""
+    yield
+    gc.collect()
+    give_back()
+    gc.freeze()  # what is still there stays, such as libraries: the next module need not walk it again
+
+
+def give_back() -> None:
+    """Give back what the C library keeps for later: after a large run with many threads that is hundreds of megabytes.
+
+    It takes some hundredths of a second, and other threads go on meanwhile.
+    """
+    glibc("malloc_trim", 0)
+
+
+def glibc(name: str, *given: int) -> None:
+    """Call a function of glibc's own."""
+    with suppress(AttributeError, OSError, TypeError):  # another C library has no such function
+        getattr(ctypes.CDLL(None), name)(*given)
 
 
 def held() -> tuple[int, int]:

@@ -43,9 +43,8 @@ class Fork:
         self._out, out = _context.Pipe(duplex=False)
         self._err, err = _context.Pipe(duplex=False)
         ends = (read, out, err)
-        self._process = _context.Process(
-            target=_begin, args=(work, given, dict(environment or os.environ), os.getcwd(), ends)
-        )
+        begin = (work, given, dict(environment or os.environ), os.getcwd(), ends)
+        self._process = _context.Process(target=_begin, args=begin)
         self._code: int | None = None
         # Streamlit's AppTest leaves the script that it ran as the main module, and a fork would run it again.
         main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
@@ -55,8 +54,7 @@ class Fork:
             sys.modules["__main__"] = main
         for end in ends:
             end.close()
-        assert self._process.pid is not None
-        self.pid: int = self._process.pid
+        self.pid = self._process.pid
 
     @property
     def returncode(self) -> int | None:
@@ -71,14 +69,10 @@ class Fork:
         self._process.join()
         assert self.returncode is not None
 
-    def told(self) -> bytes:
-        """What it has newly written to its error output; waits for something, and is empty at the end."""
-        return _read(self._err)
-
     def until(self, wanted: Collection[bytes]) -> bytes:
         """What it writes to its error output until one of these texts is in it; all of it where none comes."""
         text = b""
-        while not any(one in text for one in wanted) and (piece := self.told()):
+        while not any(one in text for one in wanted) and (piece := _read(self._err)):
             text += piece
         return text
 
@@ -94,27 +88,20 @@ class Fork:
         os.write(self._in.fileno(), f"{line}\n".encode())
 
     def finish(self, timeout_s: float = 300) -> CompletedProcess[str]:
-        """Close its input, and wait for its end; with what it wrote since it was last read.
-
-        Raises:
-            TimeoutExpired: it does not end; it is killed.
-        """
+        """Close its input, and wait for its end, or kill it; with what it wrote since it was last read."""
         self._in.close()
         texts = {self._out: b"", self._err: b""}
-        left: list[Any] = list(texts)
+        left = list(texts)
         while left:
-            ready = wait(left, timeout_s)
-            if not ready:
+            if not (ready := wait(left, timeout_s)):
                 self.kill()
                 raise TimeoutExpired(str(self._process), timeout_s, texts[self._out], texts[self._err])
             for end in ready:
-                assert isinstance(end, Connection)
                 piece = _read(end)
                 texts[end] += piece
                 if not piece:
                     left.remove(end)
         self._process.join()
-        assert self.returncode is not None
         return CompletedProcess([], self.returncode, texts[self._out].decode(), texts[self._err].decode())
 
     def __enter__(self) -> Self:

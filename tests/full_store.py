@@ -33,11 +33,6 @@ def full_store() -> tuple[Path, str, str]:
     """One such home for all tests of a process, only to be copied; with the ids of a dispute's run and of its fork."""
     home = Path(tempfile.mkdtemp(prefix="courtroom-full-"))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
-    return (home, *fill(home))
-
-
-def fill(home: Path) -> tuple[str, str]:
-    """Make it; the ids of a dispute's run and of its fork."""
     house = Courthouse(Settings(home=home))
     table = house.library.case("oak-table")
     house.library.restore(table.model_copy(update={"id": "mine", "title": "My table"}))
@@ -64,13 +59,13 @@ def fill(home: Path) -> tuple[str, str]:
         house.audiences.vote(run, "", phone, "buyer")
     house.audiences.argue(run, "", "a" * 20, "The seal was broken.")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, "b" * 20, True)
-    house.database.connection.execute("INSERT INTO spending VALUES ('7', '2026-11', 0.5)")
+    db = house.database.connection
+    db.execute("INSERT INTO spending VALUES ('7', '2026-11', 0.5)")
     house.accounts.arrive(Identity(issuer="https://id.example", subject="7", name="Ada", email="ada@example.org"))
     house.panels.save("two neighbours", sample_panel(2, 0))
     with acts(Account(id="ada", name="Ada", access=Access.OWN)):
         share(house.database, Resource(kind="run", id=run), "shared")
         Links(house.database).make(Resource(kind="run", id=run), DAY)
-    db = house.database.connection
     db.execute("INSERT INTO imported_answers SELECT ?, key, request, reply FROM answers LIMIT 1", (run,))
     db.execute("INSERT INTO rewinds VALUES (?, 1)", (fork,))
     asked_of_ada = (run, "p", "k", "juror-01", "Vote", '{"messages": [], "answer_schema": {}}', 1.0)
@@ -79,17 +74,15 @@ def fill(home: Path) -> tuple[str, str]:
     house.close()
     with closing(sqlite3.connect(home / STORE)) as file:
         file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return run, fork
+    return home, run, fork
 
 
 def kept_what_if(house: Courthouse, run: str, rounds: tuple[int, ...], name: str = "what-if") -> str:
     """A what-if of which nothing has run, also on a run without a verdict: one arm as it was and one for each number of rounds, under seed 0; the experiment's id."""
     changes = (Arm(name=f"rounds {n}", kind="knob", set={"rounds": n}, procedure="cyberjurors") for n in rounds)
-    base = Arm(**BASE.model_dump(), procedure="cyberjurors")
-    experiment = Experiment(
-        name=name, title="Table", dataset=Cases(run=run), arms=(base, *changes), seeds=(0,), at_once=2
-    )
-    rows = [row.id for row in rows_of(house, Cases(run=run))]
+    base, cases = Arm(**BASE.model_dump(), procedure="cyberjurors"), Cases(run=run)
+    experiment = Experiment(name=name, title="Table", dataset=cases, arms=(base, *changes), seeds=(0,), at_once=2)
+    rows = [row.id for row in rows_of(house, cases)]
     planned = ((cell if cell.arm else cell.model_copy(update={"run": ""}), None) for cell in cells(experiment, rows))
     return house.experiments.store.create(experiment, "dispute", planned)
 

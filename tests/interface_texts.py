@@ -51,14 +51,12 @@ NOT_SHOWN = {"key", "icon", "type", "label_visibility", "width", "format", "gap"
 """Arguments that no reader sees."""
 LOOKED_UP = ("get", "pop", "setdefault", "index", "switch_page", "getLogger", "startswith", "endswith", "replace", "partition", "split",
              "compile", "fullmatch", "sub", "search", "removeprefix", "removesuffix", "rpartition", "getattr", "hasattr", "execute", "executemany", "row",
-             "count", "debug", "exception", "fetchone", "encode", "open", "glob", "convert", "__import__", "TypeVar", "isinstance",
-             "ContextVar", "rsplit", "split_once", "strptime", "strftime", "field_path", "Path", "read", "plainly", "lower",
-             "get_option")  # fmt: skip
+             "count", "exception", "fetchone", "encode", "open", "glob", "convert", "TypeVar", "isinstance", "ContextVar", "rsplit",
+             "strftime", "Path", "read", "plainly", "lower", "get_option")  # fmt: skip
 """Calls whose arguments are names or patterns."""
 DISPLAYED = {"Text", "Table", "Card", "Cards", "Step", "Diff", "Graph", "Marked", "Span", "Node", "View", "Choice", "Role", "StageKind",
              "Preset", "Export", "Source", "Field", "stage", "note", "Verdict", "Variant", "Lesson", "Measure", "over_labels", "_set",
-             "_warning", "_error", "_break", "_say_paused", "Decision", "Part", "Fact", "PaperSetting", "N_", "_fail", "_halt", "halt",
-             "warn", "Note", "Ending", "Flow", "Beside", "knob"}  # fmt: skip
+             "_warning", "_error", "_break", "_say_paused", "Decision", "Fact", "PaperSetting", "N_", "_fail", "Ending", "Flow", "Beside", "knob"}  # fmt: skip
 """Calls of the engine that declare or show what they are given."""
 SHOWN_PARTS = {"title", "help", "summary", "note", "reason", "why", "outcome", "empty", "parts", "none", "description"}
 """Arguments of the engine that are shown, whatever they are given to."""
@@ -70,13 +68,10 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py",
          "experiments/table.py", "experiments/driver.py",
          "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
-UNSEEN = ("shell/", "upkeep/", "benchmarks/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py",
-          "procedures/verdict/train.py", "models/providers", "text/", 
-          "engine/paper.py", "__init__.py", "datasets/selection.py", "datasets/importing.py:", "experiments/written.py",
-          "experiments/printed_figures.py",
-          "evaluation/significance.py", "evaluation/lawbench.py",
-          "models/schema.py", "models/rendering.py", "models/transport.py", "models/litellm_model.py",
-          "figures/layout.py")  # fmt: skip
+UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py", "__init__.py",
+          "procedures/verdict/train.py", "models/providers", "text/", "engine/paper.py", "datasets/selection.py", "experiments/written.py",
+          "experiments/printed_figures.py", "evaluation/significance.py", "evaluation/lawbench.py", "models/schema.py",
+          "models/rendering.py", "models/transport.py", "models/litellm_model.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
 PROMPTS = re.compile(
     r"(procedures|judging)/.*((tasks|offline)\w*(\.py|/)|prompts/|rules\.py|points_of_view\.py)|juris/(baselines|assessment)\.py|distillation/procedure\.py|questions/interview\.py"

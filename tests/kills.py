@@ -1,23 +1,49 @@
-"""A hearing whose process dies again and again, to be forked with COURTROOM_HOME set.
+"""Processes that die again and again, to be forked.
 
-Each time a process of its own goes on with the run, and kills itself right after a write: the first process after its first one,
-the others after their second, fourth, eighth one and so on. Prints how many died before one came to the end.
+A hearing with COURTROOM_HOME set: a process of its own goes on with it each time, and kills itself right after a write, the first
+after its first one, the others after their second, fourth, eighth one and so on. And work of which a process dies before its first
+SQL statement that writes, the next before its second, and so on.
 """
 
+import asyncio
+import importlib
 import os
 import signal
+import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.store import RunStore
 from courtroom.experiments.store import ExperimentStore
+from courtroom.knowledge.bases import How
+from courtroom.knowledge.imports import Imports
 from courtroom.knowledge.lessons import Lessons
+from courtroom.knowledge.search import Knowledge
+from courtroom.settings import Settings
+from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 
-WRITES = ((AnswerStore, "keep"), (RunStore, "add"), (Lessons, "teach"))
+WRITES = ("CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "COMMIT")
+STORE = "courtroom.sqlite"
+
+
+def child_died(work: Callable[..., None], *given: Any) -> bool:
+    """Whether the child process that does this was killed, or came to its end."""
+    child = os.fork()
+    if not child:
+        work(*given)
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert code in (0, -signal.SIGKILL), code
+    return code != 0
+
+
+# --- after a write --------------------------------------------------------------------------------------------
 
 
 def die_when(due: Callable[[], bool]) -> None:
@@ -52,7 +78,7 @@ def die_after(last: int, writes: Iterable[tuple[type, str]]) -> None:
 
 def go_on(run: str, last: int) -> None:
     """Go on with the run until the last write allowed."""
-    die_after(last, WRITES)
+    die_after(last, ((AnswerStore, "keep"), (RunStore, "add"), (Lessons, "teach")))
     house = Courthouse()
     house.runner.go(run)
     house.runner.wait(run)
@@ -70,13 +96,66 @@ def go_on_with_experiment(name: str, last: int) -> None:
 
 def kill_again_and_again(run: str) -> None:
     """Print how often the process died before the run was done."""
-    for kills in count():
-        child = os.fork()
-        if not child:
-            go_on(run, 2**kills)
-            os._exit(0)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        if code != -signal.SIGKILL:
-            assert code == 0, code
-            print(kills)
-            return
+    print(next(kills for kills in count() if not child_died(go_on, run, 2**kills)))
+
+
+# --- before a statement ---------------------------------------------------------------------------------------
+
+
+def migrate(home: Path) -> None:
+    Database(home / STORE).close()
+
+
+def delete_experiment(home: Path, experiment: str) -> None:
+    """Delete an experiment as the page does."""
+    house = Courthouse(Settings(home=home))
+    house.experiments.delete(experiment)
+    house.close()
+
+
+def import_statutes(home: Path, file: str, how: How) -> None:
+    """Import a file into the knowledge base as the shell does."""
+    settings = Settings(home=home)
+    database = Database(settings.database)
+    imports = Imports(database, Knowledge(database, settings))
+    asyncio.run(imports.run(imports.check("statutes", "law.jsonl", Path(file).read_bytes(), how=how)))
+
+
+def state(home: Path) -> str:
+    """Whether Alembic has been there, tables, and rows of runs, experiments and the knowledge base, in one line."""
+    with closing(sqlite3.connect(home / STORE)) as db:
+        tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+        told: list[object] = ["alembic" if "alembic_version" in tables else "before", len(tables)]
+        told += [
+            db.execute(f"SELECT count(*) FROM {name}").fetchone()[0] if name in tables else "-"
+            for name in ("runs", "events", "experiments", "experiment_cells", "knowledge", "origins")
+        ]
+    return " ".join(map(str, told))
+
+
+def work_until(number: int, work: str, home: Path, *given: str) -> None:
+    """Do the work, and die before its statement of this number."""
+    real, seen = sqlite3.connect, count(1)
+
+    def look(statement: str) -> None:
+        if statement.lstrip().startswith(WRITES) and next(seen) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def connect(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection = real(*args, **options)
+        connection.set_trace_callback(look)
+        return connection
+
+    sqlite3.connect = connect  # type: ignore[assignment]
+    globals()[work](home, *given)
+
+
+def die_before_each_statement(work: str, home: Path, *given: str) -> None:
+    """Do the work again and again until it is done; prints before each time, and at the end, what `state` tells of the store."""
+    for module in ("alembic.command", "alembic.autogenerate", "sqlalchemy.dialects.sqlite"):
+        importlib.import_module(module)  # once, and not in every child
+    numbers = count(1)
+    print(state(home), flush=True)
+    while child_died(work_until, next(numbers), work, home, *given):
+        print(state(home), flush=True)
+    print(state(home), flush=True)

@@ -1,7 +1,4 @@
-"""A real HTTP server that speaks the OpenAI chat protocol and answers by the schema it is given.
-
-`GET /stats` tells what it was asked.
-"""
+"""A real HTTP server that speaks the OpenAI chat protocol and answers by the schema it is given."""
 
 import asyncio
 import bisect
@@ -21,18 +18,22 @@ from aiohttp import web
 from tests import forks
 from tests.server_thread import WebServer
 
-FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", "wrong schema", "prose", "empty answer")
+INSTEAD = {
+    "wrong schema": '{"nothing": ["of", "this"]}',
+    "prose": "On reflection I would rather talk it over.",
+    "empty answer": "",
+}
+"""What is said in place of an answer."""
+FAULTS = ("429", "500", "hang", "empty body", "cut body", "cut answer", *INSTEAD)
 MARK = "its fields in the order of this JSON schema:\n"
 
 Answer = Callable[[dict[str, Any]], str | web.Response | None]
-Ready = tuple[str, str, dict[str, Any] | None]
+Ready = tuple[str, str, dict[str, Any]]
 
 
 @dataclass
 class OpenAIServer(WebServer):
-    """Runs in a thread of its own; use as a context manager.
-
-    Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
+    """Whether a call fails, and how, depends on the seed, the question and how often it was asked: never on the
     order of calls, so that a run with faults can be repeated.
     """
 
@@ -48,10 +49,6 @@ class OpenAIServer(WebServer):
     """Refuse pictures, with a 400."""
     streams: bool = True
     """Whether a request for a stream gets one, or plain JSON."""
-    counts: bool = True
-    """Whether replies tell the tokens used."""
-    hang_s: float = 3600.0
-    retry_after: str = "0"
     answer: Answer = lambda body: None
     """A test's own answer: a text, a whole response, or None for the usual one."""
     keep_bodies: bool = False
@@ -69,7 +66,6 @@ class OpenAIServer(WebServer):
     """The paths of such look-ups."""
     listed: list[dict[str, str]] = field(default_factory=list)
     """The headers of each such question."""
-    port: int = 0
 
     calls: int = 0
     open: int = 0
@@ -82,7 +78,6 @@ class OpenAIServer(WebServer):
     prompts: list[str] = field(default_factory=list)
     """All prompts so far, sorted, so that the longest common prefix stands beside its place."""
     prompt_tokens: int = 0
-    cached_tokens: int = 0
 
     def known(self, patch: pytest.MonkeyPatch) -> None:
         """Have all models whose names begin with `openai/` asked of it."""
@@ -101,22 +96,8 @@ class OpenAIServer(WebServer):
         ]
 
     def stats(self) -> dict[str, Any]:
-        """What it was asked and how it went.
-
-        `repeated` counts calls whose question had been put before, `answered_again` those that had been answered
-        well before: zero where nothing on record is asked again.
-        """
-        return {
-            "calls": self.calls,
-            "distinct": len(self.seen),
-            "repeated": self.calls - len(self.seen),
-            "answered": sum(self.answered.values()),
-            "answered_again": sum(count - 1 for count in self.answered.values()),
-            "most_open": self.most_open,
-            "faults": dict(self.faulted),
-            "prompt_tokens": self.prompt_tokens,
-            "cached_tokens": self.cached_tokens,
-        }
+        """How many calls came, how many put a question that had been put before, and how those went that failed."""
+        return {"calls": self.calls, "repeated": self.calls - len(self.seen), "faults": self.faulted}
 
     async def _stats(self, request: web.Request) -> web.Response:
         return web.json_response(self.stats())
@@ -144,8 +125,7 @@ class OpenAIServer(WebServer):
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         came = asyncio.get_running_loop().time()
-        raw = await request.read()
-        body = json.loads(raw)
+        body = json.loads(raw := await request.read())
         asked = [body.get(name) for name in ("model", "messages", "temperature", "response_format")]
         question = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
         self.seen[question] += 1
@@ -160,15 +140,13 @@ class OpenAIServer(WebServer):
             fault = draw.choice(self.only) if draw.random() < self.faults else ""
             if fault:
                 self.faulted[fault] += 1
-            silent = fault in ("429", "500", "empty body", "hang")
-            ready = None if silent else self._ready(body, question, fault)
+            ready = self._ready(body, question, fault)
             queued = self._free.locked()
             async with self._free:
                 worked = 0.0 if queued else asyncio.get_running_loop().time() - came
-                await asyncio.sleep(self.hang_s if fault == "hang" else max(0.0, self.delay - worked))
+                await asyncio.sleep(3600.0 if fault == "hang" else max(0.0, self.delay - worked))
             if self.blind and b'"image_url"' in raw:
-                error = {"error": {"message": "This model does not support image input."}}
-                return web.json_response(error, status=400)
+                return refusal(400, "This model does not support image input.")
             if isinstance(ready, tuple) and not fault:
                 self.answered[question] += 1
             return await self._respond(request, body, fault, ready)
@@ -176,31 +154,26 @@ class OpenAIServer(WebServer):
             self.open -= 1
 
     def _ready(self, body: dict[str, Any], question: str, fault: str) -> web.Response | Ready:
-        """The answer: a test's own response, or text, finish and usage."""
-        answer = self.answer(body)
-        if isinstance(answer, web.Response):
+        """The answer: a fault's or a test's own response, or text, finish and usage."""
+        match fault:
+            case "429":
+                return refusal(429, "slow down", again="0")
+            case "500":
+                return refusal(500, "oops")
+            case "no choices":
+                return web.json_response(envelope([]))
+            case "empty body" | "hang":
+                return web.Response(text="", content_type="application/json")
+        if isinstance(answer := self.answer(body), web.Response):
             return answer
-        text, finish = answer or answer_for(body, question), "stop"
+        text, finish = INSTEAD.get(fault, answer or answer_for(body, question)), "stop"
         if fault == "cut answer":
             text, finish = text[: max(1, len(text) // 2)], "length"
-        elif fault == "wrong schema":
-            text = '{"nothing": ["of", "this"]}'
-        elif fault == "prose":
-            text = "On reflection I would rather talk it over."
-        elif fault == "empty answer":
-            text = ""
-        return text, finish, self._usage(body, text) if self.counts else None
+        return text, finish, self._usage(body, text)
 
     async def _respond(
-        self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready | None
+        self, request: web.Request, body: dict[str, Any], fault: str, ready: web.Response | Ready
     ) -> web.StreamResponse:
-        if fault == "429":
-            error = {"error": {"message": "slow down", "type": "rate_limit"}}
-            return web.json_response(error, status=429, headers={"Retry-After": self.retry_after})
-        if fault == "500":
-            return web.json_response({"error": {"message": "oops"}}, status=500)
-        if ready is None:
-            return web.Response(text="", content_type="application/json")
         if isinstance(ready, web.Response):
             return ready
         if body.get("stream") and self.streams:
@@ -223,7 +196,7 @@ class OpenAIServer(WebServer):
             events = events[: (len(events) + 1) // 2]
         else:
             events.append(_piece({}, finish))
-            if usage and body.get("stream_options", {}).get("include_usage"):
+            if body.get("stream_options", {}).get("include_usage"):
                 events.append({"choices": [], "usage": usage})
         for number, part in enumerate(events):
             while half and number == len(pieces) // 2 and not half.is_set():
@@ -238,7 +211,7 @@ class OpenAIServer(WebServer):
 
     def _usage(self, body: dict[str, Any], text: str) -> dict[str, Any]:
         """Four characters a token; cached is what lies in a prefix already sent."""
-        prompt = "\n".join(f"{message['role']}\n{_texts(message)}" for message in body["messages"])
+        prompt = "\n".join(f"{message['role']}\n{texts_of(message)}" for message in body["messages"])
         place = bisect.bisect_left(self.prompts, prompt)
         beside = self.prompts[max(0, place - 1) : place + 1]
         cached = max((_common(prompt, other) for other in beside), default=0) // 4
@@ -246,7 +219,6 @@ class OpenAIServer(WebServer):
             self.prompts.insert(place, prompt)
         tokens, completion = len(prompt) // 4, len(text) // 4
         self.prompt_tokens += tokens
-        self.cached_tokens += cached
         return {
             "prompt_tokens": tokens,
             "completion_tokens": completion,
@@ -259,7 +231,7 @@ def answer_for(body: dict[str, Any], question: str) -> str:
     """A valid answer to the schema in the request, always the same for the same question."""
     form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
     if form is None:
-        text = "\n".join(_texts(message) for message in body["messages"] if message["role"] == "user")
+        text = "\n".join(texts_of(message) for message in body["messages"] if message["role"] == "user")
         if MARK not in text:
             return "Hello."
         form, _ = json.JSONDecoder().raw_decode(text[text.rindex(MARK) + len(MARK) :])
@@ -268,7 +240,7 @@ def answer_for(body: dict[str, Any], question: str) -> str:
 
 
 def _choices(body: dict[str, Any]) -> list[str]:
-    text = _texts(body["messages"][1]) if len(body["messages"]) > 1 else ""
+    text = texts_of(body["messages"][1]) if len(body["messages"]) > 1 else ""
     _, found, rest = text.rpartition("Choose one of: ")
     return rest.split("\n")[0].split(", ") if found else []
 
@@ -284,7 +256,7 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
         return _value(form["anyOf"][0], defs, draw, name, ids)
     kind = form.get("type")
     if "properties" in form:
-        return {key: _value(part, defs, draw, key, ids) for key, part in form.get("properties", {}).items()}
+        return {key: _value(part, defs, draw, key, ids) for key, part in form["properties"].items()}
     if "items" in form:
         count = max(form.get("minItems", 0), min(draw.randint(1, 2), form.get("maxItems", 2)))
         return [_value(form["items"], defs, draw, name, ids) for _ in range(count)]
@@ -299,18 +271,21 @@ def _value(form: dict[str, Any], defs: dict[str, Any], draw: random.Random, name
     return text[: form.get("maxLength", len(text))].ljust(form.get("minLength", 0), ".")
 
 
-def _texts(message: dict[str, Any]) -> str:
+def texts_of(message: dict[str, Any]) -> str:
     content = message["content"]
     return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
 
 
 def _common(one: str, other: str) -> int:
     """Length of the prefix that two texts share; found by halves, as prompts are long."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if one[:middle] == other[:middle] else (low, middle - 1)
-    return low
+    shorter = range(1, min(len(one), len(other)) + 1)
+    return bisect.bisect_left(shorter, True, key=lambda size: one[:size] != other[:size])
+
+
+def refusal(status: int, message: str, again: str = "") -> web.Response:
+    """An error in the form that llama.cpp, vLLM and Ollama give it; `again`: what it says of when to come again."""
+    error = {"code": status, "message": message, "type": "server_error"}
+    return web.json_response({"error": error}, status=status, headers={"Retry-After": again} if again else None)
 
 
 def envelope(choices: object, usage: object = None, model: str = "m") -> dict[str, Any]:

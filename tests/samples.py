@@ -19,14 +19,13 @@ def precedents(house: Courthouse) -> Case:
 def drafts(house: Courthouse) -> Case:
     """One right first draft and one wrong one."""
     statutes = tuple(house.knowledge.of("statutes").page(0, 5))
+    first, second, *_ = (house.library.case(one.id) for one in house.library.cases() if one.kind == "criminal")
     made = []
-    for number, summary in enumerate(case for case in house.library.cases() if case.kind == "criminal"):
-        case = house.library.case(summary.id)
-        (real, *_) = case.gold.relevant_articles or ()
-        about = {"run": f"run-{number}", "key": f"key-{number}", "case": case, "points": ("A point.",)}
-        said = {"predicted_article": real if number else statutes[0].number, "explanation": "The facts meet it."}
+    for case, article in ((first, statutes[0].number), (second, second.gold.relevant_articles[0])):
+        about = {"run": f"run-{len(made)}", "key": f"key-{len(made)}", "case": case, "points": ("A point.",)}
+        said = {"predicted_article": article, "explanation": "The facts meet it."}
         made.append(FirstDraft.model_validate({**about, "statutes": statutes, **said}))
-    return DraftBatch(id="drafts", title="Two first drafts", drafts=tuple(made[:2]))
+    return DraftBatch(id="drafts", title="Two first drafts", drafts=tuple(made))
 
 
 MADE: dict[str, Callable[[Courthouse], Case]] = {"precedents": precedents, "drafts": drafts}

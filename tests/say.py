@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from pydantic import BaseModel
 
 from courtroom.media.medium import Medium
@@ -16,6 +17,10 @@ from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Task
 from tests.openai_server import MARK, OpenAIServer
 from tests.pictures import png
+
+either_way = pytest.mark.parametrize("watch", [None, lambda text: None], ids=["whole", "streamed"])
+"""The answer comes whole, and as a stream."""
+Watch = Callable[[str], None] | None
 
 
 class Word(BaseModel):
@@ -45,7 +50,7 @@ def there(server: OpenAIServer, **settings: Any) -> Connections:
     return Connections({"test": Connection.model_validate(given)})
 
 
-async def ask(server: OpenAIServer, folder: Path, watch: Callable[[str], None] | None = None, **spec: object) -> Reply:
+async def ask(server: OpenAIServer, folder: Path, watch: Watch = None, **spec: object) -> Reply:
     """Put the question to a server of one's own."""
     request = question(**{"connection": "test", **spec})  # type: ignore[arg-type]
     return await LiteLLMModel(MediaStore(folder), there(server)).answer(request, watch)

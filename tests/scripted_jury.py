@@ -10,7 +10,7 @@ from courtroom.models.request import Reply, Request, Usage, Watch
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.driving import answered_by
+from tests.driving import answered_by, drive
 from tests.openai_server import answer_for
 from tests.toy import text_of
 
@@ -45,16 +45,11 @@ class Jury:
 
 def hear(house: Courthouse, case: Dispute | None = None, seed: int = 0, **knobs: Any) -> Record:
     setup = CyberJurorsSetup(**{"model": ModelSpec(id="scripted", vision="no"), "jury_size": 5, **knobs})
-    run = house.new_run("cyberjurors", case or house.library.case(CASE), setup, seed)
-    house.runner.go(run)
-    house.runner.wait(run, 30)
-    record = house.record(run)
+    record = house.record(drive(house, house.new_run("cyberjurors", case or house.library.case(CASE), setup, seed)))
     assert record.run.status == "done", record.run.reason
     return record
 
 
 def courthouse(settings: Settings, jury: Jury) -> Courthouse:
     """A courthouse in which the jury answers, whichever model is asked."""
-    house = Courthouse(settings)
-    answered_by(house, jury)
-    return house
+    return answered_by(Courthouse(settings), jury)

@@ -21,11 +21,10 @@ class ServerThread(ABC):
         return f"http://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> Self:
-        ready = threading.Event()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, args=(ready,), daemon=True)
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        assert ready.wait(10)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -33,12 +32,6 @@ class ServerThread(ABC):
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
-
-    def _serve(self, ready: threading.Event) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_until_complete(self._start())
-        ready.set()
-        self._loop.run_forever()
 
     @abstractmethod
     async def _start(self) -> None:

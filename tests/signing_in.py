@@ -16,12 +16,14 @@ from courtroom.courthouse import Courthouse
 
 ROOT = Path(__file__).parents[1]
 ISSUER = "https://id.example"
-AUTH = """[auth]
-redirect_uri = "http://localhost:8501/oauth2callback"
+RETURNS_TO = "http://localhost:8501/oauth2callback"
+CLIENT, SECRET = "courtroom", "not so secret"
+AUTH = f"""[auth]
+redirect_uri = "{RETURNS_TO}"
 cookie_secret = "0123456789abcdef0123456789abcdef"
-client_id = "courtroom"
-client_secret = "not so secret"
-server_metadata_url = "https://id.example/.well-known/openid-configuration"
+client_id = "{CLIENT}"
+client_secret = "{SECRET}"
+server_metadata_url = "{ISSUER}/.well-known/openid-configuration"
 """
 
 
@@ -49,11 +51,11 @@ def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str = AUTH) -
 
 
 @contextmanager
-def closed_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, newcomers: str = "look") -> Iterator[Courthouse]:
+def closed_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     """The very courthouse that the pages use, where people sign in; Ada owns it. The test itself acts for the server."""
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COURTROOM_OWNERS", "Ada@example.org")
-    monkeypatch.setenv("COURTROOM_NEWCOMERS", newcomers)
+    monkeypatch.setenv("COURTROOM_NEWCOMERS", "look")
     with secrets(tmp_path, monkeypatch), acts(None):
         from pages.parts.shared.house import courthouse
 
@@ -75,8 +77,7 @@ def visit(name: str = "", page: str = "", **query: str) -> AppTest:
     """The app, without an error, as somebody sees it who has signed in under this name; without one, as who has not."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=30)
     app.user = claims(name) if name else {}
-    for key, value in query.items():
-        app.query_params[key] = value
+    app.query_params.update(query)
     app.run()
     if page:
         app.switch_page(f"pages/{page}.py").run()

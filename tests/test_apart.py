@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 
 import pytest
 from jinja2 import Environment
@@ -18,19 +19,11 @@ from tests.toy import CASE, CastVote, toy
 
 __all__ = ["house"]  # a fixture
 
-SMALL: dict[str, dict[str, Any]] = {
-    "cyberjurors": {"jury_size": 3, "rounds": 2},
-    **{name: {} for name in ("jurisagents", "verdict", "juris", "courtroom-llm", "distillation")},
-}
 
-
-@pytest.mark.parametrize("name", SMALL)
-def test_every_prompt_of_a_hearing_is_the_same_both_ways(
-    name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm", "distillation"])
+def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     procedure = house.procedures[name]
     twins: dict[int, tuple[Prompts, Prompts]] = {}
-    tasks: set[str] = set()
     render = Prompts.render
 
     async def both(prompts: Prompts, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
@@ -39,17 +32,15 @@ def test_every_prompt_of_a_hearing_is_the_same_both_ways(
             twins[id(prompts)] = prompts, Prompts(prompts._folder, prompts._common, edits, prompts._notes)
         here = await render(prompts, task, sees=sees)
         assert await render(twins[id(prompts)][1], task, sees=sees) == here
-        tasks.add(task.name)
         return here
 
     monkeypatch.setattr(Prompts, "render", both)
-    house.estimate(name, sample(house, procedure.case_kind), procedure.setup(**SMALL[name]), 0)
-    assert tasks
+    small = {"jury_size": 3, "rounds": 2} if name == "cyberjurors" else {}
+    house.estimate(name, sample(house, procedure.case_kind), procedure.setup(**small), 0)
+    assert twins
 
 
-async def test_objects_print_the_same_both_ways_and_what_a_case_says_is_never_read_as_a_template(
-    tmp_path: Path,
-) -> None:
+async def test_objects_print_the_same_both_ways_and_a_case_is_never_read_as_a_template(tmp_path: Path) -> None:
     folder, says = toy(tmp_path).prompts, "{{ 7 * 7 }} {% include '_system' %} {{ ''.__class__ }}"
     text = (
         "{% block own %}{{ case }} {{ [case.transaction] }} {{ seen }} {{ case.evidence | length }} {{ case.title | quote }}"
@@ -63,37 +54,26 @@ async def test_objects_print_the_same_both_ways_and_what_a_case_says_is_never_re
     assert await Prompts(folder, common, {"vote": text}).render(task, sees=False) == here
 
 
-async def test_an_edited_prompt_is_compiled_in_the_sandbox_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiled: list[str] = []
-    compile_here = Environment.compile
-
-    def compiles(self: Environment, source: str, *more: Any, **options: Any) -> Any:
-        compiled.append(source)
-        return compile_here(self, source, *more, **options)
-
+async def test_an_edited_prompt_is_compiled_in_the_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiles = create_autospec(Environment.compile, side_effect=Environment.compile)
     monkeypatch.setattr(Environment, "compile", compiles)
     folder = toy(tmp_path).prompts
     edits = {"vote": "{% block own %}{{ ''.__class__.__name__ }}{% endblock %}"}
     with pytest.raises(PromptError, match="unsafe"):
         await Prompts(folder, {"case": CASE}, edits).render(CastVote(), sees=False)
-    assert compiled == []
+    compiles.assert_not_called()
     await Prompts(folder, {"case": CASE}).render(CastVote(), sees=False)
-    assert compiled
-    assert edits["vote"] not in compiled
+    compiles.assert_called()
 
 
 def test_a_worker_that_has_ended_by_itself_is_followed_by_another_which_ends_with_what_it_was_started_for() -> None:
     apart = Apart({"a": "{{ x }}"}, {"a": "{{ x }}"}, {"x": 1})
     assert apart.whole("a") == "1\n"
-    assert apart._worker is not None
-    assert apart._worker.stdin is not None
     first = apart._worker
     first.stdin.close()
     first.wait(10)
     assert apart.whole("a") == "1\n"
-    assert apart._worker is not first
     worker = apart._worker
+    assert worker is not first
     del apart
     assert worker.wait(10) != 0

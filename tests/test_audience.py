@@ -1,46 +1,45 @@
-"""The audience of a run: votes and arguments of phones, kept beside the run."""
+"""The audience of a run: votes and arguments of phones, kept beside the run; the phones' page and the panel beside the room."""
 
 import json
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from courtroom import report
 from courtroom.access import Access, Account, Forbidden, acts
 from courtroom.courthouse import Courthouse
-from courtroom.questions.audience import BEFORE, LONGEST, NoSuchAudience, VoteRefused
+from courtroom.engine.run import Control
+from courtroom.questions.audience import BEFORE, LONGEST, VoteRefused
 from courtroom.room.live_audiences import SENT, LiveAudiences, network
-from tests.pages import heard
+from tests.driving import drive
+from tests.pages import NASTY, heard, house, page, press, texts
 
 ADA, BEN, EVE = ("ada-" * 5, "ben-" * 5, "eve-" * 5)
 
-
-def hear(house: Courthouse) -> str:
-    return heard(house, "phone-battery", jury_size=3, examination="shared", rounds=2, consensus=1.0)
+__all__ = ["house"]  # a fixture
 
 
-def test_a_phone_has_one_vote_in_a_poll_and_changes_it_until_the_audience_is_closed(house: Courthouse) -> None:
-    run = hear(house)
-    before = report.as_json(house.record(run), house.answers)
-    audience = house.audiences.open(run)
-    assert house.audiences.open(run).token == audience.token
-    assert house.audiences.at(audience.token).run == run
-    for choice in ("buyer", "seller"):
-        house.audiences.vote(run, BEFORE, ADA, choice)
-    house.audiences.vote(run, BEFORE, BEN, "buyer")
-    house.audiences.vote(run, "round-1", ADA, "buyer")
-    assert house.audiences.counts(run) == {BEFORE: {"seller": 1, "buyer": 1}, "round-1": {"buyer": 1}}
-    assert house.audiences.voters(run) == 2
-    house.audiences.close(run)
-    for refused in (
-        lambda: house.audiences.vote(run, BEFORE, ADA, "buyer"),
-        lambda: house.audiences.argue(run, BEFORE, ADA, "No."),
-    ):
-        with pytest.raises(VoteRefused, match="closed"):
-            refused()
-    assert house.audiences.choices(run, ADA) == {BEFORE: "seller", "round-1": "buyer"}
-    assert report.as_json(house.record(run), house.answers) == before
-    with pytest.raises(NoSuchAudience):
-        house.audiences.at(run)
+@pytest.fixture(autouse=True)
+def each_phone_reads_the_store_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test does not wait for a second to pass."""
+    monkeypatch.setattr("courtroom.room.live_audiences.FRESH_S", 0.0)
+    monkeypatch.setattr("courtroom.room.live_audiences.ARGUMENTS_S", 0.0)
+    monkeypatch.setattr("pages.parts.live.audience_view.address", lambda: "203.0.113.7")
+
+
+def hear(house: Courthouse, **until: Control) -> str:
+    return heard(house, "phone-battery", **until, jury_size=3, examination="shared", rounds=2, consensus=1.0)
+
+
+def opened(token: str, phone: str = ADA) -> AppTest:
+    """The page of an audience on a phone."""
+    return page("", {"phone": phone}, audience=token)
+
+
+def shown(app: AppTest) -> str:
+    """All texts of a page, those in HTML and in headings too."""
+    html = (str(element.proto.body) for element in app.get("html"))
+    return "\n".join((texts(app), *(str(one.value) for one in app.subheader), *html))
 
 
 def test_an_argument_is_short_stands_for_a_vote_and_others_vote_for_it(house: Courthouse) -> None:
@@ -57,10 +56,9 @@ def test_an_argument_is_short_stands_for_a_vote_and_others_vote_for_it(house: Co
     house.audiences.argue(run, BEFORE, BEN, "x" * LONGEST)
     first, second = (one.argument for one in house.audiences.arguments(run))
     assert (first.text, first.choice, first.phone) == ("Look at the seal.", "buyer", ADA)
-    with pytest.raises(VoteRefused, match="your own"):
-        house.audiences.like(run, second.number, BEN, True)
-    with pytest.raises(VoteRefused, match="Vote first"):
-        house.audiences.like(run, second.number, EVE, True)
+    for phone, why in ((BEN, "your own"), (EVE, "Vote first")):
+        with pytest.raises(VoteRefused, match=why):
+            house.audiences.like(run, second.number, phone, True)
     for _ in range(2):
         house.audiences.like(run, second.number, ADA, True)
     assert [(one.argument.phone, one.likes) for one in house.audiences.arguments(run)] == [(BEN, 1), (ADA, 0)]
@@ -83,9 +81,8 @@ def test_only_phones_take_part_and_only_so_many(house: Courthouse, monkeypatch: 
     house.audiences.vote(run, "round-1", ADA, "buyer")
 
 
-def test_one_address_fills_no_audience_and_a_classroom_behind_one_router_takes_part(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_address_fills_no_audience(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a classroom behind one router takes part."""
     monkeypatch.setattr("courtroom.room.live_audiences.MINUTE_S", 3600.0)
     run = hear(house)
     token = house.audiences.open(run, 0).token
@@ -128,26 +125,21 @@ def test_an_audience_is_emptied_by_whose_run_it_is_and_by_nobody_else(house: Cou
 def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house: Courthouse) -> None:
     run = hear(house)
     house.audiences.open(run)
-    house.audiences.vote(run, BEFORE, ADA, "seller")
-    house.audiences.vote(run, "round-1", ADA, "buyer")
+    for poll, phone, choice in ((BEFORE, ADA, "seller"), ("round-1", ADA, "buyer"), ("round-1", BEN, "seller")):
+        house.audiences.vote(run, poll, phone, choice)
     house.audiences.argue(run, "round-1", ADA, "<b>Bold</b> as brass.")
-    house.audiences.vote(run, "round-1", BEN, "seller")
     house.audiences.like(run, house.audiences.arguments(run)[0].argument.number, BEN, True)
-    record = house.record(run)
-    written = report.as_json(record, house.answers, house.beside.of(run))
+    record, before = house.record(run), house.beside.of(run)
+    written = report.as_json(record, house.answers, before)
     assert ADA not in written
     audience = json.loads(written)["audience"]
-    assert [(vote["poll"], vote["choice"], vote["voter"]) for vote in audience["votes"]] == [
-        (BEFORE, "seller", 1),
-        ("round-1", "buyer", 1),
-        ("round-1", "seller", 2),
-    ]
+    votes = [(vote["poll"], vote["choice"], vote["voter"]) for vote in audience["votes"]]
+    assert votes == [(BEFORE, "seller", 1), ("round-1", "buyer", 1), ("round-1", "seller", 2)]
     assert [one["liked_by"] for one in audience["arguments"]] == [[2]]
-    page = report.as_html(*(record, house.procedures["cyberjurors"], house.answers, house.media), house.beside.of(run))
-    assert "The audience" in page
-    assert "&lt;b&gt;Bold" in page
-    assert "<b>Bold" not in page
-    before = house.beside.of(run)
+    html = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, before)
+    assert "The audience" in html
+    assert "&lt;b&gt;Bold" in html
+    assert "<b>Bold" not in html
     deleted = house.store.delete(run)
     assert house.beside.of(run).audience is None
     house.store.restore(deleted)
@@ -157,3 +149,84 @@ def test_an_audience_goes_with_its_run_into_exports_and_comes_back_with_it(house
     assert house.files.take_in(data) == run
     assert house.beside.of(run) == before
     assert house.audiences.at(house.audiences.of(run).token).run == run  # type: ignore[union-attr]
+
+
+def test_phones_vote_in_the_round_that_is_open_and_see_the_votes_of_those_that_are_closed(house: Courthouse) -> None:
+    run = hear(house)
+    before = report.as_json(house.record(run), house.answers)
+    token = house.audiences.open(run, 0).token
+    assert house.audiences.open(run).token == token
+    ada = opened(token)
+    assert "Before the first vote" in shown(ada)
+    assert "What was said" not in shown(ada)
+    ada.button(key="vote-0").click().run()
+    ada.button(key="vote-1").click().run()  # it changes its mind
+    assert house.audiences.counts(run) == {BEFORE: {"seller": 1}}
+    assert ada.button(key="vote-1").proto.type == "primary"
+    assert opened(token).button(key="vote-1").proto.type == "primary"  # loaded again
+    house.audiences.show(run, 1)
+    ben = opened(token, BEN)
+    assert "What was said" in shown(ben)
+    assert "Round 1" in shown(ben)
+    ben.button(key="vote-0").click().run()
+    poll = next(iter(house.record(run).tallies))
+    assert house.audiences.counts(run) == {BEFORE: {"seller": 1}, poll: {"buyer": 1}}
+    ben.text_area(key="argument").set_value(NASTY[:LONGEST])
+    press(ben, "Send my argument")
+    (one,) = house.audiences.arguments(run)
+    assert one.argument.text == " ".join(NASTY[:LONGEST].split())
+    assert f"like-{one.argument.number}" not in [button.key for button in ben.button]
+    eve = opened(token, EVE)
+    assert "<script>" not in shown(eve)
+    eve.button(key="vote-1").click().run()
+    for likes in (1, 0):
+        eve.button(key=f"like-{one.argument.number}").click().run()
+        assert house.audiences.arguments(run)[0].likes == likes
+    # A phone that has not looked since votes in a round that is closed.
+    ada.button(key="vote-0").click().run()
+    assert "This round is closed" in shown(ada)
+    assert house.audiences.counts(run)[BEFORE] == {"seller": 1}
+    house.audiences.close(run)
+    done = opened(token)
+    assert "The audience is closed" in shown(done)
+    assert [button.label for button in done.button] == ["中文"]
+    ben.button(key="vote-1").click().run()
+    with pytest.raises(VoteRefused, match="closed"):
+        house.audiences.vote(run, poll, BEN, "seller")
+    with pytest.raises(VoteRefused, match="closed"):
+        house.audiences.argue(run, poll, BEN, "No.")
+    assert house.audiences.counts(run)[poll] == {"buyer": 1, "seller": 1}
+    assert report.as_json(house.record(run), house.answers) == before
+
+
+def test_a_phones_page_leads_nowhere_and_a_wrong_link_says_so(house: Courthouse) -> None:
+    run = hear(house)
+    token = house.audiences.open(run).token
+    told = shown(opened(token))
+    assert not [kept_back for kept_back in (run, "on record of its outcome", "Invented votes") if kept_back in told]
+    without = opened(token, "")  # it has not said its id yet
+    assert all(button.disabled for button in without.button if (button.key or "").startswith("vote-"))
+    for wrong in ("", token[:-1], f"{token}'--", run, "%"):
+        assert "leads to no audience" in shown(opened(wrong))
+    house.store.delete(run)
+    assert "leads to no audience" in shown(opened(token))
+
+
+def test_where_the_run_goes_on_its_ballots_open_the_rounds(house: Courthouse) -> None:
+    run = hear(house, control=Control(stage="evidence"))
+    page("deliberation", run=run).button(key="do-invite").click().run()
+    token = house.audiences.of(run).token  # type: ignore[union-attr]
+    ada = opened(token)
+    assert "Before the first vote" in shown(ada)
+    drive(house, run)
+    ada.run()
+    assert "Round 1" in shown(ada)
+    page("deliberation", run=run).button(key="close-audience").click().run()
+    closed = shown(opened(token))
+    assert "The audience is closed" in closed
+    assert "verdict" in closed
+
+
+def test_where_nobody_votes_no_audience_is_invited(house: Courthouse) -> None:
+    run = house.new_run("verdict", house.library.case("criminal-bus-wallet"), house.procedures["verdict"].setup(), 0)
+    assert "do-invite" not in [button.key for button in page("deliberation", run=run).button]

@@ -46,33 +46,25 @@ class Jury:
         self.prompts.append(text)
         seat = int(text.split("You are juror ")[1].split(",")[0])
         votes, reasons = "voted for the seller" in text, REASON in text
-        seller = {
-            1: (votes or reasons) and self.asked[text] % 2 == 1,
-            2: votes,
-            3: reasons,
-            4: votes and reasons,
-        }.get(seat, True)
-        answer = json.loads(answer_for(body, text))
-        return json.dumps(
-            {**answer, "verdict": "seller" if seller else "buyer", "reasoning": [REASON] if seller else ["No."]}
-        )
+        unstable = (votes or reasons) and self.asked[text] % 2 == 1
+        seller = {1: unstable, 2: votes, 3: reasons, 4: votes and reasons}.get(seat, True)
+        said = ("seller", REASON) if seller else ("buyer", "No.")
+        return json.dumps({**json.loads(answer_for(body, text)), "verdict": said[0], "reasoning": [said[1]]})
+
+
+JURY = Jury()
 
 
 @pytest.fixture(scope="module")
-def jury() -> Jury:
-    return Jury()
-
-
-@pytest.fixture(scope="module")
-def server(jury: Jury) -> Iterator[OpenAIServer]:
-    with OpenAIServer(answer=jury) as server:
+def server() -> Iterator[OpenAIServer]:
+    with OpenAIServer(answer=JURY) as server:
         yield server
 
 
 @pytest.fixture(autouse=True)
-def the_jury_was_asked_nothing(jury: Jury) -> None:
+def the_jury_was_asked_nothing() -> None:
     """How an unstable juror answers depends on how often it was asked."""
-    jury.asked.clear()
+    JURY.asked.clear()
 
 
 @pytest.fixture
@@ -95,32 +87,40 @@ def audited(house: Courthouse, record: Record, seeds: int = 3) -> str:
     return house.audits.start(house.audits.plan(record, calls, seeds)).result(60).stopped
 
 
-def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury: Jury, server: OpenAIServer) -> None:
+def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     before = house.store.pulse(record.run.id), record.cost, record.asked
-    calls = [one.call.path for one in auditable(house.procedures["cyberjurors"], record)]
+    changes = auditable(house.procedures["cyberjurors"], record)
+    calls = [one.call.path for one in changes]
     plan = house.audits.plan(record, calls)
     assert plan.estimate.calls == 4 * 4 * 3
-    asked = server.calls
+    asked, start = server.calls, len(JURY.prompts)
     assert house.audits.start(plan).result(60).stopped == ""
     found = {audit.member: audit for audit in house.audits.of(record)}
-    assert {member: audit.name for member, audit in found.items()} == {
-        UNSTABLE: "instability",
-        CONFORMING: "conformity",
-        PERSUADED: "persuasion",
-        BOTH: "both",
-    }
+    named = {UNSTABLE: "instability", CONFORMING: "conformity", PERSUADED: "persuasion", BOTH: "both"}
+    assert {member: audit.name for member, audit in found.items()} == named
     assert found[CONFORMING].counts["votes"] == naming.ConditionCounts(again=3)
     assert found[CONFORMING].counts["reasons"] == naming.ConditionCounts(other=3)
     assert found[PERSUADED].before == "buyer"
-    assert shares(tuple(found.values())) == dict.fromkeys(("instability", "conformity", "persuasion", "both"), 0.25)
-    changes = auditable(house.procedures["cyberjurors"], record)
+    assert shares(tuple(found.values())) == dict.fromkeys(named.values(), 0.25)
     change = next(one.call for one in changes if one.vote.member == PERSUADED)
     before_it = call_before(record, change)
     assert before_it.path == f"round-1/{PERSUADED}/judge"
     news = new_in(house.answers, before_it, change)
     assert f"+> {REASON}" in news
     assert not [line for line in news if line.startswith("-")]
+    # Each condition shows what its name says, and reads as a sentence.
+    prompts = JURY.prompts[start:]
+    marks = ("voted for the", "prevailing_orientation", REASON, "key_arguments")
+    seen = Counter(tuple(mark in text for mark in marks) for text in prompts)
+    shown = ((True, True, True, True), (True, True, False, False), (False, False, True, True), (False,) * 4)
+    assert seen == dict.fromkeys(shown, 4 * 3)
+    votes_alone = next(text for text in prompts if "voted for the" in text and REASON not in text)
+    assert "voted for the seller.\n" in votes_alone
+    assert "(empty)" not in votes_alone
+    reasons_alone = next(text for text in prompts if "voted for the" not in text and REASON in text)
+    assert f"gave this reason:\n> {REASON}\n" in reasons_alone
+    assert "None" not in reasons_alone
     # Each answer is paid for and counted; of the run nothing has changed.
     due = plan.estimate.calls - plan.estimate.on_record
     assert server.calls - asked == due == sum(one.cost.calls for one in found.values())
@@ -132,28 +132,6 @@ def test_each_juror_is_named_for_what_it_was_built_to_be(house: Courthouse, jury
     assert house.audits.plan(record, calls, 4).estimate.calls == 4 * 4
 
 
-def test_each_condition_shows_what_its_name_says_and_reads_as_a_sentence(house: Courthouse, jury: Jury) -> None:
-    record = hear(house)
-    start = len(jury.prompts)
-    audited(house, record, 1)
-    seen = Counter(
-        ("voted for the" in text, REASON in text, "key_arguments" in text, "prevailing_orientation" in text)
-        for text in jury.prompts[start:]
-    )
-    assert seen == {
-        (True, True, True, True): 4,
-        (True, False, False, True): 4,
-        (False, True, True, False): 4,
-        (False, False, False, False): 4,
-    }
-    votes_alone = next(text for text in jury.prompts[start:] if "voted for the" in text and REASON not in text)
-    assert "voted for the seller.\n" in votes_alone
-    assert "(empty)" not in votes_alone
-    reasons_alone = next(text for text in jury.prompts[start:] if "voted for the" not in text and REASON in text)
-    assert f"gave this reason:\n> {REASON}\n" in reasons_alone
-    assert "None" not in reasons_alone
-
-
 def test_an_audit_stops_at_the_budget_of_the_run_and_keeps_what_it_has(house: Courthouse) -> None:
     record = hear(house, budget=Budget(calls=40))
     left = 40 - record.asked
@@ -163,9 +141,7 @@ def test_an_audit_stops_at_the_budget_of_the_run_and_keeps_what_it_has(house: Co
     assert spent_with(house.store.payments, record.run.id).calls == 40
 
 
-def test_answers_whose_process_died_before_they_were_kept_are_counted_and_not_asked_again(
-    house: Courthouse, server: OpenAIServer
-) -> None:
+def test_answers_of_a_lost_process_are_counted_and_not_asked_again(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     audited(house, record, 1)
     costs = [audit.cost for audit in house.audits.of(record)]
@@ -197,20 +173,18 @@ def test_an_audit_is_of_the_call_as_it_is_now_and_goes_and_comes_back_with_its_r
 
 
 def test_a_procedure_that_does_not_declare_its_peers_has_no_audit(house: Courthouse) -> None:
-    setup = house.procedures["jurisagents"].setup()
-    kind = house.procedures["jurisagents"].case_kind
-    case = house.library.case(next(case.id for case in house.library.cases() if case.kind == kind))
-    record = house.record(house.new_run("jurisagents", case, setup, 0))
-    assert not auditable(house.procedures["jurisagents"], record)
-    assert "does not declare" in why_none(house.procedures["jurisagents"], record)
+    procedure, case = house.procedures["jurisagents"], house.library.case("criminal-bus-wallet")
+    record = house.record(house.new_run("jurisagents", case, procedure.setup(), 0))
+    assert not auditable(procedure, record)
+    assert "does not declare" in why_none(procedure, record)
 
 
 def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) -> None:
-    def decides(request: Request) -> str:
-        follows = request.tag.endswith("/judge-2")
-        return "joy" if follows and not any(one.label == "fear" for one in request.task.earlier) else "fear"  # type: ignore[attr-defined]
+    def decides(request: Request) -> dict[str, str]:
+        follows = request.tag.endswith("/judge-2") and not any(one.label == "fear" for one in request.task.earlier)
+        return {"label": "joy" if follows else "fear"}
 
-    model = court(decides)
+    model = court(judge=decides)
     record = texts_heard(house, model, judges=3)
     calls = [one.call.path for one in auditable(house.procedures["courtroom-llm"], record)]
     assert calls == [f"judgment/judge-{seat}/judge-a" for seat in (1, 2, 3)]
@@ -229,19 +203,18 @@ def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) ->
 @pytest.mark.parametrize(
     ("again", "changed", "name"),
     [
-        ({"same": 3, "votes": 0, "reasons": 3, "neither": 0}, True, "persuasion"),
-        ({"same": 3, "votes": 2, "reasons": 3, "neither": 1}, True, "conformity"),
-        ({"same": 2, "votes": 0, "reasons": 2, "neither": 0}, True, "persuasion"),
-        ({"same": 1, "votes": 3, "reasons": 3, "neither": 0}, True, "instability"),
-        ({"same": 3, "votes": 3, "reasons": 3, "neither": 2}, True, "instability"),
-        ({"same": 3, "votes": 3, "reasons": 3, "neither": 2}, False, "own view"),
-        ({"same": 3, "votes": 1, "reasons": 1, "neither": 0}, True, "both"),
+        ((3, 2, 3, 1), True, "conformity"),
+        ((2, 0, 2, 0), True, "persuasion"),
+        ((1, 3, 3, 0), True, "instability"),
+        ((3, 3, 3, 2), True, "instability"),
+        ((3, 3, 3, 2), False, "own view"),
+        ((3, 1, 1, 0), True, "both"),
     ],
 )
-def test_the_rule_by_which_a_change_is_named(again: dict[str, int], changed: bool, name: str) -> None:
+def test_the_rule_by_which_a_change_is_named(again: tuple[int, ...], changed: bool, name: str) -> None:
     counts = {
-        condition: naming.ConditionCounts(again=again[condition], other=3 - again[condition])
-        for condition in CONDITIONS
+        one: naming.ConditionCounts(again=number, other=3 - number)
+        for one, number in zip(CONDITIONS, again, strict=True)
     }
     assert naming.name(counts, changed=changed) == name
     assert naming.name({**counts, "votes": naming.ConditionCounts(missing=3)}, changed=changed) == "not clear"

@@ -1,10 +1,12 @@
-"""What both databases have to answer alike: lists, filters, sums and states of one and the same full store; and its pages."""
+"""Both databases answer alike to one and the same full store, and no page reads a whole table of what grows with every run."""
 
 import ast
 import json
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +19,15 @@ from courtroom.experiments.outcome import Outcome
 from courtroom.knowledge.bases import known_bases
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
+from courtroom.store import postgres as postgres_store
 from courtroom.store.database import Database
+from courtroom.store.sqlite import SqliteStore
 from courtroom.upkeep.backup import move
+from courtroom.upkeep.doctor import examine
+from tests.benchmarks import bench_big_store
+from tests.benchmarks.write_big_store import write
 from tests.full_store import full_store
+from tests.pages import page
 from tests.postgres_server import PostgresServer
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -113,3 +121,145 @@ def test_no_sql_outside_the_store_is_sqlites_alone() -> None:
         ]
         found += [f"{name}: {text}" for text in texts if ONLY_SQLITE.search(text)]
     assert not found, json.dumps(found, indent=1)
+
+
+SMALL = {*["cases", "collections", "datasets", "experiments", "marks", "setups", "panels", "sqlite_master"]}
+"""Tables that may be read as a whole: persons make their rows one by one."""
+COUNTED = {"runs", "experiment_cells"}
+"""The list of runs counts its lines in indexes of these, and reads no row for that."""
+WITHIN = {"lines", "line", "up", "tree", "tag"}
+"""What a statement has worked out itself."""
+GROWING = {
+    *("answers", "asides", "dataset_rows", "events", "imported_answers", "interventions", "knowledge", "lessons", "memory_states"),
+    *("parts", "payments", "questions", "snapshots", "vectors", "audience_arguments", "audience_likes", "audience_votes"),
+}  # fmt: skip
+
+
+def open_pages(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page of a full store is opened, and the list of runs is filtered."""
+    house, server = Courthouse(settings), settings.server
+    monkeypatch.setenv("COURTROOM_HOME", str(settings.home))
+    monkeypatch.setenv("COURTROOM_DATABASE", server.get_secret_value() if server else "")
+    run, fork = full_store()[1:]
+    (experiment,) = house.experiments.store.experiments(what_ifs=False)
+    (what_if,) = house.experiments.store.experiments(what_ifs=True)
+    both = {"runs": f"{run},{fork}"}
+    shown = [
+        *((name, {}, {}) for name in ("cases", "knowledge", "what_if", "runs", "experiments", "setup")),
+        ("setup", {"fork": run}, {}),
+        ("what_if", {"experiment": what_if.id}, {}),
+        ("experiments", {"experiment": experiment.id}, {}),
+        ("experiments", {}, {"experiments-part": "Datasets"}),
+        *(("deliberation", {"run": run}, {f"tab-{run}": tab}) for tab in ("Members", "Calls", "Family")),
+        *(("compare", both, {"tab-compare": tab}) for tab in ("What differs", "Answers", "Looked up", "Family")),
+    ]
+    for name, query, chosen in shown:
+        page(name, chosen, **query)
+    listed = RunList(house.database)
+    for given in ({"status": "done"}, {"procedure": "verdict"}, {"starred": True}, {"case": "mine"}):
+        wanted = RunFilter(**given)
+        for order in ("newest", "case"):
+            listed.count(wanted, order)
+            listed.page(wanted, 0, 25, order)
+    listed.newest(RunFilter(status="done"), 100)
+    house.close()
+    from pages.parts.shared.house import courthouse
+
+    courthouse().close()
+
+
+@pytest.mark.slow
+def test_no_page_reads_a_whole_table_of_a_sqlite_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(home=tmp_path / "home")
+    shutil.copytree(full_store()[0], settings.home)  # which is made before statements are looked at
+    sent: set[str] = set()
+    real = SqliteStore._connection
+
+    def traced(self: SqliteStore) -> sqlite3.Connection:
+        connection = real(self)
+        connection.set_trace_callback(sent.add)
+        return connection
+
+    monkeypatch.setattr(SqliteStore, "_connection", traced)
+    open_pages(settings, monkeypatch)
+    found = []
+    with closing(sqlite3.connect(settings.sqlite)) as db:
+        db.create_function("folded", 1, str)
+        for statement in sorted(sent):
+            if not statement.lstrip().startswith(("SELECT", "WITH", "UPDATE", "DELETE", "INSERT")):
+                continue
+            steps = [step for *_, step in db.execute(f"EXPLAIN QUERY PLAN {statement}")]
+            newest = re.search(r"WHERE 1 = 1 ORDER BY number DESC LIMIT \d+$", statement) and len(steps) == 1
+            for step in steps:
+                scan = re.match(
+                    r"(?:SCAN|SEARCH(?= \w+ USING AUTOMATIC)) (?!CONSTANT)(\w+)( USING COVERING INDEX)?", step
+                )
+                if scan and scan[1] not in SMALL | WITHIN and not (scan[1] in COUNTED and (scan[2] or newest)):
+                    found.append(f"{step}: {statement}")
+    assert len(sent) > 100
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.slow
+def test_no_page_reads_a_whole_table_of_a_postgresql_store(
+    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home", server=SecretStr(postgres.fresh()))
+    shutil.copytree(full_store()[0], settings.home)
+    source, target = Database(settings.sqlite), Database(settings.database)
+    move(source, target)
+    # So small a table is read as a whole unless the planner has to avoid that; then it does so only where no index helps.
+    name = target.connection.execute("SELECT current_database()").fetchone()[0]
+    postgres.say(f'ALTER DATABASE "{name}" SET enable_seqscan = off')
+    plans: dict[str, list[dict[str, Any]]] = {}
+    real = postgres_store.run
+
+    def explained(server: Any, sql: str, parameters: Any = ()) -> Any:
+        if sql.startswith(("SELECT", "WITH")) and sql not in plans:
+            ((plan,),) = real(server, f"EXPLAIN (FORMAT JSON) {sql}", parameters).fetchall()
+            plans[sql] = plan if isinstance(plan, list) else json.loads(plan)
+        return real(server, sql, parameters)
+
+    monkeypatch.setattr(postgres_store, "run", explained)
+    open_pages(settings, monkeypatch)
+    found = [
+        f"{node['Node Type']} on {node['Relation Name']}: {sql}"
+        for sql, (plan,) in plans.items()
+        for node in _nodes(plan["Plan"])
+        if node.get("Relation Name") in GROWING
+        and (node["Node Type"] == "Seq Scan" or (node["Node Type"].startswith("Index") and "Index Cond" not in node))
+    ]
+    assert len(plans) > 50
+    assert not found, "\n".join(found)
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for part in plan.get("Plans", ()):
+        yield from _nodes(part)
+
+
+@pytest.mark.slow
+def test_a_large_store_is_whole_and_its_pages_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 100, 1_500, tiny=True)
+    heard = json.loads((tmp_path / "heard.json").read_text())
+    stores = {name: tmp_path / name for name in (bench_big_store.EMPTY, bench_big_store.FEW, bench_big_store.BIG)}
+    house = Courthouse(settings := Settings(home=stores[bench_big_store.BIG]))
+    runs = house.store.runs()
+    assert 100 <= len(runs) < 110
+    assert {run.status for run in runs} == {"done"}
+    copy = next(run for run in runs if run.id.startswith(f"{heard['large']}-"))
+    first, second = house.record(heard["large"]), house.record(copy.id)
+    assert [call.value for call in first.calls] == [call.value for call in second.calls]
+    keys = [{key for call in record.calls for key in call.keys} for record in (first, second)]
+    assert not keys[0] & keys[1], "each copy has answers of its own"
+    replies = [[house.answers.reply(key) for key in sorted(some)] for some in keys]
+    assert replies[0] == replies[1]
+    assert first.asked == second.asked
+    assert {one.state for one in examine(settings)} == {"fine"}
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    stores[bench_big_store.EMPTY].mkdir()
+    pages = [page for page in bench_big_store.pages_of(heard) if page.title in ("Compare", "One experiment")]
+    lines = bench_big_store.measure(stores, pages, 1, bench_big_store.Here)
+    assert len(lines) == 1 + 2 * len(pages)
+    assert all("ratio" in line for line in lines)

@@ -17,7 +17,7 @@ from tests.test_experiments import SINGLE, TRIAL, spec, texts
 class Changing:
     """A model of one version that always says *sad*; later of another, that says *glad*."""
 
-    version, label, wavers = "judge-2024", "sad", False
+    version, label, other, wavers = "judge-2024", "sad", "glad", False
 
     def __init__(self) -> None:
         self.asked = Counter[str]()
@@ -25,8 +25,7 @@ class Changing:
     def __call__(self, body: dict[str, Any]) -> web.Response:
         key = json.dumps(body["messages"])
         self.asked[key] += 1
-        label = "glad" if self.wavers and self.asked[key] % 2 else self.label
-        other = "sad" if label == "glad" else "glad"
+        label, other = ("glad", "sad") if self.wavers and self.asked[key] % 2 else (self.label, self.other)
         said = {"features": [], "reason": "So it reads.", "label": label, "first": label, "second": other,
                 "evidence": ["It"], "argument": "It reads so."}  # fmt: skip
         choice = {"index": 0, "message": {"role": "assistant", "content": json.dumps(said)}, "finish_reason": "stop"}
@@ -48,40 +47,41 @@ def house(house: Courthouse, model: Changing, monkeypatch: pytest.MonkeyPatch) -
         yield house
 
 
-def heard(house: Courthouse, model: str = "openai/any", **given: Any) -> str:
+def heard(house: Courthouse) -> str:
     arms = [
-        {"name": "one judge", "procedure": "courtroom-llm", "model": model, "set": SINGLE},
-        {"name": "three judges", "procedure": "courtroom-llm", "model": model, "set": TRIAL},
+        {"name": name, "procedure": "courtroom-llm", "model": "openai/any", "set": knobs}
+        for name, knobs in (("one judge", SINGLE), ("three judges", TRIAL))
     ]
-    kept = done(house, spec(arms=arms, **given)).kept
-    assert kept.status == "done"
-    return kept.id
+    return done(house, spec(arms=arms)).kept.id
 
 
-def test_a_model_that_stays_as_it_was_shows_no_change(house: Courthouse) -> None:
+def test_a_model_that_stays_as_it_was_or_only_wavers_shows_no_change(house: Courthouse, model: Changing) -> None:
     name = heard(house)
     found = house.experiments.canary(name, 12)
     assert (found.wanted, found.asked, found.changed, found.cost.calls, found.stopped) == (12, 12, 0, 24, "")
     assert found.then == found.now == ("judge-2024 fp-1",)
+    assert {"Answers", "Decisions", "Votes"} == {one.kind for one in found.shares}
     for one in found.shares:
         assert (one.same[0], one.spread[0], one.further[0]) == (1.0, 1.0, 0.0)
         assert one.same[1] < 1.0, "so few calls show no certainty"
         assert "no change is shown" in " ".join(one.sentences)
-    assert {"Answers", "Decisions", "Votes"} == {one.kind for one in found.shares}
     assert house.experiments.store.experiment(name).experiment.canaries == (found,)
-    house.close()
     told = shell("experiment", "canary", name, "--calls", "4")
     assert "4 of 4 calls were asked again, each twice." in told
     assert "The models call themselves judge-2024 fp-1, as on record." in told
+    model.wavers = True
+    votes = next(one for one in house.experiments.canary(name, 24).shares if one.kind == "Votes")
+    assert votes.spread[0] < 1.0
+    assert votes.further[1] <= 0
 
 
 def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Courthouse, model: Changing) -> None:
     name = heard(house)
     first = house.experiments.canary(name, 6)
-    model.version, model.label = "judge-2026", "glad"
+    model.version, model.label, model.other = "judge-2026", "glad", "sad"
     found = house.experiments.canary(name, 24)
     assert (found.then, found.now) == (("judge-2024 fp-1",), ("judge-2026 fp-1",))
-    (decisions,) = [one for one in found.shares if one.kind == "Decisions"]
+    decisions = next(one for one in found.shares if one.kind == "Decisions")
     assert (decisions.same[0], decisions.spread[0], decisions.cases) == (0.0, 1.0, 6)
     assert decisions.further[1] > 0
     assert any("this is a change" in line for line in found.lines)
@@ -89,26 +89,16 @@ def test_another_version_with_other_answers_is_a_change_and_is_kept(house: Court
     again = house.experiments.begin(house.experiments.store.experiment(name).experiment)
     assert again == name, "what is kept decides nothing of the cells"
     assert house.experiments.store.experiment(name).experiment.canaries == (first, found)
-    house.close()
-    told = shell("experiment", "results", name, "--json")
-    assert [one["now"] for one in json.loads(told)["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
+    told = json.loads(shell("experiment", "results", name, "--json"))
+    assert [one["now"] for one in told["canaries"]] == [["judge-2024 fp-1"], ["judge-2026 fp-1"]]
 
 
-def test_a_model_that_differs_from_itself_as_much_has_not_changed(house: Courthouse, model: Changing) -> None:
-    name = heard(house)
-    model.wavers = True
-    votes = next(one for one in house.experiments.canary(name, 24).shares if one.kind == "Votes")
-    assert votes.spread[0] < 1.0
-    assert votes.further[1] <= 0
-
-
-@pytest.mark.parametrize("limit", [{"calls": 5}, {"tokens": 500}])
-def test_the_budget_of_the_experiment_holds(house: Courthouse, limit: dict[str, int]) -> None:
+@pytest.mark.parametrize(("place", "what", "more"), [(0, "calls", 5), (1, "tokens", 500)])
+def test_the_budget_of_the_experiment_holds(house: Courthouse, place: int, what: str, more: int) -> None:
     name = heard(house)
     kept = house.experiments.store.experiment(name).experiment
-    took = house.experiments.store.took(name).values()
-    used = {"calls": sum(one[0] for one in took), "tokens": sum(one[1] for one in took)}
-    budget = kept.budget.model_copy(update={what: used[what] + more for what, more in limit.items()})
+    used = sum(one[place] for one in house.experiments.store.took(name).values())
+    budget = kept.budget.model_copy(update={what: used + more})
     house.experiments.store.replace(kept.model_copy(update={"budget": budget}))
     found = house.experiments.canary(name, 12)
     assert 0 < found.cost.calls <= 5

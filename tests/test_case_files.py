@@ -1,10 +1,11 @@
-"""Cases in and out as files, and files that mean harm."""
+"""Cases in and out as files, files that mean harm, and what the checks find, each with the field and the mend."""
 
 import io
 import json
 import struct
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,58 +15,37 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from courtroom.cases import files as case_files
-from courtroom.cases.dispute import (
-    CATEGORIES,
-    SIDES,
-    ChatMessage,
-    Dispute,
-    Evidence,
-    JurorOpinion,
-    JuryRecord,
-    Transaction,
-)
-from courtroom.cases.files import read_upload, write_json, write_zip
+from courtroom.cases.checks import check
+from courtroom.cases.dispute import CATEGORIES, SIDES, ChatMessage, Dispute, Evidence, JuryRecord, Transaction
+from courtroom.cases.files import read_folder, read_upload, write_json, write_zip
 from courtroom.cases.library import take_media
 from courtroom.errors import CaseError
 from courtroom.media.store import MediaStore
-from tests.pictures import png
+from courtroom.settings import DATA
+from tests.attacks.test_files import zipped
+from tests.pictures import clip, png
 
 SCRIPT = "<script>alert('x')</script><img src=x onerror=alert(1)> **bold** $x$ ![](http://192.0.2.1/a.png)"
+PHOTO = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
 
 
 def case(**changes: Any) -> dict[str, Any]:
-    return {
-        "kind": "dispute",
-        "id": "kettle",
-        "title": "The kettle",
-        "category": "Digital & Appliances",
-        "transaction": {"product": "Kettle", "price": 20},
-        "evidence": [
-            {"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [photo("photos/leak.png")]},
-            {"id": "seller-1", "side": "seller", "text": "It did not."},
-        ],
-        **changes,
-    }
-
-
-def photo(file: str) -> dict[str, Any]:
-    return {"id": "leak", "kind": "image", "file": file, "description": "A puddle."}
+    about = {"kind": "dispute", "id": "kettle", "title": "The kettle", "category": "Digital & Appliances"}
+    claim = {"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [{**PHOTO}]}
+    evidence = [claim, {"id": "seller-1", "side": "seller", "text": "It did not."}]
+    return {**about, "transaction": {"product": "Kettle", "price": 20}, "evidence": evidence, **changes}
 
 
 def as_json(data: Any) -> bytes:
     return json.dumps(data).encode()
 
 
-def packed(*members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", method) as archive:
-        for name, data in members:
-            archive.writestr(name, data)
-    return out.getvalue()
-
-
 text = st.text(max_size=40).map(str.strip)
+title = st.text(min_size=1, max_size=40).filter(str.strip)
 moment = st.none() | st.datetimes(min_value=datetime(1990, 1, 1))
+deal = st.builds(Transaction, product=title, description=text, price=st.floats(0, 1e9), ordered_at=moment)
+votes = st.integers(0, 17)
+opinions = st.lists(st.fixed_dictionaries({"side": st.sampled_from(SIDES), "text": text}), max_size=2)
 
 
 @st.composite
@@ -81,26 +61,13 @@ def disputes(draw: st.DrawFn) -> Dispute:
             pieces.append(Evidence(id=name, side=side, text=draw(text), at=draw(moment), media=media))
     return Dispute(
         id=draw(st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)),
-        title=draw(st.text(min_size=1, max_size=40).filter(str.strip)),
+        title=draw(title),
         category=draw(st.sampled_from(CATEGORIES)),
         language=draw(st.sampled_from(["en", "zh", "zh-Hant"])),
-        transaction=Transaction(
-            product=draw(st.text(min_size=1, max_size=40).filter(str.strip)),
-            description=draw(text),
-            price=draw(st.floats(0, 1e9)),
-            ordered_at=draw(moment),
-        ),
+        transaction=draw(deal),
         chat=draw(st.lists(st.builds(ChatMessage, speaker=st.sampled_from(SIDES), text=text, at=moment), max_size=3)),
         evidence=pieces,
-        jury=draw(
-            st.none()
-            | st.builds(
-                JuryRecord,
-                buyer=st.integers(0, 17),
-                seller=st.integers(0, 17),
-                opinions=st.lists(st.builds(JurorOpinion, side=st.sampled_from(SIDES), text=text), max_size=2),
-            )
-        ),
+        jury=draw(st.none() | st.builds(JuryRecord, buyer=votes, seller=votes, opinions=opinions)),
     )
 
 
@@ -124,7 +91,7 @@ def test_a_dispute_written_as_json_jsonl_or_zip_reads_back_the_same_with_its_med
 
 def test_two_media_of_one_file_are_packed_once(tmp_path: Path) -> None:
     data = case()
-    data["evidence"][1]["media"] = [{**photo("photos/leak.png"), "id": "again"}]
+    data["evidence"][1]["media"] = [{**PHOTO, "id": "again"}]
     kept = take_media(Dispute.model_validate(data), {"photos/leak.png": png()}, store := MediaStore(tmp_path))
     assert sorted(zipfile.ZipFile(io.BytesIO(write_zip(kept, store))).namelist()) == ["case.json", "photos/leak.png"]
 
@@ -195,14 +162,10 @@ def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str
     assert told in wrong(**changes)
 
 
-def test_a_wrong_entry_is_named_by_its_place_and_id() -> None:
+def test_a_wrong_entry_is_named_by_its_place_and_id_and_of_many_the_first_few_are_told() -> None:
     bad = {"id": "seller-1", "side": "seller", "media": [{"id": "m", "kind": "image", "file": ""}]}
-    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in wrong(
-        evidence=[{"id": "buyer-1", "side": "buyer"}, bad]
-    )
-
-
-def test_of_many_wrong_fields_the_first_few_are_told() -> None:
+    told = wrong(evidence=[{"id": "buyer-1", "side": "buyer"}, bad])
+    assert "a.json: evidence 2 (seller-1) › media 1 (m) › file: must have 1 or more" in told
     told = wrong(evidence=[7] * 40)
     assert told.count("must be an object") == 5
     assert told.endswith("And 35 more.")
@@ -224,10 +187,10 @@ def test_of_many_wrong_fields_the_first_few_are_told() -> None:
         ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
         ("a.docx", b"x", "a.docx can't be read. Upload one of .csv, .json"),
         ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
-        ("a.zip", packed(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
-        ("a.zip", packed(("readme.txt", b"x")), "a.zip holds no case.json."),
-        ("a.zip", packed(("inner.zip", packed(("case.json", as_json(case()))))), "a.zip holds no case.json."),
-        ("a.zip", packed(("case.json", b"{")), "a.zip › case.json: it is not valid JSON"),
+        ("a.zip", zipped(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
+        ("a.zip", zipped(("readme.txt", b"x")), "a.zip holds no case.json."),
+        ("a.zip", zipped(("inner.zip", zipped(("case.json", as_json(case()))))), "a.zip holds no case.json."),
+        ("a.zip", zipped(("case.json", b"{")), "a.zip › case.json: it is not valid JSON"),
     ],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_told_with_the_mend(name: str, data: bytes, told: str) -> None:
@@ -244,42 +207,31 @@ def test_a_path_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 
 def test_a_zip_may_hold_several_case_folders() -> None:
-    data = packed(
-        ("a/case.json", as_json(case(id="a"))),
-        ("a/photos/leak.png", png((10, 10))),
-        ("b/case.json", as_json(case(id="b"))),
-        ("b/photos/leak.png", png((20, 20))),
-    )
+    pictures = {"a": png((10, 10)), "b": png((20, 20))}
+    cases = [(f"{name}/case.json", as_json(case(id=name))) for name in pictures]
+    data = zipped(*cases, *((f"{name}/photos/leak.png", picture) for name, picture in pictures.items()))
     read = {package.case.id: package.files for package in read_upload("a.zip", data)}
-    assert read == {"a": {"photos/leak.png": png((10, 10))}, "b": {"photos/leak.png": png((20, 20))}}
+    assert read == {name: {"photos/leak.png": picture} for name, picture in pictures.items()}
 
 
-@pytest.mark.parametrize("name", ["kettle.json", "./case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
-def test_a_zip_s_case_may_have_any_name(name: str) -> None:
-    (package,) = read_upload("a.zip", packed((name, as_json(case()))))
+BESIDE = (("notes.json", b"{}"), ("__MACOSX/._case.json", b"\0\5\x16\7"), (".vscode/case.json", b"{}"))
+"""What is no case beside a file `case.json`."""
+
+
+@pytest.mark.parametrize("name", ["case.json", "kettle.json", "./case.json", "in/a/folder/CASE.JSON", "cases.jsonl"])
+def test_a_zip_s_case_may_have_any_name_and_other_files_beside_it(name: str) -> None:
+    beside = BESIDE if name == "case.json" else ()
+    (package,) = read_upload("a.zip", zipped((name, as_json(case())), *beside))
     assert package.case.id == "kettle"
 
 
-def test_files_beside_case_json_and_what_a_system_adds_are_not_cases() -> None:
-    data = packed(
-        ("case.json", as_json(case())),
-        ("notes.json", b"{}"),
-        ("__MACOSX/._case.json", b"\0\5\x16\7"),
-        (".vscode/case.json", b"{}"),
-    )
-    assert len(read_upload("a.zip", data)) == 1
-
-
-def test_a_member_that_lies_about_its_size_does_not_unpack_to_more() -> None:
-    data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", bytes(64 * 2**20))))
+def test_a_member_that_lies_about_its_size_does_not_unpack_to_more_and_a_damaged_one_is_named() -> None:
+    data = bytearray(zipped(("case.json", as_json(case())), ("photos/leak.png", bytes(64 * 2**20))))
     at = data.rindex(b"PK\x01\x02")  # the second entry of the list of members says that it holds 100 bytes
     data[at + 24 : at + 28] = struct.pack("<I", 100)
     with pytest.raises(CaseError, match=r"photos/leak.png in a.zip is damaged"):
         read_upload("a.zip", bytes(data))
-
-
-def test_a_damaged_medium_in_a_zip_is_told_by_name() -> None:
-    data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", png()), method=zipfile.ZIP_STORED))
+    data = bytearray(zipped(("case.json", as_json(case())), (zipfile.ZipInfo("photos/leak.png"), png())))  # not packed
     data[data.index(b"\x89PNG") + 40] ^= 0xFF
     with pytest.raises(CaseError, match="photos/leak.png in a.zip is damaged. Pack it again"):
         read_upload("a.zip", bytes(data))
@@ -287,9 +239,9 @@ def test_a_damaged_medium_in_a_zip_is_told_by_name() -> None:
 
 def test_a_zip_may_hold_2000_files_and_no_more() -> None:
     members = [("case.json", as_json(case())), *((f"{number}.txt", b"") for number in range(1999))]
-    assert len(read_upload("a.zip", packed(*members))) == 1
+    assert len(read_upload("a.zip", zipped(*members))) == 1
     with pytest.raises(CaseError, match="a.zip holds 2,001 files; 2,000 are allowed. Split it"):
-        read_upload("a.zip", packed(*members, ("one-more.txt", b"")))
+        read_upload("a.zip", zipped(*members, ("one-more.txt", b"")))
 
 
 def test_an_upload_may_have_200_megabytes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -315,10 +267,179 @@ def test_no_bytes_of_whatever_kind_break_the_reader(data: bytes, name: str) -> N
 @given(st.integers(0, 10_000), st.integers(0, 255))
 @example(487, 0)  # a file without a name
 def test_no_changed_byte_of_a_zip_breaks_the_reader(at: int, byte: int) -> None:
-    data = bytearray(packed(("case.json", as_json(case())), ("photos/leak.png", png())))
+    data = bytearray(zipped(("case.json", as_json(case())), ("photos/leak.png", png())))
     data[at % len(data)] = byte
     try:
         packages = read_upload("a.zip", bytes(data))
     except CaseError:
         return
     assert [package.case.id for package in packages] == ["kettle"]
+
+
+DEAL = {"product": "Kettle", "price": 20, "description": "Like new."}
+ORDERED = "2026-03-05T10:00:00"
+SELLER = {"id": "seller-1", "side": "seller", "text": "It left me whole."}
+
+
+def dispute(*evidence: dict[str, Any], **changes: Any) -> Dispute:
+    given = [*evidence, *([] if any(piece["side"] == "seller" for piece in evidence) else [SELLER])]
+    case = {"id": "kettle", "title": "Kettle", "category": "Other", "transaction": DEAL, "evidence": given}
+    return Dispute.model_validate({**case, **changes})
+
+
+def says(text: str, *media: dict[str, Any]) -> dict[str, Any]:
+    return {"id": "buyer-1", "side": "buyer", "text": text, "media": list(media)}
+
+
+def medium(file: str, kind: str = "image", description: str = "The lid.") -> dict[str, Any]:
+    return {"id": Path(file).stem, "kind": kind, "file": file, "description": description}
+
+
+def found(case: Dispute, files: Mapping[str, bytes] | MediaStore) -> list[str]:
+    return [f"{one.severity} {one.field}: {one.message}" for one in check(case, files)]
+
+
+@pytest.mark.parametrize("folder", sorted((DATA / "cases").iterdir()), ids=lambda folder: folder.name)
+def test_no_sample_has_a_finding(folder: Path) -> None:
+    package = read_folder(folder)
+    assert check(package.case, package.files) == []
+
+
+LID = "lid.png has no description: members that can't see will know nothing of it. Add one."
+
+
+@pytest.mark.parametrize(
+    ("case", "told"),
+    [
+        (dispute(evidence=[]), "error evidence: Neither side has submitted any evidence. Add what each side claims."),
+        (dispute(), "warning evidence: The buyer has submitted no evidence. Add its claim, if it has one."),
+        (
+            dispute(says("", medium("lid.png"))),
+            "warning evidence: The buyer's evidence says nothing in words. Write what the buyer claims.",
+        ),
+        (dispute(says("")), "error evidence › buyer-1: This piece is empty. Write what it claims, or remove it."),
+        (
+            dispute({**says("It leaks."), "at": "2026-03-01T10:00:00"}, transaction={**DEAL, "ordered_at": ORDERED}),
+            "warning evidence › buyer-1 › at: This piece is older than the order. Correct one of the dates.",
+        ),
+        (
+            dispute(says("Look.", medium("media/lid.png"))),
+            "error media › lid: media/lid.png is named but absent. Add the file, or remove it from the case.",
+        ),
+        (dispute(says("Look.", medium("lid.png", description=""))), f"warning media › lid: {LID}"),
+        (dispute(says("Look.", medium("lid.png", description="   "))), f"warning media › lid: {LID}"),
+        (
+            dispute(says("Look.", medium("../lid.png"))),
+            "error media › lid: ../lid.png leads out of the case's folder. Put the file into it, and name it from there.",
+        ),
+        (
+            dispute(says("It leaks."), transaction={"product": "Kettle", "price": 1}),
+            "warning transaction › description: The listing's text is missing. Add it: jurors compare the item with it.",
+        ),
+        (
+            dispute(says("It leaks."), jury={"buyer": 1, "seller": 0, "opinions": [{"side": "seller", "text": "No."}]}),
+            "warning jury › opinions: There are more opinions for a side than votes. Correct the counts.",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_case_is_told_with_the_mend(case: Dispute, told: str) -> None:
+    assert told in found(case, {"lid.png": png(), "../lid.png": png()})
+
+
+@pytest.mark.parametrize(
+    ("ordered", "delivered", "wrong"),
+    [
+        ("2026-03-05T10:00:00", "2026-03-04T10:00:00", True),
+        ("2026-03-05T10:00:00", "2026-03-05T10:00:00", False),
+        ("2026-03-05T10:00:00", "2026-03-06T10:00:00", False),
+        ("2026-03-05T10:00:00+08:00", "2026-03-05T03:00:00Z", False),
+        ("2026-03-05T10:00:00+08:00", "2026-03-05T01:00:00Z", True),
+        ("2026-03-05T10:00:00+08:00", "2026-03-05T11:00:00", False),
+        ("2026-03-05T10:00:00", "2026-03-05T09:00:00Z", True),
+    ],
+)
+def test_an_order_cannot_be_delivered_before_it_was_placed(ordered: str, delivered: str, wrong: bool) -> None:
+    case = dispute(says("It leaks."), transaction={**DEAL, "ordered_at": ordered, "delivered_at": delivered})
+    told = "error transaction › delivered_at: The order is delivered before it was placed. Correct one of the dates."
+    assert found(case, {}) == ([told] if wrong else [])
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (b"", "lid.png is empty. Export the picture again."),
+        (b"no picture at all ...", "lid.png is no picture that can be read. Save it as PNG or JPEG."),
+    ],
+)
+def test_a_picture_that_is_no_use_is_an_error(data: bytes, told: str) -> None:
+    assert found(dispute(says("Look.", medium("lid.png"))), {"lid.png": data}) == [f"error media › lid: {told}"]
+
+
+def test_a_video_that_is_no_use_is_an_error(tmp_path: Path) -> None:
+    case = dispute(says("Look.", medium("clip.webm", "video")))
+    whole = clip(tmp_path / "clip.webm", codec="VP80").read_bytes()
+    assert check(case, {"clip.webm": whole}) == []
+    (cut,) = found(case, {"clip.webm": whole[: len(whole) // 2]})
+    assert cut.startswith("error media › clip: clip.webm is cut off: it ends at 00:00 but says it lasts 00:02.")
+
+
+def test_a_case_in_the_store_is_checked_by_its_kept_files(tmp_path: Path) -> None:
+    store = MediaStore(tmp_path)
+    case = dispute(says("Look.", medium("lid.png")))
+    assert len(found(case, store)) == 1
+    kept = take_media(case, {"lid.png": png()}, store)
+    assert check(kept, store) == []
+    next(tmp_path.iterdir()).unlink()
+    (told,) = found(kept, store)
+    assert "missing from the store. Upload the case again." in told
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("As the photo shows, it leaks.", "picture"),
+        ("See the attached SCREENSHOTS.", "picture"),
+        ("如图，壶盖裂了。", "picture"),
+        ("See the video from 00:05 on.", "video"),
+        ("开箱视频可以证明。", "video"),
+        ("There was no photo in the listing, but the picture I took shows it.", "picture"),
+        ("There is no damage, as the photo shows.", "picture"),
+        ("The lid does not close as the video shows.", "video"),
+        ("没有划痕，如图。", "picture"),
+        ("It leaks. I have no photo of it.", ""),
+        ("There is not a single video.", ""),
+        ("I did not take a photo and never sent any video.", ""),
+        ("The seller gave no clear picture.", ""),
+        ("我没有拍视频。", ""),
+        ("I pictured it otherwise, and photosynthesis has nothing to do with it.", ""),
+        ("It leaks.", ""),
+    ],
+)
+def test_a_text_that_speaks_of_a_medium_that_is_not_there_is_told(text: str, word: str) -> None:
+    told = f"The text speaks of a {word}, but the buyer has submitted none. Add it, or reword."
+    assert found(dispute(says(text)), {}) == ([f"warning evidence › buyer-1 › text: {told}"] if word else [])
+
+
+def test_a_medium_of_another_piece_of_the_same_side_counts_and_the_other_side_s_does_not() -> None:
+    other = {**says("The lid.", medium("lid.png")), "id": "buyer-2"}
+    assert check(dispute(says("See my photo."), other), {"lid.png": png()}) == []
+    theirs = {**SELLER, "media": [medium("lid.png")]}
+    assert len(found(dispute(says("See my photo."), theirs), {"lid.png": png()})) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("The crack is in photo3.jpg", ["photo3.jpg"]),
+        ("裂缝见photo3.jpg中", ["裂缝见photo3.jpg"]),
+        ("The crack is in lid.png", []),
+        ("The crack is in LID.PNG.", []),
+        ("裂缝见lid.png中", []),
+        ("Compare lid.png and base-2.png", ["base-2.png"]),
+        ("The listing says v1.2 and costs 3.50", []),
+    ],
+)
+def test_a_file_that_a_text_names_must_exist(text: str, missing: list[str]) -> None:
+    told = "warning evidence › buyer-1 › text: The text names {}, which isn't among the media. Add it, or reword."
+    case = dispute(says(text, medium("media/lid.png")))
+    assert found(case, {"media/lid.png": png()}) == [told.format(name) for name in missing]

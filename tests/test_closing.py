@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from courtroom import report
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.search import Search
@@ -18,15 +19,15 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
-from tests.test_imports import records
+from tests.test_knowledge import records
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 
-def heard(house: Courthouse, seed: int = 0, **knobs: object) -> str:
+def heard(house: Courthouse, seed: int = 0, case: Case | None = None, **knobs: object) -> str:
     small = {"jury_size": 3, "rounds": 1, "consensus": 1.0, "grounding_rounds": 1}
     setup = CyberJurorsSetup.model_validate({**small, **knobs})
-    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, seed))
+    run = drive(house, house.new_run("cyberjurors", case or house.library.case("oak-table"), setup, seed))
     assert house.store.status(run) == "done", house.store.run(run).reason
     return run
 
@@ -37,9 +38,7 @@ def held() -> tuple[int, int]:
     return len(os.listdir("/proc/self/task")), len(os.listdir("/proc/self/fd"))
 
 
-def test_a_courthouse_that_is_closed_leaves_no_thread_no_file_and_no_connection_open(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_courthouse_that_is_closed_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     with OpenAIServer() as server:
         server.known(monkeypatch)
@@ -86,7 +85,6 @@ class Pauses:
     def short(self, share: float) -> None:
         """At most a share of all the work."""
         took = time.process_time() - self.began
-        print(f"longest pause {self.longest:.3f} s of {took:.1f} s")
         assert self.longest < share * took, f"{self.longest:.3f} s of {took:.3f} s"
 
 
@@ -115,21 +113,14 @@ def test_a_case_with_500_pieces_of_evidence_a_what_if_and_a_report_let_the_loop_
     gc.collect()
     gc.freeze()  # as a courthouse does once it is warm: what is loaded is not walked while it works
     case = house.library.case("oak-table")
-    one = case.evidence[0]
-    pieces = tuple(
-        one.model_copy(update={"id": f"{one.side}-{n}", "text": f"Letter {n}: it broke.", "media": ()})
-        for n in range(1, 501)
+    changes = (
+        {"id": f"buyer-{n}", "side": "buyer", "text": f"Letter {n}: it broke.", "media": ()} for n in range(1, 501)
     )
+    pieces = tuple(case.evidence[0].model_copy(update=change) for change in changes)
     pauses = Pauses(house)
-    setup = CyberJurorsSetup(jury_size=5, rounds=1, consensus=1.0, grounding_rounds=1)
-    run = drive(
-        house, house.new_run("cyberjurors", case.model_copy(update={"id": "much", "evidence": pieces}), setup, 0)
-    )
-    assert house.store.status(run) == "done", house.store.run(run).reason
-    record = house.record(run)
-    assert report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
+    run = heard(house, 0, case.model_copy(update={"id": "much", "evidence": pieces}), jury_size=5)
+    assert report.as_html(house.record(run), house.procedures["cyberjurors"], house.answers, house.media)
     lab = house.experiments
-    lab.wait(
-        lab.go(lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))), 300
-    )
+    what_if = lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,))
+    lab.wait(lab.go(lab.begin(what_if)), 300)
     pauses.short(2 / 5)  # to read the case is one step

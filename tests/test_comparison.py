@@ -1,7 +1,6 @@
 """Runs beside each other: what is said to differ does, and nothing else."""
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -15,9 +14,10 @@ from courtroom.models.errors import ModelError
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import drive, house, shell
-from tests.toy import Bench, Scripted, ToySetup, side_by_member
+from tests.test_engine import bench
+from tests.toy import Bench, Scripted, ToySetup
 
-__all__ = ["house"]  # a fixture
+__all__ = ["bench", "house"]  # fixtures
 
 
 def driven(house: Courthouse, run: str, control: Control | None = None) -> Record:
@@ -31,33 +31,24 @@ def jury(house: Courthouse) -> Record:
     return driven(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
 
 
-def with_persona(record: Record, seat: int, **changes: object) -> CyberJurorsSetup:
-    jury = list(record.setup.jury)
-    jury[seat - 1] = jury[seat - 1].model_copy(update=changes)
-    return record.setup.model_copy(update={"jury": tuple(jury)})
-
-
 @pytest.fixture(scope="module")
 def fork(house: Courthouse, jury: Record) -> Record:
     """The same with another third juror."""
-    return driven(house, house.fork(jury.run.id, with_persona(jury, 3, traits=("blunt",), background="Sells phones.")))
-
-
-def apart(comparison: Comparison) -> set[tuple[str, str]]:
-    return {(answer.stage, answer.member) for answer in comparison.answers if answer.state != "same"}
+    persons = list(jury.setup.jury)
+    persons[2] = persons[2].model_copy(update={"traits": ("blunt",), "background": "Sells phones."})
+    return driven(house, house.fork(jury.run.id, jury.setup.model_copy(update={"jury": tuple(persons)})))
 
 
 def test_a_fork_with_one_persona_changed_differs_just_there_and_downstream(jury: Record, fork: Record) -> None:
     found = compare([jury, fork])
-    assert [(kind, one.path) for kind, one in found.differences.all()] == [
-        ("setup", "jury.3.background"),
-        ("setup", "jury.3.traits"),
-    ]
+    differences = [(kind, one.path) for kind, one in found.differences.all()]
+    assert differences == [("setup", "jury.3.background"), ("setup", "jury.3.traits")]
     assert found.differences.setup[1].values[1] == ["blunt"]
     assert [m.member for m in found.members if m.seat] == ["juror-03"]
     assert found.parts_at == "round-1/juror-03/judge"
-    assert {member for stage, member in apart(found) if stage == "round-1"} <= {"juror-03", "clerk"}
-    assert not {stage for stage, _ in apart(found)} & {"evidence", "precedents"}
+    apart = {(answer.stage, answer.member) for answer in found.answers if answer.state != "same"}
+    assert {member for stage, member in apart if stage == "round-1"} <= {"juror-03", "clerk"}
+    assert not {stage for stage, _ in apart} & {"evidence", "precedents"}
     assert {one.path for one in found.look_ups if not one.same_query} == {"precedents/juror-03/norms"}
     assert [(facts.parent, facts.origin) for facts in found.runs] == [(None, "input"), (jury.run.id, "fork")]
     asked = [answer for answer in found.answers if answer.sources[1] == "asked"]
@@ -100,19 +91,16 @@ def test_a_run_that_is_still_going_on_is_compared_as_far_as_it_is(house: Courtho
     assert found.verdict == ()
 
 
-def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, Scripted(side_by_member))
+def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(bench: Bench) -> None:
     alone = bench.hear(ToySetup(consensus=0.9))
-    bench.model.reply = lambda request: '{"side": "buyer", "reason": "It is cold."}'
+    bench.model.reply = Scripted.reply
     united = bench.hear(ToySetup(consensus=0.9), seed=1)
     found = compare([alone, united])
     first, second = found.ballots
-    assert [(row.member, row.differs) for row in first.members] == [
-        ("juror-01", True), ("juror-02", False), ("juror-03", False),
-    ]  # fmt: skip
-    assert [vote and (vote.choice, vote.reasons) for vote in first.members[0].votes] == [
-        ("seller", ("round 1",)), ("buyer", ("It is cold.",)),
-    ]  # fmt: skip
+    differs = [(row.member, row.differs) for row in first.members]
+    assert differs == [("juror-01", True), ("juror-02", False), ("juror-03", False)]
+    votes = [vote and (vote.choice, vote.reasons) for vote in first.members[0].votes]
+    assert votes == [("seller", ("round 1",)), ("buyer", ("It is cold.",))]
     assert [tally and tally.counts for tally in first.tallies] == [{"buyer": 2, "seller": 1}, {"buyer": 3, "seller": 0}]
     assert [tally and round(tally.share, 2) for tally in first.tallies] == [0.67, 1.0]
     assert (second.tallies[1], second.members[0].votes[1], second.members[0].differs) == (None, None, False)
@@ -124,15 +112,12 @@ def test_votes_are_found_by_ballot_and_member_and_drawn_as_shares(tmp_path: Path
     assert [list(map(str, names)) for names in buyer.y] == [["Round 1", "Round 1", "Round 2"], ["A", "B", "A"]]
     assert [round(share, 2) for share in buyer.x] == [0.67, 1.0, 1.0]
     assert [round(share, 2) for share in seller.x] == [0.33, 0.0, 0.0]
-    bench.close()
 
 
-def test_a_member_without_an_answer_is_told_beside_one_that_has(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    answered = bench.hear(ToySetup(rounds=1))
-    bench.model.reply = lambda request: (
-        ModelError("The server is down.") if request.tag.endswith("juror-02") else '{"side": "buyer", "reason": "x"}'
-    )
+def test_a_member_without_an_answer_is_told_beside_one_that_has(bench: Bench) -> None:
+    bench.model.reply = Scripted.reply
+    answered, down = bench.hear(ToySetup(rounds=1)), ModelError("The server is down.")
+    bench.model.reply = lambda request: down if request.tag.endswith("juror-02") else '{"side": "buyer"}'
     failed = bench.hear(ToySetup(rounds=1), seed=1)
     found = compare([answered, failed])
     (answer,) = [answer for answer in found.answers if answer.member == "juror-02"]
@@ -141,16 +126,13 @@ def test_a_member_without_an_answer_is_told_beside_one_that_has(tmp_path: Path) 
     assert "The server is down." in answer.fields[2].values[1]
     (row,) = [row for row in found.ballots[0].members if row.differs]
     assert [vote and vote.choice for vote in row.votes] == ["buyer", None]
-    bench.close()
 
 
 @pytest.mark.slow
 def test_different_procedures_are_compared_by_what_they_share(house: Courthouse) -> None:
     case = house.library.case("criminal-bus-wallet")
-    one, other = (
-        driven(house, house.new_run(name, case, house.procedures[name].setup(), 0))
-        for name in ("jurisagents", "verdict")
-    )
+    names = ("jurisagents", "verdict")
+    one, other = (driven(house, house.new_run(name, case, house.procedures[name].setup(), 0)) for name in names)
     found = compare([one, other])
     assert found.differences.procedure[0].values == ("jurisagents", "verdict")
     assert found.differences.case == ()
@@ -169,12 +151,10 @@ def test_several_ballots_of_one_stage_are_told_apart(house: Courthouse) -> None:
     found = compare([one, other])
     assert {ballot.path for ballot in found.ballots} == set(one.ballots) | set(other.ballots)
     assert len(found.ballots) == 3
-    assert all(ballot.path.startswith("judgment/") for ballot in found.ballots)
     for ballot in found.ballots:
         for row in ballot.members:
-            assert [vote and vote.choice for vote in row.votes] == [
-                (cast := record.ballots.get(ballot.path, {}).get(row.member)) and cast.choice for record in (one, other)
-            ]
+            cast = [record.ballots.get(ballot.path, {}).get(row.member) for record in (one, other)]
+            assert [vote and vote.choice for vote in row.votes] == [vote and vote.choice for vote in cast]
 
 
 def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courthouse, jury: Record) -> None:
@@ -183,8 +163,7 @@ def test_another_case_is_told_by_its_fields_and_evidence_by_its_id(house: Courth
     other = jury.case.model_copy(update={"evidence": (changed, *kept[1:])})
     found = put_in([(jury.run, jury.case, jury.setup), (jury.run, other, jury.setup)])
     assert [one.path for one in found.case] == [f"evidence.{removed.id}", f"evidence.{changed.id}.text"]
-    assert found.case[0].values[1] is None
-    assert found.case[1].values == (kept[0].text, "Nothing.")
+    assert (found.case[0].values[1], found.case[1].values) == (None, (kept[0].text, "Nothing."))
 
 
 def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, jury: Record) -> None:
@@ -194,10 +173,8 @@ def test_a_family_is_a_tree_of_forks_with_what_each_changed(house: Courthouse, j
     house.new_run("cyberjurors", jury.case, CyberJurorsSetup(jury_size=2), 9)
     kin = house.family(grandchild)
     told = {one.run.id: (one.depth, [difference.path for _, difference in one.changes.all()]) for one in kin}
-    assert told[jury.run.id] == (0, [])
-    assert told[first] == (1, ["norms"])
-    assert told[grandchild] == (2, ["tie"])
-    assert told[second] == (1, ["seed"])
+    family = {jury.run.id: (0, []), first: (1, ["norms"]), grandchild: (2, ["tie"]), second: (1, ["seed"])}
+    assert told == told | family
     order = [one.run.id for one in kin]
     assert order[0] == jury.run.id
     assert order.index(grandchild) == order.index(first) + 1

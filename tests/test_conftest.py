@@ -11,10 +11,9 @@ import pytest
 from tests.conftest import LeftThisMachine
 
 ROOT = Path(__file__).parents[1]
-ELSEWHERE = ["192.0.2.1", "api.openai.com", "localhost.example"]
 
 
-@pytest.mark.parametrize("host", ELSEWHERE)
+@pytest.mark.parametrize("host", ["192.0.2.1", "api.openai.com", "localhost.example"])
 def test_no_socket_reaches_another_machine(host: str, nothing_leaves_this_machine: list[str]) -> None:
     with pytest.raises(LeftThisMachine):
         socket.create_connection((host, 80))
@@ -27,7 +26,7 @@ def test_a_worker_takes_whole_files(tmp_path: Path) -> None:
     test = "import pytest\n@pytest.mark.parametrize('n', range(4))\ndef test(n, worker_id):\n    print(__file__, worker_id)\n"
     for name in ("test_one.py", "test_two.py"):
         (tmp_path / name).write_text(test)
-    ran = run_by_workers(tmp_path, "tests.workers", 2)
+    ran = run_by_workers(tmp_path, 2)
     took = [line.split() for line in ran.stdout.splitlines() if line.startswith(str(tmp_path))]
     assert ran.returncode == 0
     assert len(took) == 8
@@ -41,19 +40,18 @@ def test_a_process_that_dies_fails_one_test_and_takes_along_what_was_left(tmp_pa
         "def test_two():\n    os._exit(3)\n"
         "def test_three():\n    assert 'LEFT' not in os.environ\n"
     )
-    ran = run_by_workers(tmp_path, "tests.forked_worker", 1)
+    ran = run_by_workers(tmp_path, 1)
     assert ran.returncode == 1
     assert "1 failed, 2 passed" in ran.stdout
     assert "the process that ran it is gone: exit code 3" in ran.stdout
 
 
-def run_by_workers(folder: Path, plugin: str, workers: int) -> subprocess.CompletedProcess[str]:
-    """Run the tests of a folder by workers that know one of our plugins."""
-    plugins = ("-p", "xdist", "-p", plugin, "-p", "no:cacheprovider", f"-n{workers}", "--dist=loadgroup")
+def run_by_workers(folder: Path, workers: int) -> subprocess.CompletedProcess[str]:
+    """Run the tests of a folder by workers that know our plugin."""
+    plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider", f"-n{workers}", "--dist=loadgroup")
     return subprocess.run(
         [sys.executable, "-m", "pytest", *plugins, "-rP", f"--rootdir={folder}", folder],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
-        check=False,
     )

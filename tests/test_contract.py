@@ -20,12 +20,12 @@ from courtroom.engine.changes import merged
 from courtroom.engine.events import EVENT, Seated
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import Control
 from courtroom.engine.setup import Setup
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests import forks
 from tests.asked import leaves
+from tests.driving import drive
 from tests.kills import kill_again_and_again
 from tests.replayed import replayed
 from tests.samples import sample
@@ -54,8 +54,7 @@ def home(ready: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="module", params=list(PROCEDURES.values()), ids=list(PROCEDURES))
 def procedure(request: pytest.FixtureRequest) -> Procedure:
-    chosen: Procedure = request.param
-    return chosen
+    return request.param
 
 
 @dataclass(frozen=True)
@@ -70,45 +69,26 @@ class Heard:
 def heard(ready: Path, tmp_path_factory: pytest.TempPathFactory, procedure: Procedure) -> Iterator[Heard]:
     """An unbroken run, to be read by many tests and changed by none."""
     house = Courthouse(Settings(home=shutil.copytree(ready, tmp_path_factory.mktemp("heard") / "home")))
-    record = drive(house, start(house, procedure))
+    record = house.record(drive(house, start(house, procedure)))
     assert record.run.status == "done", record.run.reason
     yield Heard(house, record)
     house.close()
 
 
-def start(house: Courthouse, procedure: Procedure, **changes: object) -> str:
+def start(house: Courthouse, procedure: Procedure) -> str:
     """A new run with the procedure's defaults, not driven yet."""
-    values = {**procedure.setup().model_dump(mode="json"), **changes}
-    setup = procedure.setup.model_validate(values)
-    return house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0)
+    return house.new_run(procedure.name, sample(house, procedure.case_kind), procedure.setup(), 0)
 
 
-def drive(house: Courthouse, run: str, control: Control | None = None) -> Record:
-    """The run as far as it may go."""
-    house.runner.go(run, control)
-    house.runner.wait(run, 120)
-    record = house.record(run)
-    assert record.run.status in ("done", "paused"), record.run.reason
-    return record
+def told(house: Courthouse, record: Record) -> list[Any]:
+    """A run's events without times and how answers came, its verdict, and what the knowledge base has been taught.
 
-
-def by_path(record: Record) -> dict[tuple[str, str], dict[str, Any]]:
-    """Events without times and how answers came, the run's own id as RUN. Members who work at once end in any order."""
-    return {
-        (event.kind, event.path): json.loads(event.model_dump_json(exclude=HOW).replace(record.run.id, "RUN"))
-        for _, event in record.events
-    }
-
-
-def outcome(record: Record) -> object:
-    """The verdict as it is told."""
-    return json.loads(record.run.verdict.model_dump_json().replace(record.run.id, "RUN"))
-
-
-def memory(house: Courthouse, run: str) -> object:
-    """What the knowledge base has been taught."""
-    learned = [(*key, record) for key, record in sorted(replayed(house.knowledge.lessons).items())]
-    return json.loads(json.dumps(learned).replace(run, "RUN"))
+    Its own id is RUN. Members who work at once end in any order.
+    """
+    events = {f"{event.kind} {event.path}": event.model_dump(mode="json", exclude=HOW) for _, event in record.events}
+    learned = sorted([*key, body] for key, body in replayed(house.knowledge.lessons).items())
+    verdict = record.run.verdict.model_dump(mode="json")
+    return json.loads(json.dumps([events, verdict, learned]).replace(record.run.id, "RUN"))
 
 
 def test_a_run_keeps_to_the_declared_stages_roles_votes_and_collections(heard: Heard, procedure: Procedure) -> None:
@@ -164,15 +144,12 @@ def test_every_preset_is_a_setup_that_can_be_written_out_and_read_again(heard: H
 
 def test_every_view_draws_after_any_event_of_a_run(heard: Heard, procedure: Procedure) -> None:
     record = heard.record
-    stride = max(7, len(record.events) // 25)
-    for known in range(len(record.events) + 1):
+    last = len(record.events)
+    # Each of hundreds of answers looks like its neighbours.
+    for known in (*range(0, last - 6, max(7, last // 25)), *range(max(0, last - 6), last + 1)):
         early = replace(record, events=record.events[:known], run=record.run.model_copy(update={"verdict": None}))
-        if (
-            known % stride == 0 or known > len(record.events) - 7
-        ):  # each of hundreds of answers looks like its neighbours
-            for view in procedure.views:
-                drawn = view.draw(early)
-                assert drawn, f"{view.title} shows nothing after {known} events"
+        for view in procedure.views:
+            assert view.draw(early), f"{view.title} shows nothing after {known} events"
     for view in procedure.views:
         assert any(blocks for blocks in view.draw(record).values()), view.title
 
@@ -186,10 +163,9 @@ def test_step_by_step_gives_what_a_run_to_the_end_gives(home: Path, heard: Heard
         record = house.record(run)
         assert len(record.stages) == done + 1
     if record.run.status != "done":  # a verdict needs no step of its own where the last stage ends in it
-        record = drive(house, run)
-    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
+        record = house.record(drive(house, run))
+    assert told(house, record) == told(heard.house, whole)
     assert record.stages == whole.stages
-    assert memory(house, run) == memory(heard.house, whole.run.id)
 
 
 def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, heard: Heard, procedure: Procedure) -> None:
@@ -205,27 +181,25 @@ def test_killed_again_and_again_it_ends_as_an_unbroken_run_does(home: Path, hear
     assert int(done.stdout) >= 2
     assert record.run.status == "done"
     assert record.asked <= whole.asked  # an answer that was on record when the process died is not asked again
-    assert (by_path(record), outcome(record)) == (by_path(whole), outcome(whole))
-    assert memory(house, run) == memory(heard.house, whole.run.id)
+    assert told(house, record) == told(heard.house, whole)
 
 
 def test_a_fork_with_nothing_changed_asks_nothing_and_one_of_another_seed_everything(
     heard: Heard, procedure: Procedure
 ) -> None:
     house, whole = heard.house, heard.record
-    before = memory(house, whole.run.id)
+    events, verdict, learned = told(house, whole)
     estimate = house.estimate(procedure.name, whole.case, whole.setup, 0, whole.run.id)
-    fork = drive(house, house.fork(whole.run.id, whole.setup))
+    fork = house.record(drive(house, house.fork(whole.run.id, whole.setup)))
     assert estimate.calls == estimate.on_record
     assert (fork.asked, fork.recorded) == (0, estimate.calls)
     assert fork.run.status == "done"
-    held_back = {"held_back": True}
-    assert by_path(fork) == {
-        key: event | (held_back if event["kind"] == "learned" else {}) for key, event in by_path(whole).items()
-    }
-    assert outcome(fork) == outcome(whole)
-    assert memory(house, whole.run.id) == before
-    other = drive(house, house.fork(whole.run.id, whole.setup, seed=1))
+    for event in events.values():
+        if event["kind"] == "learned":
+            event["held_back"] = True
+    assert told(house, fork)[:2] == [events, verdict]
+    assert told(house, whole)[2] == learned
+    other = house.record(drive(house, house.fork(whole.run.id, whole.setup, seed=1)))
     assert other.asked == len(other.calls)
 
 
@@ -246,9 +220,9 @@ def test_the_json_holds_every_prompt_answer_and_vote(heard: Heard, procedure: Pr
             for message in house.answers.request(key)
             for part in message.parts
         ]
-    for export in procedure.exports:  # at any time
-        assert isinstance(export.write(replace(record, events=()), house.answers), str)
-        assert isinstance(export.write(record, house.answers), str)
+    for export in procedure.exports:
+        for events in ((), record.events):  # at any time
+            assert isinstance(export.write(replace(record, events=events), house.answers), str)
     for call in record.calls:
         assert json.loads(exported["answers"][call.keys[-1]]["reply"]["text"]) is not None
     assert procedure.setup.model_validate(exported["setup"]) == record.setup

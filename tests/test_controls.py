@@ -5,17 +5,12 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
 from courtroom.errors import CourtroomError
-from courtroom.experiments.spec import TITLES, Experiment, adapted, parsed, recipe
+from courtroom.experiments.spec import TITLES, adapted, parsed, recipe
 from courtroom.judging.jurors import seated
 from courtroom.panel.personas import sample_panel
-from tests.pages import house, page  # noqa: F401
+from tests.pages import house, page
 
-
-def panel(house: Courthouse, procedure: str, **knobs: object) -> Experiment:  # noqa: F811
-    dataset = {"mock-jury": "sample-trials"}.get(procedure, "sample-disputes")
-    add_sample(house.datasets, house.library, dataset)
-    arms = [{"name": "panel", "procedure": procedure, "set": knobs}]
-    return parsed({"name": "x", "dataset": {"name": dataset, "limit": 2}, "arms": arms}, "x")
+__all__ = ["house"]  # a fixture
 
 
 @pytest.mark.parametrize(
@@ -27,34 +22,31 @@ def panel(house: Courthouse, procedure: str, **knobs: object) -> Experiment:  # 
     ],
 )
 def test_a_panel_has_its_controls_and_the_samples_take_as_many_tokens(
-    house: Courthouse,  # noqa: F811
-    procedure: str,
-    knobs: dict[str, object],
-    missing: set[str],
+    house: Courthouse, procedure: str, knobs: dict[str, object], missing: set[str]
 ) -> None:
-    whole = house.experiments.with_controls(panel(house, procedure, **knobs))
-    assert [arm.name for arm in whole.arms[1:]] == [
-        f"panel: {title}" for name, title in TITLES.items() if name not in missing
-    ]
-    free: dict[str, object] = {"first_votes": None} if "first_votes" in knobs else {}
-    tokens = {
-        arm.name: house.experiments.estimate(
-            adapted(whole, arms=[arm.name], model="counted", values={"model.vision": "no", **free})
-        ).tokens
-        for arm in whole.arms[:3]
-    }
+    dataset = {"mock-jury": "sample-trials"}.get(procedure, "sample-disputes")
+    add_sample(house.datasets, house.library, dataset)
+    arms = [{"name": "panel", "procedure": procedure, "set": knobs}]
+    panel = parsed({"name": "x", "dataset": {"name": dataset, "limit": 2}, "arms": arms}, "x")
+    whole = house.experiments.with_controls(panel)
+    titles = [title for name, title in TITLES.items() if name not in missing]
+    assert [arm.name for arm in whole.arms[1:]] == [f"panel: {title}" for title in titles]
+    values: dict[str, object] = {"model.vision": "no"} | ({"first_votes": None} if "first_votes" in knobs else {})
+    tokens = {}
+    for arm in whole.arms[:3]:
+        counted = adapted(whole, arms=[arm.name], model="counted", values=values)
+        tokens[arm.name] = house.experiments.estimate(counted).tokens
     assert tokens["panel: one model, as many tokens"] == pytest.approx(tokens["panel"], rel=0.25)
     assert tokens["panel: without talk"] <= tokens["panel"]
     with pytest.raises(CourtroomError, match="no arm with a panel"):
         house.experiments.with_controls(whole, ["nobody"])
 
 
-def test_the_recipe_has_them_all_and_the_form_adds_them_by_one_click(house: Courthouse) -> None:  # noqa: F811
+def test_the_recipe_has_them_all_and_the_form_adds_them_by_one_click(house: Courthouse) -> None:
     found = recipe("talk-or-tokens")
     assert found is not None
     add_sample(house.datasets, house.library, "sample-disputes")
-    debate = adapted(found.experiment, arms=["a debate"])
-    made = house.experiments.with_controls(debate)
+    made = house.experiments.with_controls(adapted(found.experiment, arms=["a debate"]))
     kept = [arm for arm in found.experiment.arms if arm.name.startswith("a debate")]
     assert [(arm.name, arm.set) for arm in made.arms] == [(arm.name, arm.set) for arm in kept]
     at = page("experiments", {"experiments-part": "New", "experiment-arms-dispute": ["Discussion"]})

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from typing import Any
 
 import pytest
 
@@ -34,21 +34,21 @@ TASK = LabelledTask(
 )
 
 
-def court(
-    decides: Callable[[Request], str] = lambda request: "joy",
-    first: Callable[[Request], str] = lambda request: "joy",
-    argument: str = "Because.",
-    evidence: Sequence[str] = ("lovely morning",),
-) -> Scripted:
+def court(**told: Any) -> Scripted:
+    """A court of one mind; `told` has other fields of a task's answer or an error, or a function of the request that gives them."""
+    decision = {"label": "joy", "reason": "It says so."}
+    answers: dict[str, dict[str, object]] = {
+        "hear": {"first": "joy", "second": "fear"},
+        "argue": {"argument": "Because.", "evidence": ["lovely morning"]},
+        "judge": decision,
+        "classify": decision,
+        "explain": {"reason": "Asked for."},
+    }
+
     def said(request: Request) -> str | Exception:
-        answers: dict[str, Callable[[], dict[str, object]]] = {
-            "hear": lambda: {"first": first(request), "second": "fear" if first(request) != "fear" else "joy"},
-            "argue": lambda: {"argument": argument, "evidence": list(evidence)},
-            "judge": lambda: {"label": decides(request), "reason": "It says so."},
-            "classify": lambda: {"label": decides(request), "reason": "It says so."},
-            "explain": lambda: {"reason": "Asked for."},
-        }
-        return json.dumps(answers[request.task.name]())
+        own = told.get(request.task.name, {})
+        own = own(request) if callable(own) else own
+        return own if isinstance(own, Exception) else json.dumps({**answers[request.task.name], **own})
 
     return Scripted(reply=said)
 
@@ -67,11 +67,6 @@ def asked_for(model: Scripted, *tasks: str) -> list[Request]:
     return [request for request in model.history if request.task.name in tasks]
 
 
-def number(request: Request) -> int:
-    """The judge's place in the sequence, from the opinions before it."""
-    return len(request.task.earlier)
-
-
 def test_a_text_goes_through_hearing_pleadings_and_judges(house: Courthouse) -> None:
     model = court()
     record = hear(house, model, judges=3)
@@ -84,20 +79,18 @@ def test_a_text_goes_through_hearing_pleadings_and_judges(house: Courthouse) -> 
 
 
 def test_sequential_judges_see_the_earlier_opinions_and_parallel_ones_do_not(house: Courthouse) -> None:
-    in_turn = court()
-    hear(house, in_turn, judges=3)
-    assert [number(r) for r in in_turn.history if r.task.name == "judge"] == [0, 1, 2]
-    at_once = court()
-    hear(house, at_once, judges=3, structure="parallel", seed=1)
-    assert [number(r) for r in at_once.history if r.task.name == "judge"] == [0, 0, 0]
+    for seed, (structure, seen) in enumerate((("sequential", [0, 1, 2]), ("parallel", [0, 0, 0]))):
+        model = court()
+        hear(house, model, judges=3, structure=structure, seed=seed)
+        assert [len(request.task.earlier) for request in asked_for(model, "judge")] == seen
 
 
 @pytest.mark.parametrize(("rule", "outcome"), [("last", "fear"), ("majority", "joy")])
 def test_the_last_judge_or_the_majority_decides_as_set(house: Courthouse, rule: str, outcome: str) -> None:
-    record = hear(house, court(lambda r: "fear" if number(r) == 2 else "joy"), judges=3, decided_by=rule)
+    model = court(judge=lambda request: {"label": "fear" if len(request.task.earlier) == 2 else "joy"})
+    record = hear(house, model, judges=3, decided_by=rule)
     assert record.run.verdict.outcome == outcome
-    (shown,) = views.bench(record).values()
-    flow = shown[1]
+    ((_, flow, *_),) = views.bench(record).values()
     assert [bool(step.items) for step in flow.steps] == [False, False, True]
 
 
@@ -107,9 +100,9 @@ def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> 
         hear(house, model, seed=seed, texts=("a", "b", "c", "d"), judges=1)
         return tuple(r.task.label for r in model.history if r.task.name == "argue" and r.task.side == "prosecutor")
 
-    drawn = {seed: sides(seed) for seed in range(4)}
-    assert set("".join(map(str, drawn.values())).split("'")) >= {"joy", "fear"}
-    assert len(set(drawn.values())) > 1
+    drawn = set(map(sides, range(4)))
+    assert {label for labels in drawn for label in labels} >= {"joy", "fear"}
+    assert len(drawn) > 1
     record = hear(house, seed=3)
     told = record.run.verdict.details["results"][0]["prosecuted"]
     parts = next(block for block in views.pleadings(record)["a"] if isinstance(block, Beside))
@@ -117,7 +110,8 @@ def test_the_lot_gives_each_side_a_label_by_seed_and_text(house: Courthouse) -> 
 
 
 def test_disagreeing_hearings_make_a_text_ambiguous_and_the_first_one_counts(house: Courthouse) -> None:
-    record = hear(house, court(first=lambda r: "fear" if r.tag.endswith("hearing-4") else "joy"))
+    turned = {"first": "fear", "second": "joy"}
+    record = hear(house, court(hear=lambda request: turned if request.tag.endswith("hearing-4") else {}))
     (result,) = record.run.verdict.details["results"]
     assert (result["ambiguous"], result["first"]) == (True, "joy")
     (table,) = views.ambiguity(record)[""]
@@ -136,37 +130,28 @@ def test_similar_cases_are_the_nearest_of_both_labels_with_reasons_and_never_the
     ]
     (cards,) = views.similar(record)["a"]
     assert [card.items for card in cards.cards] == [("Reason: The writer is pleased.",), ("Reason: Asked for.",)]
-    none = court()
-    hear(house, none, judges=1, shots=0, seed=1)
-    assert next(r.task for r in none.history if r.task.name == "judge").similar == ()
 
 
 def test_examples_of_its_own_take_the_place_of_the_other_texts(house: Courthouse) -> None:
     model = court()
-    case = TASK.model_copy(
-        update={"examples": (Labelled(id="a", text="A lovely morning for all.", label="joy", reason="Given."),)}
-    )
-    hear(house, model, case=case, judges=1, shots=3)
+    own = Labelled(id="a", text="A lovely morning for all.", label="joy", reason="Given.")
+    hear(house, model, case=TASK.model_copy(update={"examples": (own,)}), judges=1, shots=3)
     (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.passages[0].text for one in asked.similar] == ["A lovely morning for all."]
 
 
 def test_a_label_in_other_writing_is_taken_and_one_outside_the_two_is_asked_again(house: Courthouse) -> None:
-    assert hear(house, court(lambda r: "“Joy.”"), judges=1).run.verdict.outcome == "joy"
-    outside = court(lambda r: "anger" if len(r.messages) == 2 else "fear")
+    assert hear(house, court(judge={"label": "“Joy.”"}), judges=1).run.verdict.outcome == "joy"
+    outside = court(judge=lambda request: {"label": "anger" if len(request.messages) == 2 else "fear"})
     assert hear(house, outside, judges=1, seed=1).run.verdict.outcome == "fear"
 
 
 def test_who_names_one_label_twice_is_asked_again_with_a_schema_that_can_not_say_so(house: Courthouse) -> None:
-    others = court()
-
-    def said(request: Request) -> str | Exception:
-        if request.task.name != "hear":
-            return others.reply(request)
+    def names(request: Request) -> dict[str, str]:
         fields = json.loads(schema_of(request.form))["properties"]
-        return json.dumps({name: fields[name]["enum"][0] for name in ("first", "second")})
+        return {name: fields[name]["enum"][0] for name in ("first", "second")}
 
-    record = hear(house, Scripted(reply=said), hearings=1, texts=("a",))
+    record = hear(house, court(hear=names), hearings=1, texts=("a",))
     (heard,) = [call for call in record.calls if call.task == "hear"]
     assert (heard.value["first"], heard.value["second"], len(heard.keys)) == ("joy", "fear", 2)
 
@@ -175,8 +160,8 @@ def test_no_member_is_given_the_known_label_of_the_text_it_hears_nor_a_copy_of_t
     copy = Labelled(id="copy", text="  what a LOVELY morning it is. ", label="anger", reason="The copy's secret.")
     known = TASK.items[0].model_copy(update={"label": "anger", "reason": "Its own secret."})
     case = TASK.model_copy(update={"items": (known, *TASK.items[1:], copy)})
-    changed = ({}, {"structure": "single"}, {"cases_by": "random"}, {"cases_of": "any label", "shots": 3})
-    for seed, knobs in enumerate(changed):
+    setups = ({}, {"structure": "single"}, {"cases_by": "random"}, {"cases_of": "any label", "shots": 3})
+    for seed, knobs in enumerate(setups):
         model = court()
         hear(house, model, case=case, seed=seed, **knobs)
         asked = "\n".join(map(text_of, model.history))
@@ -203,7 +188,6 @@ def test_a_baseline_gives_the_label_alone_and_a_judge_its_reason_first_unless_th
     assert {"reason" in request.task.form.model_fields for request in asked} == {reasoned}
     assert ("your reason in" in text_of(asked[0])) is reasoned
     assert {bool(vote.reasons) for vote in record.ballots["judgment/a"].values()} == {reasoned}
-    assert record.run.verdict is not None
     assert record.run.verdict.outcome == "joy"
 
 
@@ -212,7 +196,7 @@ SIMILAR = {"both labels": ["joy", "fear"], "every label": ["joy", "fear", "anger
 
 @pytest.mark.parametrize("of", SIMILAR)
 def test_similar_cases_are_of_both_labels_of_every_label_or_the_nearest_overall(house: Courthouse, of: str) -> None:
-    model = court(first=lambda r: "fear")
+    model = court(hear={"first": "fear", "second": "joy"})
     record = hear(house, model, judges=1, cases_of=of)
     (asked,) = [r.task for r in asked_for(model, "judge")]
     assert [one.label for one in asked.similar] == SIMILAR[of], "whichever label the hearing named first"
@@ -251,14 +235,13 @@ def test_a_run_compares_texts_by_the_embedding_of_its_setup(house: Courthouse, m
 @pytest.mark.parametrize("of", SIMILAR)
 def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> None:
     """With two labels both are in question, so judges and baselines are shown the very same cases."""
-    two = [item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items]
-    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": tuple(two)})
+    two = tuple(item.model_copy(update={"label": "joy" if item.label == "joy" else "fear"}) for item in TASK.items)
+    case = TASK.model_copy(update={"labels": ("joy", "fear"), "items": two})
     shown = []
     for seed, structure in enumerate(("parallel", "single", "multiple")):
         model = court()
         record = hear(house, model, case=case, structure=structure, judges=1, cases_of=of, seed=seed)
-        asked = next(r.task for r in model.history if r.task.name in ("judge", "classify"))
-        shown.append(asked.similar)
+        shown.append(asked_for(model, "judge", "classify")[0].task.similar)
         assert len(record.calls) <= COURTROOM_LLM.at_most(record.case, record.setup)
     assert shown[0] == shown[1] == shown[2]
     assert len(shown[0]) == (1 if of == "any label" else 2)
@@ -273,25 +256,16 @@ def test_a_shot_is_the_same_for_the_baselines(house: Courthouse, of: str) -> Non
         ("classify", "Only 1 of 3 judges could decide."),
     ],
 )
-def test_a_text_whose_members_fail_is_that_texts_failure_and_counts_as_wrong(
-    house: Courthouse, asked: str, why: str
-) -> None:
-    model = court()
-    answer = model.reply
-    fails = {"judge": ("judge-2", "judge-3"), "classify": ("judge-2", "judge-3"), "argue": ("attorney",)}
+def test_a_text_whose_members_fail_has_failed_and_counts_as_wrong(house: Courthouse, asked: str, why: str) -> None:
+    heard = {"judge": "judge-1", "classify": "judge-1", "argue": "prosecutor"}
 
-    def reply(request: Request) -> str | Exception:
-        seat = request.tag.split("/")[1]
-        failing = (
-            request.task.name == asked
-            and any("cellar." in one.text for one in request.task.passages)
-            and seat in fails.get(asked, (seat,))
-        )
-        return ModelError("The provider refuses.") if failing else answer(request)
+    def refuses(request: Request) -> Any:
+        of_text = any("cellar." in one.text for one in request.task.passages)
+        failing = of_text and heard.get(asked) not in request.tag.split("/")
+        return ModelError("The provider refuses.") if failing else {}
 
-    model.reply = reply
     structure = "multiple" if asked == "classify" else "sequential"
-    record = hear(house, model, texts=("all",), judges=3, structure=structure)
+    record = hear(house, court(**{asked: refuses}), texts=("all",), judges=3, structure=structure)
     assert record.run.status == "done", record.run.reason
     verdict = record.run.verdict
     assert (verdict.outcome, verdict.abstained, verdict.counts) == ("3 texts classified", 1, {"joy": 3})
@@ -303,23 +277,15 @@ def test_a_text_whose_members_fail_is_that_texts_failure_and_counts_as_wrong(
 
 
 def test_a_run_in_which_most_texts_fail_stops_and_can_go_on(house: Courthouse) -> None:
-    model = court()
-    answer, down = model.reply, [True]
-
-    def reply(request: Request) -> str | Exception:
-        return ModelError("No server.") if down[0] and request.task.name == "judge" else answer(request)
-
-    model.reply = reply
-    record = hear(house, model, texts=("all",), judges=1)
+    record = hear(house, court(judge=ModelError("No server.")), texts=("all",), judges=1)
     assert record.run.status == "failed"
     assert "Only 0 of 4 texts could be decided" in record.run.reason
-    down[0] = False
-    drive(house, record.run.id)
-    assert house.record(record.run.id).run.status == "done"
+    answered_by(house, court())
+    assert house.store.status(drive(house, record.run.id)) == "done"
 
 
 def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_invented_ones(house: Courthouse) -> None:
-    model = court(evidence=["LOVELY  morning", "a dreadful morning"])
+    model = court(argue={"evidence": ["LOVELY  morning", "a dreadful morning"]})
     record = hear(house, model, judges=1)
     (prompt,) = map(text_of, asked_for(model, "judge"))
     assert prompt.count("points to this passage of the text:\n\n> lovely morning\n") == 2

@@ -21,7 +21,6 @@ from aiohttp import web
 from distributed import Client, LocalCluster
 
 from courtroom.courthouse import Courthouse
-from courtroom.datasets import Row
 from courtroom.errors import CourtroomError
 from courtroom.experiments.results import ExperimentResults
 from courtroom.experiments.spec import Experiment, as_toml
@@ -34,7 +33,6 @@ from tests.driving import until
 from tests.kills import go_on_with_experiment
 from tests.openai_server import OpenAIServer
 from tests.postgres_server import PostgresServer
-from tests.test_experiment_training import TESTED, TRAINED
 from tests.test_experiments import SINGLE, TEXTS, TRIAL, spec, texts
 from tests.test_resilience import asked_by
 
@@ -47,6 +45,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 AT_ONCE = 4
 """Cells at once on each worker."""
+HERE = {"host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
 
 
 class Gated(OpenAIServer):
@@ -75,24 +74,17 @@ class Gated(OpenAIServer):
 
 
 @pytest.fixture(scope="module")
-def address(postgres: PostgresServer) -> str:
-    """The store that all share."""
-    return postgres.fresh()
-
-
-@pytest.fixture(scope="module")
 def server() -> Iterator[Gated]:
     with Gated() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
-def variables(address: str, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of every process."""
-    home = tmp_path_factory.mktemp("dask") / "home"
+def variables(postgres: PostgresServer, server: Gated, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of every process, which share a store."""
     return {
-        "COURTROOM_HOME": str(home),
-        "COURTROOM_DATABASE": address,
+        "COURTROOM_HOME": str(tmp_path_factory.mktemp("dask") / "home"),
+        "COURTROOM_DATABASE": postgres.fresh(),
         "OPENAI_API_BASE": server.url,
         "OPENAI_API_KEY": "none",
     }
@@ -106,37 +98,33 @@ def cluster(variables: dict[str, str]) -> Iterator[LocalCluster]:
         "distributed.worker.multiprocessing-method": "forkserver",
         "distributed.admin.log-format": "%(name)s %(message)s",
     }
-    two = {"n_workers": 2, "threads_per_worker": AT_ONCE, "env": variables}
-    with (
-        dask.config.set(started),
-        LocalCluster(**two, host="127.0.0.1", dashboard_address=":0", silence_logs=50) as cluster,
-    ):
+    two = {"n_workers": 2, "threads_per_worker": AT_ONCE}
+    with dask.config.set(started), LocalCluster(**two, env=variables, **HERE) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def house(variables: dict[str, str], cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
+def house(variables: dict[str, str], cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> Courthouse:
     """Whoever drives an experiment, with the cluster's address."""
     for name, value in {**variables, "COURTROOM_DASK": cluster.scheduler_address}.items():
         monkeypatch.setenv(name, value)
-    house = Courthouse()
-    with_texts(house)
-    yield house
-    house.close()
+    return with_texts(Courthouse())
 
 
-def with_texts(house: Courthouse) -> None:
+def with_texts(house: Courthouse) -> Courthouse:
     if not any(info.name == "feelings" for info in house.datasets.list()):
         house.datasets.add("feelings", texts())
+    return house
 
 
-def online(name: str, **given: Any) -> Experiment:
-    """Two arms that ask models of this name."""
+def online(name: str, knobs: dict[str, Any] | None = None, **given: Any) -> Experiment:
+    """Two arms that ask models of this name; one, where its settings are given."""
+    every = {"one": SINGLE, "three": TRIAL} if knobs is None else {"a": knobs}
     arms = [
-        {"name": arm, "procedure": "courtroom-llm", "model": f"openai/{name}-{arm}", "set": knobs}
-        for arm, knobs in (("one", SINGLE), ("three", TRIAL))
+        {"name": arm, "procedure": "courtroom-llm", "model": f"openai/{name}-{arm}", "set": values}
+        for arm, values in every.items()
     ]
-    return spec(name=name, **{"arms": arms, "at_once": 2 * AT_ONCE, **given})
+    return spec(name=name, arms=arms, **{"at_once": 2 * AT_ONCE, **given})
 
 
 def table(found: ExperimentResults) -> list[tuple[object, ...]]:
@@ -145,12 +133,9 @@ def table(found: ExperimentResults) -> list[tuple[object, ...]]:
 
 
 @pytest.fixture
-def alone(house: Courthouse, tmp_path: Path) -> Iterator[Courthouse]:
+def alone(house: Courthouse, tmp_path: Path) -> Courthouse:
     """Whoever drives experiments by itself, with a store of its own."""
-    alone = Courthouse(Settings(home=tmp_path / "alone", server=None, dask=""))
-    with_texts(alone)
-    yield alone
-    alone.close()
+    return with_texts(Courthouse(Settings(home=tmp_path / "alone", server=None, dask="")))
 
 
 def asked(server: Gated, name: str) -> Counter[str]:
@@ -170,9 +155,6 @@ def pids(house: Courthouse) -> Counter[int]:
     return Counter(int(owner.split(":")[1]) for _, owner, _ in house.store.lease.all_held())
 
 
-# --- the same as without --------------------------------------------------------------------------------------------
-
-
 def test_an_experiment_has_the_same_table_as_without_a_cluster_and_each_question_is_asked_once(
     house: Courthouse, alone: Courthouse, cluster: LocalCluster, server: Gated
 ) -> None:
@@ -181,60 +163,45 @@ def test_an_experiment_has_the_same_table_as_without_a_cluster_and_each_question
         watched = client.run(lambda dask_worker: "profile" in dask_worker.periodic_callbacks)
     assert list(watched.values()) == [False, False]
     assert asked(server, "same") == answered(house, "same")
-    owners = house.database.connection.execute("SELECT count(*) FROM runs WHERE owner IS NOT NULL").fetchone()[0]
-    assert owners == 0
+    assert not pids(house)
     assert table(found) == table(driven(alone, online("same")))
 
 
 def test_arms_that_learn_teach_the_same_on_a_cluster(house: Courthouse, alone: Courthouse) -> None:
     def learned(house: Courthouse) -> list[tuple[object, ...]]:
-        split = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
-        house.datasets.add(
-            "benches", [Row(id=name, case=house.library.case(name), split=split[name]) for name in split]
-        )
+        test_experiment_training.add_benches(house)
         return table(driven(house, test_experiment_training.spec()))
 
     assert learned(house) == learned(alone)
 
 
 def test_the_limits_of_a_model_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
-    knobs = {**SINGLE, "model.concurrency": 2}
-    arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/limited", "set": knobs}]
-    server.most_open = 0
-    server.delay = 0.05
-    found = driven(house, online("limited", arms=arms, repeats=2))
+    server.most_open, server.delay = 0, 0.05
+    found = driven(house, online("limited", {**SINGLE, "model.concurrency": 2}, repeats=2))
     server.delay = 0.0
-    assert [row.reason for row in found.rows if row.state != "done"] == []
+    assert {row.state for row in found.rows} == {"done"}
     assert server.most_open == 2
-    turns = cluster.scheduler.plugins["courtroom-turns"]
-    assert not turns._calls, "all have left"
+    assert not cluster.scheduler.plugins["courtroom-turns"]._calls, "all have left"
 
 
 def test_requests_a_minute_hold_over_all_workers(house: Courthouse, cluster: LocalCluster, server: Gated) -> None:
     driven(house, online("before", dataset={"name": "feelings", "limit": 1}))  # the plugin is there by now
     turns = cluster.scheduler.plugins["courtroom-turns"]
     turns._limits = Limits(minute_s := 2.0)
-    knobs = {**SINGLE, "model.requests_per_minute": 4}
-    arms = [{"name": "a", "procedure": "courtroom-llm", "model": "openai/counted", "set": knobs}]
     server.came = []
-    found = driven(house, online("counted", arms=arms, repeats=2))
+    found = driven(house, online("counted", {**SINGLE, "model.requests_per_minute": 4}, repeats=2))
     turns._limits = Limits()
-    assert [row.reason for row in found.rows if row.state != "done"] == []
+    assert {row.state for row in found.rows} == {"done"}
     assert len(server.came) == 2 * len(TEXTS)
     assert max(sum(at - minute_s / 4 < other <= at for other in server.came) for at in server.came) <= 4
 
 
-# --- what dies ------------------------------------------------------------------------------------------------------
-
-
-def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_asked_again(
-    house: Courthouse, alone: Courthouse, server: Gated
-) -> None:
+def test_a_killed_worker_changes_no_figure(house: Courthouse, alone: Courthouse, server: Gated) -> None:
     server.hold_after(20)
     name = house.experiments.begin(online("worker"))
     house.experiments.go(name)
     until(lambda: len(server.held) >= 2 and answered(house, "worker").total() == 20, "calls that are held")
-    worker, runs = pids(house).most_common(1)[0]
+    ((worker, _),) = pids(house).most_common(1)
     assert worker != os.getpid()
     os.kill(worker, signal.SIGKILL)
     until(lambda: not Path(f"/proc/{worker}").exists(), "its end")
@@ -242,16 +209,11 @@ def test_a_worker_that_is_killed_changes_no_figure_and_nothing_on_record_is_aske
     until(lambda: worker not in pids(house), "another worker")
     server.hold_after(math.inf)
     house.experiments.wait(name, 300)
-    found = house.experiments.results(name)
-    again = asked(server, "worker") - answered(house, "worker")
-    assert runs
-    assert again <= held, "only what had no answer yet"
-    assert table(found) == table(driven(alone, online("worker")))
+    assert asked(server, "worker") - answered(house, "worker") <= held, "only what had no answer yet"
+    assert table(house.experiments.results(name)) == table(driven(alone, online("worker")))
 
 
-def test_whoever_drives_an_experiment_is_killed_and_another_goes_on_without_a_change(
-    house: Courthouse, alone: Courthouse, server: Gated
-) -> None:
+def test_a_driver_is_killed_and_another_goes_on_as_it_was(house: Courthouse, alone: Courthouse, server: Gated) -> None:
     server.hold_after(20)
     name = house.experiments.begin(online("driver", at_once=3))
     with forks.Fork(go_on_with_experiment, name, 0) as driver:
@@ -289,30 +251,25 @@ LIES = (
 )
 
 
-def lies_from_now_on(said: tuple[str, ...], *, idle: bool) -> None:
-    """Has the process that this runs in give these answers for cells, in turn; it works on them unless it is idle."""
+def says(lies: tuple[str, ...], *, idle: bool = False) -> None:
+    """Has the process that this runs in give these answers for cells, in turn, or else the truth; it works unless it is idle."""
     from itertools import cycle
 
     from courtroom.experiments import cluster
 
-    turn, cluster.honest = cycle(said), cluster.drive  # type: ignore[attr-defined]
-    cluster.drive = lambda *given: (None if idle else cluster.honest(*given)) or next(turn)
-
-
-def is_honest_again() -> None:
-    from courtroom.experiments import cluster
-
-    cluster.drive = cluster.honest  # type: ignore[attr-defined]
+    honest = getattr(cluster, "honest", cluster.drive)
+    turn, cluster.honest = cycle(lies), honest
+    cluster.drive = (lambda *given: (None if idle else honest(*given)) or next(turn)) if lies else honest
 
 
 @contextmanager
 def lying(cluster: LocalCluster, *, idle: bool) -> Iterator[None]:
     with Client(cluster) as client:
-        client.run(lies_from_now_on, LIES, idle=idle)
+        client.run(says, LIES, idle=idle)
         try:
             yield
         finally:
-            client.run(is_honest_again)
+            client.run(says, ())
 
 
 def test_what_a_worker_says_of_a_cell_counts_for_nothing_and_its_record_for_all(
@@ -334,9 +291,6 @@ def test_what_a_worker_says_of_a_cell_counts_for_nothing_and_its_record_for_all(
     assert took == would_take
 
 
-# --- what can't be used ---------------------------------------------------------------------------------------------
-
-
 def refused(house: Courthouse, dask: str) -> str:
     """Why an experiment can't be driven on a cluster."""
     house.settings.dask = dask
@@ -355,7 +309,7 @@ def test_a_cluster_that_can_not_be_used_is_refused_in_a_sentence(
     assert refused(alone, cluster.scheduler_address).startswith("A Dask cluster needs a store that its workers share.")
     assert "can't be reached. Start its scheduler" in refused(house, "tcp://127.0.0.1:1")
     assert "can't be reached. Start its scheduler" in refused(house, "nonsense")
-    with LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0", silence_logs=50) as empty:
+    with LocalCluster(n_workers=0, **HERE) as empty:
         assert "has no worker. Start one: dask worker" in refused(house, empty.scheduler_address)
     real = distributed.versions._version_cached
     newer = {"courtroom": "9.9"}  # here and for the scheduler, which is in this process
@@ -367,14 +321,10 @@ def test_workers_with_another_store_are_refused(
     house: Courthouse, cluster: LocalCluster, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("COURTROOM_DATABASE", postgres.fresh())
-    other = Courthouse(Settings(home=tmp_path))
-    assert "has another store" in refused(other, cluster.scheduler_address)
-    other.close()
+    assert "has another store" in refused(Courthouse(Settings(home=tmp_path)), cluster.scheduler_address)
 
 
-def test_a_worker_that_does_not_answer_is_told(
-    house: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_that_hangs_is_told(house: Courthouse, cluster: LocalCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.experiments.cluster.ANSWER_S", 1.0)
     one = next(iter(cluster.workers.values())).pid
     os.kill(one, signal.SIGSTOP)
@@ -398,11 +348,10 @@ def test_the_shell_takes_a_cluster_by_its_address(
     file = tmp_path / "shell.toml"
     file.write_text(as_toml(spec(name="shell")))
     monkeypatch.delenv("COURTROOM_DASK")
-    done = forks.run("experiment", "run", str(file), "--dask", cluster.scheduler_address, "--json")
+    words = ("experiment", "run", str(file), "--dask")
+    done = forks.run(*words, cluster.scheduler_address, "--json")
     assert done.returncode == 0, done.stderr
-    with forks.Fork(
-        hurried, "experiment", "run", str(file), "--repeats", "2", "--dask", "tcp://127.0.0.1:1"
-    ) as process:
+    with forks.Fork(hurried, *words, "tcp://127.0.0.1:1", "--repeats", "2") as process:
         failed = process.finish()
     assert (failed.returncode, failed.stdout) == (2, "")
     assert "can't be reached. Start its scheduler" in failed.stderr

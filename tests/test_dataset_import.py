@@ -1,21 +1,17 @@
 """Datasets as they come: files, packed and in folders; what is wrong is named and the rest goes on; kills lose nothing."""
 
 import gzip
-import io
 import json
 import os
 import re
 import signal
-import zipfile
-from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -27,12 +23,12 @@ from courtroom.datasets.importing import CHUNK, Order, Stopped
 from courtroom.datasets.source import split_of
 from courtroom.errors import CourtroomError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from tests import driving
+from tests.attacks.test_files import arrow, parquet, zipped
 from tests.docs import ROOT
 from tests.driving import drive
-from tests.imported import Desk, desk
 from tests.pictures import png
+from tests.test_dataset_forms import Desk, desk
 
 __all__ = ["desk"]  # a fixture
 
@@ -40,16 +36,10 @@ ROWS = [{"text": f"text {n}", "label": "joy" if n % 2 else "fear"} for n in rang
 
 
 def fact(number: int) -> dict[str, Any]:
-    return {
-        "fact": f"被告人张某第{number}次在商场内窃得他人手机一部。",
-        "meta": {
-            "relevant_articles": [264],
-            "accusation": ["盗窃"],
-            "punish_of_money": number,
-            "criminals": ["张某"],
-            "term_of_imprisonment": {"death_penalty": False, "life_imprisonment": False, "imprisonment": number % 36},
-        },
-    }
+    term = {"death_penalty": False, "life_imprisonment": False, "imprisonment": number % 36}
+    known = {"relevant_articles": [264], "accusation": ["盗窃"], "punish_of_money": number, "criminals": ["张某"]}
+    meta = {**known, "term_of_imprisonment": term}
+    return {"fact": f"被告人张某第{number}次在商场内窃得他人手机一部。", "meta": meta}
 
 
 def table(names: list[str] | None = None) -> pa.Table:
@@ -61,14 +51,8 @@ def table(names: list[str] | None = None) -> pa.Table:
     return made.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
 
 
-def parquet(of: pa.Table) -> bytes:
-    out = io.BytesIO()
-    pq.write_table(of, out)
-    return out.getvalue()
-
-
-def texts(desk: Desk) -> list[tuple[str, str | None]]:  # noqa: F811
-    items = [row.case.items[0] for row in desk.rows() if isinstance(row.case, LabelledTask)]
+def texts(desk: Desk, name: str = "set") -> list[tuple[str, str | None]]:  # noqa: F811
+    items = [row.case.items[0] for row in desk.rows(name) if isinstance(row.case, LabelledTask)]
     return [(item.text, item.label) for item in items]
 
 
@@ -87,10 +71,7 @@ MANY = "".join(
         ("a.json", json.dumps(ROWS)),
         ("a.json", LINES),
         ("a.json", json.dumps({"data": ROWS})),
-        (
-            "a.json",
-            json.dumps({"rows": [{"row_idx": n, "row": row, "truncated_cells": []} for n, row in enumerate(ROWS)]}),
-        ),
+        ("a.json", json.dumps({"rows": [{"row_idx": 0, "row": row, "truncated_cells": []} for row in ROWS]})),
         ("a.csv", "text,label\n" + "".join(f'"{row["text"]}",{row["label"]}\n' for row in ROWS)),
         ("a.csv", "label;text\n" + "".join(f"{row['label']};{row['text']}\n" for row in ROWS)),
         ("a.tsv", "Text\tLabel\n" + "".join(f"{row['text']}\t{row['label']}\n" for row in ROWS)),
@@ -116,18 +97,15 @@ def test_a_long_line_of_json_is_a_record_and_a_long_object_holds_records(desk: D
 
 
 def test_a_zip_is_read_as_the_folder_would_be(desk: Desk) -> None:  # noqa: F811
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("set/train.jsonl", LINES)
-        archive.writestr("set/test.parquet", parquet(pa.Table.from_pylist(ROWS)))
-        archive.writestr("set/validation.csv.gz", gzip.compress(b"text,label\na,joy\n"))
-        archive.writestr("set/README.md", "About it.")
-        archive.writestr("__MACOSX/set/._train.jsonl", b"\x00")
-    done = desk.take(desk.write("set.zip", out.getvalue()))
+    files = {
+        "set/train.jsonl": LINES.encode(),
+        "set/test.parquet": parquet(pa.Table.from_pylist(ROWS)),
+        "set/validation.csv.gz": gzip.compress(b"text,label\na,joy\n"),
+    }
+    others = {"set/README.md": b"About it.", "__MACOSX/set/._train.jsonl": b"\x00"}
+    done = desk.take(desk.write("set.zip", zipped(*files.items(), *others.items())))
     assert done.info.splits == {"train": 6, "validation": 1, "test": 6}
-    assert {row.place.partition(",")[0] for row in desk.rows()} == {
-        "set/train.jsonl", "set/test.parquet", "set/validation.csv.gz",
-    }  # fmt: skip
+    assert {row.place.partition(",")[0] for row in desk.rows()} == set(files)
 
 
 @pytest.mark.parametrize(
@@ -189,31 +167,19 @@ def test_of_a_folder_with_several_datasets_one_is_chosen_and_keeps_its_own_names
         desk.take()
     rte = desk.take(config="rte", name="rte")
     wnli = desk.take(config="wnli", name="wnli")
-    alone = desk.take(desk.folder / "wnli", name="alone")
+    desk.take(desk.folder / "wnli", name="alone")
     assert (rte.info.splits, wnli.info.splits) == ({"train": 2, "validation": 2}, {"train": 2})
-
-    def first(name: str) -> list[str | None]:
-        return [row.case.items[0].label for row in desk.rows(name) if isinstance(row.case, LabelledTask)]
-
-    assert first("rte") == ["entailment", None, "entailment", None]
-    assert first("wnli") == first("alone") == ["not_entailment", None]
-    assert alone.info.version != wnli.info.version or alone.info.count == 2
-    case = desk.rows("wnli")[0].case
-    assert case.labels == ("not_entailment", "entailment")
+    assert [label for _, label in texts(desk, "rte")] == ["entailment", None, "entailment", None]
+    assert [label for name in ("wnli", "alone") for _, label in texts(desk, name)] == ["not_entailment", None] * 2
+    assert desk.rows("wnli")[0].case.labels == ("not_entailment", "entailment")
     assert [row.id for row in desk.rows("rte")] == ["train-0", "train-1", "validation-0", "validation-1"]
 
 
 def test_a_folder_that_was_saved_to_disk_is_read_with_its_features(desk: Desk) -> None:  # noqa: F811
-    features = {
-        "label": {"names": ["fear", "joy"], "_type": "ClassLabel"},
-        "text": {"dtype": "string", "_type": "Value"},
-    }
+    features = {"label": {"names": ["fear", "joy"], "_type": "ClassLabel"}}
     desk.write("dataset_dict.json", {"splits": ["train", "test"]})
     for split in ("train", "test"):
-        out = io.BytesIO()
-        with pa.ipc.new_stream(out, table().schema) as stream:
-            stream.write_table(table())
-        desk.write(f"{split}/data-00000-of-00001.arrow", out.getvalue())
+        desk.write(f"{split}/data-00000-of-00001.arrow", arrow(table()))
         desk.write(f"{split}/dataset_info.json", {"features": features})
         desk.write(f"{split}/state.json", {"_split": split})
     done = desk.take()
@@ -233,23 +199,16 @@ def test_names_in_a_file_belong_to_their_column_under_its_new_name_too_and_to_no
         desk.take(desk.write("x.parquet", parquet(other)))
 
 
+B, C = {"text": "b", "label": "yes"}, {"text": "c", "label": "no"}
+
+
 @pytest.mark.parametrize(
     ("name", "content", "place"),
     [
         ("x.csv", "text,label,class\na,,sports\nb,yes,no\nc,no,yes\n", 2),
         ("x.csv", "text,label,quality\na,,sports\nb,yes,no\nc,no,yes\n", 2),
-        (
-            "x.jsonl",
-            '{"text": "b", "label": "yes", "category": "no"}\n{"text": "a", "category": "sports"}\n'
-            '{"text": "c", "label": "no", "category": "yes"}\n',
-            2,
-        ),
-        (
-            "x.jsonl",
-            '{"text": "a", "label": "", "class": "sports"}\n{"text": "b", "label": "yes", "class": "no"}\n'
-            '{"text": "c", "label": "no", "class": "yes"}\n',
-            1,
-        ),
+        ("x.jsonl", [B | {"category": "no"}, {"text": "a", "category": "sports"}, C | {"category": "yes"}], 2),
+        ("x.jsonl", [{"text": "a", "label": "", "class": "sports"}, B | {"class": "no"}, C | {"class": "yes"}], 1),
     ],
 )
 def test_a_blank_label_stays_blank_whatever_other_columns_hold(desk: Desk, name: str, content: str, place: int) -> None:  # noqa: F811
@@ -283,7 +242,8 @@ def doubtful(desk: Desk) -> Path:  # noqa: F811
     return desk.write("x.csv", "text,label\n" + "".join(f'"{text}",{label}\n' for text, label in rows))
 
 
-def test_an_import_ends_with_counts_that_the_dataset_keeps(desk: Desk) -> None:  # noqa: F811
+@pytest.mark.usefixtures("either_database")
+def test_an_import_ends_with_counts_that_the_dataset_keeps_as_it_keeps_splits_without_some_rows(desk: Desk) -> None:  # noqa: F811
     counts = desk.take(doubtful(desk)).counts
     assert (counts.read, counts.rows, counts.left_out) == (9, 7, 2)
     (why,) = counts.why
@@ -296,6 +256,13 @@ def test_an_import_ends_with_counts_that_the_dataset_keeps(desk: Desk) -> None: 
     desk.datasets.delete("set", desk.datasets.versions("set")[0].version)
     assert desk.datasets.counts("set", split.version) == counts
     assert (desk.datasets.refused("set"), len(desk.datasets.problems("set"))) == (2, 2)
+    splits = {row.id: row.split for row in desk.rows()}
+    after = desk.datasets.without("set", split.version, [gone := next(iter(splits))])
+    del splits[gone]
+    assert {row.id: row.split for row in desk.rows()} == splits
+    assert (after.count, desk.datasets.info("set", split.version).count) == (6, 7)
+    with pytest.raises(CourtroomError, match="No row of “set” would be left"):
+        desk.datasets.without("set", None, [*splits])
 
 
 def test_many_reasons_and_places_are_bounded_but_counted(desk: Desk) -> None:  # noqa: F811
@@ -303,9 +270,8 @@ def test_many_reasons_and_places_are_bounded_but_counted(desk: Desk) -> None:  #
     good = ['{"text": "x", "label": "a"}', '{"text": "y", "label": "b"}']
     counts = desk.take(desk.write("x.jsonl", "\n".join((*good, *lines)) + "\n")).counts
     assert (counts.read, counts.left_out) == (72, 70)
-    assert sum(one.records for one in counts.why) == 70
+    assert (len(counts.why), sum(one.records for one in counts.why)) == (2, 70)
     assert all(len(one.places) <= 5 for one in counts.why)
-    assert len(counts.why) == 2
 
 
 def test_the_same_rows_again_keep_the_counts_of_the_last_import(desk: Desk) -> None:  # noqa: F811
@@ -320,14 +286,12 @@ def test_the_same_rows_again_keep_the_counts_of_the_last_import(desk: Desk) -> N
 def test_a_number_or_label_outside_the_set_is_refused_by_row(desk: Desk) -> None:  # noqa: F811
     numbers = desk.write("n.csv", "text,label\na,0\nb,7\nc,1\n")
     done = desk.take(numbers, names={"0": "fear", "1": "joy"})
-    assert [str(problem) for problem in done.problems] == [
-        "n.csv, line 3: it has the label 7, which is not among 0=fear, 1=joy. Correct it, or remove the row."
-    ]
+    said = "n.csv, line 3: it has the label 7, which is not among 0=fear, 1=joy. Correct it, or remove the row."
+    assert [str(problem) for problem in done.problems] == [said]
     named = desk.write("w.csv", "text,label\na,fear\nb,grief\nc,joy\n")
     done = desk.take(named, name="words", labels=("fear", "joy", "love"))
     assert "w.csv, line 3: `label`: “grief” is not in the label set" in str(done.problems[0])
-    case = desk.rows("words")[0].case
-    assert case.labels == ("fear", "joy", "love")
+    assert desk.rows("words")[0].case.labels == ("fear", "joy", "love")
 
 
 def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(desk: Desk) -> None:  # noqa: F811
@@ -340,10 +304,8 @@ def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(de
     assert (done.taken, done.refused) == (2, 5)
     told = [str(problem) for problem in done.problems]
     assert [one.partition(":")[0] for one in told] == [f"cail.jsonl, line {n}" for n in (2, 3, 4, 5, 7)]
-    for one, said in zip(
-        told, ("not valid JSON", "`fact`", "`relevant_articles`", "no object", "not UTF-8"), strict=True
-    ):
-        assert said in one
+    wrong = ("not valid JSON", "`fact`", "`relevant_articles`", "no object", "not UTF-8")
+    assert all(said in one for said, one in zip(wrong, told, strict=True))
     assert [row.number for row in desk.rows()] == [0, 5]
     assert [str(problem) for problem in desk.datasets.problems("set")] == told
     assert desk.datasets.refused("set") == 5
@@ -355,7 +317,6 @@ def test_each_bad_record_is_named_by_file_line_and_field_and_the_rest_goes_on(de
         ("a.json", json.dumps(ROWS)[:-20], 5, "a.json, entry 6: from here on the file is not valid JSON"),
         ("a.csv", 'text,label\na,joy\nb,fear,more\nc,fear\n', 2, "a.csv, line 3: it has 1 more columns"),
         ("a.csv", b"text,label\na,joy\n\xff,fear\nc,fear\n", 2, "a.csv, line 3: it is not UTF-8"),
-        ("a.csv", "text,label\na,joy\n,fear\nc,fear\n", 2, "a.csv, line 3: it lacks its text"),
         ("a.txt", "a;joy\nb;fear\nno label\nc;joy\n" * 2, 6, "a.txt, line 3: it has no label"),
         ("a.jsonl.gz", gzip.compress(MANY.encode(), mtime=0)[:-400], 0, "damaged or cut off"),
         ("a.jsonl", '{"ridx": 1, "q": "x"}\n{"pid": 2}\n{"id": 3}\n{"ridx": 4, "q": "y", "crime": {"a": 1}}\n', 1, "`qw` is missing"),
@@ -385,9 +346,7 @@ def test_damaged_files_keep_what_can_be_read(desk: Desk, name: str, content: Any
         ),
     ],
 )
-def test_a_source_without_any_record_is_refused_in_words_and_leaves_nothing(
-    desk: Desk, name: str, content: Any, said: str  # noqa: F811
-) -> None:  # fmt: skip
+def test_a_source_without_any_record_is_refused_in_words(desk: Desk, name: str, content: Any, said: str) -> None:  # noqa: F811
     with pytest.raises(CourtroomError) as refused:
         desk.take(desk.write(name, content))
     assert said in str(refused.value)
@@ -409,20 +368,15 @@ def test_columns_under_other_names_are_found_when_they_are_named(desk: Desk) -> 
 
 
 def test_media_beside_a_dispute_are_kept_and_one_that_lacks_them_is_refused(desk: Desk) -> None:  # noqa: F811
-    record = {
-        "category": "Other",
-        "product": "Lamp",
-        "buyer_evidence": [
-            {"text": "Broken, see the photo.", "images": [{"file": "m/lamp.png", "description": "a lamp"}]}
-        ],
-        "seller_evidence": [{"text": "It was whole."}],
-        "votes": {"buyer": 3, "seller": 1},
-    }
+    broken = {"text": "Broken, see the photo.", "images": [{"file": "m/lamp.png", "description": "a lamp"}]}
+    evidence = {"buyer_evidence": [broken], "seller_evidence": [{"text": "It was whole."}]}
+    record = {"category": "Other", "product": "Lamp", **evidence, "votes": {"buyer": 3, "seller": 1}}
     desk.write("m/lamp.png", png())
     lost = json.loads(json.dumps(record).replace("lamp.png", "gone.png"))
     desk.write("disputes.json", [{**record, "id": "one"}, {**lost, "id": "two"}])
     done = desk.take(desk.folder / "disputes.json")
     (row,) = desk.rows()
+    assert (row.id, row.category, row.case.real_counts()) == ("one", "Other", record["votes"])
     assert [medium.sha256 is not None for medium in row.case.media()] == [True]
     assert "gone.png is named but absent" in str(done.problems[0])
     assert [case.id for case in desk.datasets.with_media()] == ["one"]
@@ -465,24 +419,16 @@ def test_a_stopped_import_goes_on_where_it_was_and_counts_what_was_before(desk: 
     assert told[-1] == (2 * CHUNK - bad, bad, 1.0)
     assert (done.counts.read, done.counts.left_out, done.counts.rows) == (2 * CHUNK, bad, 2 * CHUNK - bad)
     assert done.info.version == desk.take(source, name="unbroken").info.version
-
-
-def test_a_source_that_changed_is_read_anew(desk: Desk) -> None:  # noqa: F811
-    order = Order(source=str(records(desk, 2 * CHUNK)), name="set")
     with pytest.raises(Stopped):
         desk.importer.run(order, stopped=lambda: True)
-    records(desk, 2 * CHUNK + 1)
-    assert desk.importer.run(order).taken == 2 * CHUNK + 1
+    source.write_text(LINES)
+    assert desk.importer.run(order).taken == len(ROWS), "a source that changed is read anew"
 
 
-def dying(last: int) -> Callable[[int, int, float], None]:
+def die(last: int, taken: int, *_: float) -> None:
     """A progress at which the process dies once so many rows are in."""
-
-    def progress(taken: int, refused: int, share: float) -> None:
-        if taken >= last:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return progress
+    if taken >= last:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_killed_in_any_chunk_an_import_loses_nothing_and_doubles_nothing(desk: Desk) -> None:  # noqa: F811
@@ -490,10 +436,9 @@ def test_killed_in_any_chunk_an_import_loses_nothing_and_doubles_nothing(desk: D
     order = Order(source=str(records(desk, count)), name="set")
     for number in (1, 2, 3):
         desk.database.close()
-        child = os.fork()
-        if not child:
+        if not (child := os.fork()):
             try:
-                desk.importer.run(order, dying(number * CHUNK))
+                desk.importer.run(order, partial(die, number * CHUNK))
             finally:
                 os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
@@ -519,8 +464,7 @@ def test_two_that_write_one_draft_do_not_double_its_rows(desk: Desk) -> None:  #
 shell = partial(driving.shell, "datasets")
 
 
-def test_from_file_to_checked_splits_by_the_shell(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
+def test_from_file_to_checked_splits_by_the_shell(desk: Desk) -> None:  # noqa: F811
     source = str(desk.write("cail.jsonl", [*(fact(n) for n in range(12)), fact(3), {"fact": "x"}]))
     told = json.loads(shell("import", source, "--name", "mine", "--json"))
     assert (told["count"], told["refused"], told["problems"][0][:19]) == (13, 1, "cail.jsonl, line 14")
@@ -537,15 +481,12 @@ def test_from_file_to_checked_splits_by_the_shell(desk: Desk, monkeypatch: pytes
 
 
 @pytest.mark.usefixtures("either_database")
-def test_the_shell_shows_the_counts_and_takes_out_what_is_doubtful(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
+def test_the_shell_shows_the_counts_and_takes_out_what_is_doubtful(desk: Desk) -> None:  # noqa: F811
     told = json.loads(shell("import", str(doubtful(desk)), "--name", "mine", "--json"))
     said = shell("show", "mine", "--limit", "0")
     assert "9 records were read, and 7 rows are in." in said
-    assert (
-        "2 records were left out:\nit lacks its text. Fill it in, or remove the row (2: x.csv, line 9, x.csv, line 10)"
-        in said
-    )
+    why = "it lacks its text. Fill it in, or remove the row (2: x.csv, line 9, x.csv, line 10)"
+    assert f"2 records were left out:\n{why}" in said
     assert json.loads(shell("show", "mine", "--json"))["import"] == told["counts"]
     with pytest.raises(CourtroomError, match="--duplicates, --contradictions, or both"):
         shell("clean", "mine")
@@ -567,49 +508,27 @@ def test_the_shell_shows_the_counts_and_takes_out_what_is_doubtful(desk: Desk, m
     assert json.loads(shell("show", "mine", "--version", told["version"], "--json"))["info"]["count"] == 7
 
 
-@pytest.mark.usefixtures("either_database")
-def test_rows_that_are_taken_out_leave_splits_and_relevance_of_the_others(desk: Desk) -> None:  # noqa: F811
-    desk.take(doubtful(desk))
-    before = desk.datasets.split("set", parts={"a": 1, "b": 1})
-    splits = {row.id: row.split for row in desk.rows()}
-    gone = next(iter(splits))
-    after = desk.datasets.without("set", before.version, [gone])
-    assert {row.id: row.split for row in desk.rows()} == {name: split for name, split in splits.items() if name != gone}
-    assert (after.count, desk.datasets.info("set", before.version).count) == (6, 7)
-    with pytest.raises(CourtroomError, match="No row of “set” would be left"):
-        desk.datasets.without("set", None, [row.id for row in desk.rows()])
-
-
-def test_a_split_of_disputes_becomes_a_base_of_precedents_whose_norms_build_on_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+def test_a_split_of_disputes_becomes_a_base_of_precedents_whose_norms_build_on_each_other(house: Courthouse) -> None:
     shell("import", str(ROOT / "data" / "cases"), "--name", "My_Disputes")
     shell("split", "My_Disputes", "--parts", "train=1,test=1")
     told = shell("precedents", "My_Disputes", "--split", "train")
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
-        cases = {
-            split: [row.case for row in house.datasets.rows("My_Disputes", split=split)] for split in ("train", "test")
-        }
-        base = house.knowledge.of("precedents", "my-disputes").all()
-        assert {precedent.id for precedent in base} == {f"case-{case.id}" for case in cases["train"]}
-        assert all(precedent.norms for precedent in base)
-        assert f"{len(base)} of {len(base)} precedents in the knowledge base “my-disputes” have norms" in told
-        (distilled,) = house.store.runs()
-        first, second, *_ = (retrieval.hits for retrieval in house.record(distilled.id).retrievals)
-        assert ([hit.id for hit in first], [hit.id for hit in second]) == ([], [base[0].id])
-        setup = CyberJurorsSetup(jury_size=1, rounds=1, grounding_rounds=1, base="my-disputes")
-        run = drive(house, house.new_run("cyberjurors", cases["test"][0], setup, 0))
-        found = house.record(run).retrievals[0].hits
-        assert {hit.id for hit in found} <= {precedent.id for precedent in base}
-        assert len(found) == setup.precedents
+    train, test = ([row.case for row in house.datasets.rows("My_Disputes", split=split)] for split in ("train", "test"))
+    base = house.knowledge.of("precedents", "my-disputes").all()
+    assert {precedent.id for precedent in base} == {f"case-{case.id}" for case in train}
+    assert all(precedent.norms for precedent in base)
+    assert f"{len(base)} of {len(base)} precedents in the knowledge base “my-disputes” have norms" in told
+    (distilled,) = house.store.runs()
+    first, second, *_ = (retrieval.hits for retrieval in house.record(distilled.id).retrievals)
+    assert ([hit.id for hit in first], [hit.id for hit in second]) == ([], [base[0].id])
+    setup = CyberJurorsSetup(jury_size=1, rounds=1, grounding_rounds=1, base="my-disputes")
+    found = house.record(drive(house, house.new_run("cyberjurors", test[0], setup, 0))).retrievals[0].hits
+    assert {hit.id for hit in found} <= {precedent.id for precedent in base}
+    assert len(found) == setup.precedents
     shell("precedents", "My_Disputes", "--split", "train")
-    with closing(Courthouse(Settings(home=tmp_path))) as house:
-        assert len(house.store.runs()) == 2, "what has norms is not distilled again"
+    assert len(house.store.runs()) == 2, "what has norms is not distilled again"
 
 
-def test_the_shell_says_how_to_name_numbers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    monkeypatch.setenv("COURTROOM_HOME", str(desk.folder.parent / "home"))
+def test_the_shell_says_how_to_name_numbers(desk: Desk) -> None:  # noqa: F811
     source = str(desk.write("RTE.tsv", "sentence1\tsentence2\tlabel\nA.\tB.\t0\nC.\tD.\t1\n"))
     with pytest.raises(CourtroomError, match="0=NAME,1=NAME. Use --labels"):
         shell("import", source)

@@ -11,6 +11,7 @@ from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.datasets.importing import Order, Stopped
+from tests import pages
 from tests.pages import NASTY, house, texts
 from tests.test_dataset_import import fact
 
@@ -24,9 +25,9 @@ def part() -> None:
 
 
 @pytest.fixture(autouse=True)
-def served(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def served(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     """The test's own folder is the one that the owner offers."""
-    monkeypatch.setattr(house.settings, "data_folder", tmp_path)
+    house.settings.data_folder = tmp_path
 
 
 def shown() -> AppTest:
@@ -37,11 +38,10 @@ def shown() -> AppTest:
 
 def press(app: AppTest, label: str, house: Courthouse | None = None) -> None:  # noqa: F811
     """And wait for imports of a house to end, then draw again."""
-    next(button for button in app.button if button.label == label).click().run()
+    pages.press(app, label)
     if house:
         house.dataset_imports.wait()
-        app.run()
-    assert not app.exception, app.exception
+        assert not app.run().exception, app.exception
 
 
 def written(app: AppTest) -> str:
@@ -90,7 +90,6 @@ def test_near_duplicates_are_shown_when_a_dataset_is_checked(house: Courthouse) 
     house.datasets.add("letters", [Row(id=case.id, case=case, split=case.id) for case in cases])
     app = shown()
     app.segmented_control(key="dataset_shown_letters").set_value("Check").run()
-    assert not app.exception, app.exception
     assert "Pairs of rows that say nearly the same: 1, e.g. a and b." in texts(app).replace("\\", "")
     assert "Of these, 1 are in two splits" in texts(app)
     (pairs,) = [one.value for one in app.dataframe if "Alike" in one.value.columns]
@@ -113,9 +112,7 @@ def test_numbers_for_labels_are_asked_for_and_the_names_are_kept(house: Courthou
     assert labels == ["entailment", "not_entailment"]
 
 
-def test_the_counts_of_an_import_are_shown_and_doubtful_rows_can_be_taken_out(
-    house: Courthouse, tmp_path: Path
-) -> None:  # noqa: F811
+def test_doubtful_rows_are_counted_and_can_be_taken_out(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     source = tmp_path / "mine.csv"
     source.write_text("Words,label,class\na,yes,x\na,yes,x\nb,yes,y\nb,no,y\nc,,yes\nd,no,y\n,no,y\n")
     app = shown()
@@ -150,19 +147,15 @@ def test_an_import_that_was_interrupted_can_be_gone_on_with(house: Courthouse, t
     assert house.datasets.info("cail").count == 700
 
 
-def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(
-    house: Courthouse,  # noqa: F811
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_no_file_of_the_server_is_offered_but_those_in_the_owners_folder(house: Courthouse, tmp_path: Path) -> None:  # noqa: F811
     served = tmp_path / "served"
     (served / "glue").mkdir(parents=True)
     (served / "glue" / "rte.tsv").write_text("a\tb\n")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "secret.jsonl").write_text("{}\n")
     (served / "way-out").symlink_to(tmp_path / "other")
-    monkeypatch.setattr(house.settings, "data_folder", served)
+    house.settings.data_folder = served
     app = shown()
     assert app.selectbox(key="dataset_path").options == ["", "glue", "glue/rte.tsv"]
-    monkeypatch.setattr(house.settings, "data_folder", None)
+    house.settings.data_folder = None
     assert not [box for box in shown().selectbox if box.key == "dataset_path"]

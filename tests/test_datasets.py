@@ -24,31 +24,20 @@ from tests.driving import drive
 
 
 @pytest.fixture
-def datasets(tmp_path: Path) -> Iterator[Datasets]:
-    database = Database(Settings(home=tmp_path).database)
-    yield Datasets(database)
-    database.close()
+def datasets(tmp_path: Path) -> Datasets:
+    return Datasets(Database(Settings(home=tmp_path).database))
 
 
-def criminal(number: int, charge: str = "theft", facts: str = "", defendant: str = "") -> CriminalCase:
-    return CriminalCase(
-        id=f"c-{number}",
-        title=f"Case {number}",
-        facts=facts or f"On day {number} the defendant took item {number}.",
-        defendants=(defendant,) if defendant else (),
-        gold=Gold(charges=(charge,)),
-    )
+def criminal(number: int, charge: str = "theft", facts: str = "") -> CriminalCase:
+    facts = facts or f"On day {number} the defendant took item {number}."
+    return CriminalCase(id=f"c-{number}", title=f"Case {number}", facts=facts, gold=Gold(charges=(charge,)))
 
 
 def dispute(number: int, buyer: int, seller: int) -> Dispute:
-    return Dispute(
-        id=f"d-{number}",
-        title=f"Dispute {number}",
-        category=CATEGORIES[number % 3],
-        transaction=Transaction(product=f"Thing {number}", price=1),
-        evidence=(Evidence(id="buyer-1", side="buyer", text=f"It broke, number {number}."),),
-        jury=JuryRecord(buyer=buyer, seller=seller),
-    )
+    deal, jury = Transaction(product=f"Thing {number}", price=1), JuryRecord(buyer=buyer, seller=seller)
+    claim = Evidence(id="buyer-1", side="buyer", text=f"It broke, number {number}.")
+    about = {"id": f"d-{number}", "title": f"Dispute {number}", "category": CATEGORIES[number % 3]}
+    return Dispute(**about, transaction=deal, evidence=(claim,), jury=jury)
 
 
 def task(number: int, label: str | None, text: str = "") -> LabelledTask:
@@ -89,17 +78,13 @@ def test_a_sample_depends_on_its_seed_and_keeps_the_order(datasets: Datasets) ->
 
 def test_one_row_is_read_without_reading_the_others(datasets: Datasets) -> None:
     def steps(name: str) -> int:
-        seen = [0]
-
-        def count() -> None:
-            seen[0] += 1
-
+        seen: list[None] = []
         next(datasets.rows(name, ids=["d-7"]))
-        datasets.database.connection.set_progress_handler(count, 10)
+        datasets.database.connection.set_progress_handler(lambda: seen.append(None), 10)
         (one,) = datasets.rows(name, ids=["d-7"])
         datasets.database.connection.set_progress_handler(None, 0)
         assert one.id == "d-7"
-        return seen[0]
+        return len(seen)
 
     for many in (20, 1_000):
         datasets.add(f"of-{many}", (row(dispute(number, 5, 1)) for number in range(many)))
@@ -120,8 +105,7 @@ def test_the_version_is_the_contents_and_an_older_one_stays(datasets: Datasets) 
     assert len(list(datasets.rows("cases", first.version))) == 3
     datasets.delete("cases")
     assert [one.name for one in datasets.list()] == ["other"]
-    left = datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0]
-    assert left == 3
+    assert datasets.database.connection.execute("SELECT count(*) FROM dataset_rows").fetchone()[0] == 3
 
 
 def test_what_is_not_there_is_said_in_a_sentence(datasets: Datasets) -> None:
@@ -156,19 +140,14 @@ def test_going_on_with_other_rows_is_refused(datasets: Datasets) -> None:
     assert datasets.add("cases", [row(criminal(1))], "x").count == 1
 
 
-def test_a_second_row_of_one_id_has_an_id_of_its_own(datasets: Datasets) -> None:
+def test_a_second_row_of_one_id_has_an_id_of_its_own_and_a_damaged_one_is_named(datasets: Datasets) -> None:
     datasets.add("cases", [row(criminal(1)), row(criminal(1)), row(criminal(2)), row(criminal(1))])
-    rows = list(datasets.rows("cases"))
-    assert [one.id for one in rows] == ["c-1", "c-1-row-1", "c-2", "c-1-row-3"]
-    assert [one.case.id for one in rows] == [one.id for one in rows]
-
-
-def test_a_damaged_row_is_named_and_the_others_are_read(datasets: Datasets) -> None:
-    datasets.add("cases", [row(criminal(n)) for n in range(3)])
-    datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-1'")
-    with pytest.raises(Unreadable, match="The row c-1 can't be read"):
+    found = [(one.id, one.case.id) for one in datasets.rows("cases")]
+    assert found == [(name, name) for name in ("c-1", "c-1-row-1", "c-2", "c-1-row-3")]
+    datasets.database.connection.execute("UPDATE dataset_rows SET body = '{' WHERE id = 'c-2'")
+    with pytest.raises(Unreadable, match="The row c-2 can't be read"):
         list(datasets.rows("cases"))
-    assert [one.id for one in datasets.rows("cases", ids=["c-0", "c-2"])] == ["c-0", "c-2"]
+    assert [one.id for one in datasets.rows("cases", ids=["c-1", "c-1-row-3"])] == ["c-1", "c-1-row-3"]
 
 
 def test_a_text_is_a_task_of_its_own_and_label_set_and_examples_are_shared(datasets: Datasets) -> None:
@@ -281,24 +260,17 @@ def test_statistics_count_each_split_and_figures_show_names_from_outside_as_plai
     assert not re.search("<[bi]>", draw_categories(measure(datasets, "cases")).to_json().replace("\\u003c", "<"))
 
 
-def test_a_text_in_two_splits_is_a_leak_whatever_its_spaces_and_case(datasets: Datasets) -> None:
-    rows = [
-        row(criminal(1, facts="He took a phone."), split="train"),
-        row(criminal(2, facts="he  TOOK a phone！"), split="test"),
-        row(criminal(3, facts="He took a car."), split="test"),
-    ]
-    datasets.add("cases", rows)
+def test_a_text_in_two_splits_is_a_leak_and_one_with_two_outcomes_a_contradiction(datasets: Datasets) -> None:
+    texts = ("He took a phone.", "he  TOOK a phone！", "He took a car.")
+    cases = [criminal(n, facts=text) for n, text in enumerate(texts, 1)]
+    datasets.add("cases", [row(case, split="train" if case.id == "c-1" else "test") for case in cases])
     found = examine(datasets, "cases")
     assert [(leak.rows, leak.splits) for leak in found.leaks] == [(("c-1", "c-2"), ("test", "train"))]
     assert (found.leaked, found.repeated, found.clean) == (1, 1, False)
     assert any("more than one split" in sentence for sentence in found.sentences())
     datasets.split("cases", parts={"train": 2, "test": 1})
     assert examine(datasets, "cases").leaked == 0
-
-
-def test_one_text_with_two_outcomes_is_a_contradiction(datasets: Datasets) -> None:
     datasets.add("feelings", [row(task(1, "joy", "so so")), row(task(2, "fear", "So so.")), row(task(3, None))])
     found = examine(datasets, "feelings")
-    assert found.contradicted == 1
-    assert found.contradictions[0].outcomes == ("fear", "joy")
-    assert found.unknown == 1
+    assert [one.outcomes for one in found.contradictions] == [("fear", "joy")]
+    assert (found.contradicted, found.unknown) == (1, 1)

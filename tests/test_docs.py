@@ -39,7 +39,8 @@ NOT_RUN = {
     *("pip", "uv", "docker", "chroma", "dask", "litellm", "ruff"),
     *("mypy", "lint-imports", "pytest", "pre-commit", "source", "python3"),
 }
-"""Commands that install, or that the tests are run with: of these, only the files that they name are looked up."""
+"""Commands that install, or that the tests are run with: of these, only the files that they name or need are looked up."""
+NEEDS = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-commit-config.yaml"}
 TRAINING = "courtroom.procedures.verdict.train"
 """Trains a large model; here only its arguments are read. See tests/test_training.py."""
 TRIED = {
@@ -47,10 +48,7 @@ TRIED = {
     *("measure_votes", "fit_votes", "measure_voices", "write_figures", "write_catalogue"),
 }
 """Programs that other tests run, or what they measure; here they are only looked up."""
-SMALL = ["--set", "jury_size=3", "--set", "rounds=1"]
-STATUTE = {"number": 264, "text": "Whoever steals shall be punished.", "charges": ["theft"]}
 PANEL = write_csv(sample_panel(3, 0))
-CHARGE = {"name": "theft", "articles": [264]}
 
 
 @dataclass(frozen=True)
@@ -60,9 +58,6 @@ class Desk:
     home: Path
     hearing: str
     paused: str
-
-    def put(self, to: Path) -> None:
-        shutil.copytree(self.home, to)
 
 
 @pytest.fixture(scope="module")
@@ -97,56 +92,39 @@ def test_there_is_a_command_on_every_page_that_shows_how_to_do_something() -> No
     assert {"README.md", *(f"docs/{page}.md" for page in pages)} <= {command.page for command in COMMANDS}
 
 
-@pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", text)[:70].strip())
+@pytest.mark.parametrize("text", ONCE, ids=lambda text: re.sub(r"[^\w.=-]+", " ", str(ONCE[text]))[:99].strip())
 def test_a_command_does_what_the_documentation_says(
     text: str, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
+    """It runs; where it installs something, the files that it names are there."""
     if MODEL in text:
         needs_packages()
         request.addfinalizer(LOCAL_SERVERS.close)
     if "migrate" in text:
         monkeypatch.setenv("ADDRESS", request.getfixturevalue("postgres").fresh())
-    try:
-        perform(text, desk, tmp_path, monkeypatch)
-    except Exception as error:
-        error.add_note(str(ONCE[text]))
-        raise
-
-
-def perform(text: str, desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run a command, or look up the files that it names where it installs something."""
     words = shlex.split(text)
     if Path(words[0]).name in NOT_RUN:
-        files_are_there(text)
+        named = {word for word in re.split(r"[\s=,\"']+", text) if re.search(r"\w\.(txt|py|toml|lock)$", word)}
+        named |= {NEEDS[word] for word in words if word in NEEDS}
+        assert [name for name in named if not (name.startswith(".venv") or (ROOT / name).is_file())] == []
     elif words[:2] == ["courtroom", "app"]:
         monkeypatch.setenv("PYTHONPATH", str(ROOT))
         command = [sys.executable, "-m", "courtroom", "app", *words[2:]]
         under = next((after for word, after in pairwise(words) if word == "--server.baseUrlPath"), "")
-        with app_server(folder / "home", folder, command=command, path=f"/{under}" if under else ""):
+        with app_server(tmp_path / "home", tmp_path, command=command, path=f"/{under}" if under else ""):
             pass
     elif words[0] == "courtroom" or words[:3] == ["python", "-m", "courtroom"]:
-        desk.put(folder / "home")
-        monkeypatch.setenv("COURTROOM_HOME", str(folder / "home"))
-        monkeypatch.chdir(folder)
-        shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, folder, monkeypatch)
+        shutil.copytree(desk.home, tmp_path / "home")
+        monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+        monkeypatch.chdir(tmp_path)
+        shell((words[1:] if words[0] == "courtroom" else words[3:]) or ["--help"], desk, tmp_path, monkeypatch)
     elif words[2] == TRAINING:
         importlib.import_module(TRAINING).parser().parse_args(words[3:])
     elif words[:2] == ["python", "-m"]:
-        stands_for = {"FOLDER": str(folder / "out")}
-        module(words[2], [stands_for.get(word, word) for word in words[3:]], folder, monkeypatch)
+        given = [str(tmp_path / "out") if word == "FOLDER" else word for word in words[3:]]
+        module(words[2], given, tmp_path, monkeypatch)
     else:
-        raise AssertionError("nobody knows how to run this command; say it in tests/test_docs.py")
-
-
-def files_are_there(text: str) -> None:
-    """Of a command that isn't run: the files of the project that it names are there."""
-    words = re.split(r"[\s=,\"']+", text)
-    named = [word for word in words if re.search(r"\w\.(txt|py|toml|lock)$", word) and not word.startswith(".venv")]
-    for word in named:
-        assert (ROOT / word).is_file(), f"{word} is not there"
-    needs = {"docker": "Dockerfile", "pip": "pyproject.toml", "pre-commit": ".pre-commit-config.yaml"}
-    for tool, name in needs.items():
-        assert tool not in words or (ROOT / name).is_file()
+        pytest.fail("nobody knows how to run this command; say it in tests/test_docs.py")
 
 
 def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,14 +133,13 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
     (folder / "neighbours.csv").write_text(PANEL)
     (folder / "data").symlink_to(ROOT / "data")
     stands_for = {"FOLDER": str(folder / "out"), "FILE": str(given_file(words, folder)), "STEP": "1"}
-    stands_for["ADDRESS"] = os.environ.get("ADDRESS", "")
-    stands_for["EXPERIMENT"] = "first-ballot-curve"
+    stands_for |= {"ADDRESS": os.environ.get("ADDRESS", ""), "EXPERIMENT": "first-ballot-curve"}
     stands_for["RUN"] = desk.paused if words[0] == "resume" else desk.hearing
     named = [stands_for.get(word, word) for word in words]
     if words[0] == "compare":
         named = ["compare", desk.hearing, desk.paused, *[word for word in words[1:] if word.startswith("-")]]
     if words[0] == "run" and not {"--procedure", "FILE"} & set(words) and "jury_size" not in " ".join(words):
-        named += SMALL
+        named += ["--set", "jury_size=3", "--set", "rounds=1"]
     if words[0] == "models" and MODEL in words:
         named[-1] = "100"  # tokens of its long prompt
     if words[0] == "film":
@@ -204,8 +181,8 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
     for word, name, content in (
-        ("statutes", "book.jsonl", json.dumps(STATUTE) + "\n"),
-        ("charges", "book.jsonl", json.dumps(CHARGE) + "\n"),
+        ("statutes", "book.jsonl", '{"number": 264, "text": "Who steals is punished.", "charges": ["theft"]}\n'),
+        ("charges", "book.jsonl", '{"name": "theft", "articles": [264]}\n'),
         ("predictions", "given.csv", "case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n"),
         ("--rename", "given.csv", "Tweet,Feeling\nso good,joy\nso bad,fear\n"),
     ):
@@ -232,22 +209,18 @@ def module(name: str, words: list[str], folder: Path, monkeypatch: pytest.Monkey
         main()
 
 
-@pytest.mark.parametrize(
-    ("page", "prints"), [("install", "outcome="), ("datasets", "\nmine "), ("experiments", "\narm\n")]
-)
+PRINTS = {"install": "outcome=", "datasets": "\nmine ", "experiments": "\narm\n"}
+
+
+@pytest.mark.parametrize("page", PRINTS)
 def test_a_program_that_the_documentation_shows_runs(
-    page: str,
-    prints: str,
-    desk: Desk,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    page: str, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    desk.put(tmp_path / "home")
+    shutil.copytree(desk.home, tmp_path / "home")
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     (program,) = blocks(f"docs/{page}.md", "python")
     exec(compile(program, page, "exec"), {})
-    assert prints in f"\n{capsys.readouterr().out}"
+    assert PRINTS[page] in f"\n{capsys.readouterr().out}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -263,15 +236,10 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_the_container_is_built_from_files_that_are_there() -> None:
-    wanted = {
-        *("pyproject.toml", "requirements.lock", "app.py", "courtroom", "pages", "data"),
-        *(".streamlit", "README.md", "LICENSE"),
-    }
-    copied: set[str] = set()
-    for line in (ROOT / "Dockerfile").read_text().splitlines():
-        if line.startswith("COPY"):
-            copied |= set(line.split()[1:-1])
-    assert copied == wanted
+    wanted = {*("app.py", "courtroom", "pages", "data", ".streamlit", "README.md", "LICENSE")}
+    wanted |= {"pyproject.toml", "requirements.lock"}
+    lines = (ROOT / "Dockerfile").read_text().splitlines()
+    assert {word for line in lines if line.startswith("COPY") for word in line.split()[1:-1]} == wanted
     assert all((ROOT / name).exists() for name in wanted)
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     assert kept == wanted
@@ -301,21 +269,13 @@ def test_every_command_is_documented() -> None:
     assert known | {group.name for group in app.registered_groups} <= told
 
 
-# --- compose.yaml ---
+COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text())
 
 
-@pytest.fixture(scope="module")
-def compose() -> dict[str, Any]:
-    return dict(yaml.safe_load((ROOT / "compose.yaml").read_text()))
-
-
-def test_every_variable_of_the_app_is_one_that_it_reads(
-    compose: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = compose["services"]["app"]["environment"]
+def test_every_variable_of_the_containers_app_is_one_that_it_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = COMPOSE["services"]["app"]["environment"]
     keys = {name for provider in PROVIDERS.values() for name in provider.keys}
-    assert {name for name in given if name.startswith("COURTROOM_")} <= documented()
-    assert {name for name in given if not name.startswith("COURTROOM_")} <= keys
+    assert all(name in (documented() if name.startswith("COURTROOM_") else keys) for name in given)
     for name, value in given.items():
         if value is not None:
             monkeypatch.setenv(name, re.sub(r"\$\{POSTGRES_PASSWORD:[^}]*\}", "word", value))
@@ -325,33 +285,27 @@ def test_every_variable_of_the_app_is_one_that_it_reads(
     assert getattr(settings.database, "get_secret_value")() == "postgresql://courtroom:word@database/courtroom"  # noqa: B009
 
 
-def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume(compose: dict[str, Any]) -> None:
-    services = compose["services"]
+def test_every_service_is_checked_and_keeps_what_it_has_in_a_volume() -> None:
+    services = COMPOSE["services"]
     assert set(services) == {"app", "database", "chroma"}
     for service in services.values():
         assert service["healthcheck"]["test"][0] == "CMD"
-        assert [mount.split(":")[0] for mount in service["volumes"]][0] in compose["volumes"]
-    assert {one: wait["condition"] for one, wait in services["app"]["depends_on"].items()} == {
-        "database": "service_healthy",
-        "chroma": "service_healthy",
-    }
+        assert service["volumes"][0].split(":")[0] in COMPOSE["volumes"]
+    waits = {one: wait["condition"] for one, wait in services["app"]["depends_on"].items()}
+    assert waits == dict.fromkeys(("database", "chroma"), "service_healthy")
     assert services["app"]["ports"] == ["127.0.0.1:8501:8501"], "there are no accounts"
     assert all("ports" not in services[one] for one in ("database", "chroma")), "they ask for no person"
     (locked,) = re.findall(r"^chromadb==(\S+)$", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
     assert services["chroma"]["image"] == f"chromadb/chroma:{locked}"
     assert services["app"]["environment"]["COURTROOM_HOME"] == services["app"]["volumes"][0].partition(":")[2]
-    assert (
-        f"HEALTHCHECK --start-period=30s --timeout=20s \\\n    CMD {services['app']['healthcheck']['test'][1:]}".replace(
-            "'", '"'
-        )
-        in (ROOT / "Dockerfile").read_text()
-    )
+    check = json.dumps(services["app"]["healthcheck"]["test"][1:])
+    healthy = f"HEALTHCHECK --start-period=30s --timeout=20s \\\n    CMD {check}"
+    assert healthy in (ROOT / "Dockerfile").read_text()
 
 
 def test_docker_takes_the_file() -> None:
-    docker = shutil.which("docker")
-    if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True).returncode:
+    if not shutil.which("docker") or subprocess.run(["docker", "compose", "version"], capture_output=True).returncode:
         pytest.skip("no `docker compose` here: install Docker with its compose plugin")
-    command = [docker, "compose", "-f", str(ROOT / "compose.yaml"), "config", "--quiet"]
+    command = ["docker", "compose", "-f", str(ROOT / "compose.yaml"), "config", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "POSTGRES_PASSWORD": "word"})
     assert done.returncode == 0, done.stderr

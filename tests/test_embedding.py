@@ -6,8 +6,8 @@ import logging
 import re
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,8 @@ from courtroom.knowledge.litellm_embedding import AT_ONCE, LONGEST, LiteLLMEmbed
 from courtroom.models.errors import ModelError
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.text.words import STOP_WORDS, words
+from tests.driving import drive
+from tests.server_thread import WebServer
 
 CHINESE = re.compile(r"[\u3400-\u9fff]+")
 KEY = "sk-a-key-that-nobody-may-see"
@@ -47,34 +49,28 @@ def vectors(texts: list[str], count: int | None = None) -> web.Response:
     return web.json_response({"object": "list", "data": rows[:count], "model": "m", "usage": {"prompt_tokens": 1}})
 
 
-@asynccontextmanager
-async def serving(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[list[str]]]:
+@contextmanager
+def serving(answer: Answer, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
     """A server whose n-th call, from 1, gets the answer; yields what it was asked."""
     asked: list[list[str]] = []
 
-    async def embed(request: web.Request) -> web.Response:
-        body: dict[str, Any] = await request.json()
-        asked.append(body["input"])
-        return answer(len(asked), body["input"])
+    class Embedder(WebServer):
+        def _routes(self) -> list[web.RouteDef]:
+            return [web.post("/v1/embeddings", self._embed)]
 
-    app = web.Application()
-    app.router.add_post("/v1/embeddings", embed)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    port = runner.addresses[0][1]
-    monkeypatch.setenv("OPENAI_API_BASE", f"http://127.0.0.1:{port}/v1")
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    try:
+        async def _embed(self, request: web.Request) -> web.Response:
+            asked.append((await request.json())["input"])
+            return answer(len(asked), asked[-1])
+
+    with Embedder() as server:
+        monkeypatch.setenv("OPENAI_API_BASE", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
         yield asked
-    finally:
-        await runner.cleanup()
 
 
 async def test_many_texts_are_asked_for_in_small_calls_and_come_back_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ["x" * n for n in range(1, 2 * AT_ONCE + 6)]
-    async with serving(lambda _, batch: vectors(batch), monkeypatch) as asked:
+    with serving(lambda _, batch: vectors(batch), monkeypatch) as asked:
         found = await LiteLLMEmbedding("openai/any").embed(texts)
     assert [len(batch) for batch in asked] == [AT_ONCE, AT_ONCE, 5]
     lengths = np.array([len(text) for text in texts])
@@ -85,7 +81,7 @@ async def test_many_texts_are_asked_for_in_small_calls_and_come_back_in_order(mo
 async def test_a_text_that_is_longer_than_the_model_takes_is_cut_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     limit = await asyncio.to_thread(longest, "openai/text-embedding-3-small")
     assert limit == 8191
-    async with serving(lambda _, batch: vectors(batch), monkeypatch) as asked:
+    with serving(lambda _, batch: vectors(batch), monkeypatch) as asked:
         texts = ["short", "x" * 100_000, "字" * 100_000]
         await LiteLLMEmbedding("openai/text-embedding-3-small").embed(texts)
     assert [len(text) for text in asked[0]] == [5, 3 * limit, 2 * limit // 3]
@@ -128,9 +124,7 @@ def onnx(table: np.ndarray[Any, Any]) -> bytes:
     ("pooling", "wanted"),
     [("", [0.5**0.5, 0.5**0.5]), ("pooling_mode_cls_token", [1, 0]), ("pooling_mode_lasttoken", [0, 1])],
 )
-async def test_an_encoder_in_a_folder_is_chosen_by_the_folders_name(
-    pooling: str, wanted: list[float], tiny: Path, house: Courthouse
-) -> None:
+async def test_a_folder_names_its_encoder(pooling: str, wanted: list[float], tiny: Path, house: Courthouse) -> None:
     vocabulary = {"[UNK]": 0, "kettle": 1, "teapot": 2, "ticket": 3}
     tokenizer = Tokenizer(WordLevel(vocabulary, "[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()
@@ -140,16 +134,14 @@ async def test_an_encoder_in_a_folder_is_chosen_by_the_folders_name(
     (tiny / "1_Pooling").mkdir()
     (tiny / "1_Pooling" / "config.json").write_text(json.dumps({pooling: True}))
     assert about_embedding("local/tiny").startswith("local/tiny runs on this machine")
-    setup = CyberJurorsSetup(embedding="local/tiny")
+    setup = CyberJurorsSetup(embedding="local/tiny", jury_size=3, rounds=1)
     encoder = embedding_of(setup.embedding)
     assert encoder.name != "local/tiny"  # another encoder of that name has another
     found = await encoder.embed(["kettle ticket", "kettle", "teapot", "kettle ticket ticket", "kettle ticket kettle"])
     assert np.allclose(found[0], wanted)
     assert np.allclose(found[1], found[2])  # two words that share no letter
     assert np.allclose(found[0], found[3:])  # it reads two tokens
-    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
-    house.runner.go(run)
-    house.runner.wait(run)
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
     assert house.record(run).run.verdict is not None
 
 
@@ -183,9 +175,7 @@ async def test_a_transformer_reads_a_text_as_far_as_it_can(tiny: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(LOCAL))
-async def test_an_encoder_whose_model_or_library_is_not_there_says_so(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_encoder_that_is_not_there_says_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ModelError, match="There is no encoder local/gone here"):
         await LocalEncoder("local/gone").embed(["a"])
     monkeypatch.setitem(sys.modules, LOCAL[name].library, None)  # as where the extra is not installed
@@ -204,14 +194,12 @@ def test_an_offered_embedding_can_be_chosen_and_none_that_says_where_it_is_asked
             Setup(embedding=name)
 
 
-async def test_a_server_that_fails_or_sends_too_few_is_asked_again_and_never_for_nothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_server_that_fails_is_asked_again_and_never_for_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(call: int, batch: list[str]) -> web.Response:
         assert all(text.strip() for text in batch), "a text without a word is never sent empty"
         return {1: web.Response(status=500), 2: vectors(batch, 1)}.get(call) or vectors(batch)
 
-    async with serving(answer, monkeypatch) as asked:
+    with serving(answer, monkeypatch) as asked:
         assert (await LiteLLMEmbedding("openai/any").embed(["", "a", " "])).shape == (3, 2)
     assert len(asked) == 3
 
@@ -220,10 +208,10 @@ async def test_a_refused_key_is_asked_once_and_told_without_the_key(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     refusal = {"error": {"message": f"Incorrect API key provided: {KEY}", "code": "invalid_api_key"}}
-    with caplog.at_level(logging.WARNING, "courtroom"):
-        async with serving(lambda *_: web.json_response(refusal, status=401), monkeypatch) as asked:
-            with pytest.raises(ModelError, match=r"openai/any gave no vectors\. Check .* its key") as told:
-                await LiteLLMEmbedding("openai/any").embed(["a"])
+    caplog.set_level(logging.WARNING, "courtroom")
+    refused = pytest.raises(ModelError, match=r"openai/any gave no vectors\. Check .* its key")
+    with serving(lambda *_: web.json_response(refusal, status=401), monkeypatch) as asked, refused as told:
+        await LiteLLMEmbedding("openai/any").embed(["a"])
     assert len(asked) == 1
     assert told.value.__cause__ is None
     assert KEY not in caplog.text + str(told.value)
@@ -231,8 +219,7 @@ async def test_a_refused_key_is_asked_once_and_told_without_the_key(
 
 
 async def test_the_default_embedding_is_the_same_each_time_and_has_no_vector_for_no_words() -> None:
-    texts = ["battery 电池", ""]
-    first, second = await HashedNgrams().embed(texts), await HashedNgrams().embed(texts)
+    first, second = [await HashedNgrams().embed(["battery 电池", ""]) for _ in range(2)]
     assert np.array_equal(first, second)
     assert first.shape == (2, DIMENSIONS)
     assert np.linalg.norm(first[0]) == pytest.approx(1)

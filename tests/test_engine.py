@@ -4,6 +4,7 @@ import ast
 import asyncio
 import json
 import threading
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,6 @@ from courtroom.engine.run import Control
 from courtroom.knowledge.lessons import Lesson, Put
 from courtroom.knowledge.search import Search
 from courtroom.models.errors import ModelError
-from courtroom.models.request import Request
 from tests.toy import Bench, Scripted, ToySetup, side_by_member, toy
 
 
@@ -39,8 +39,7 @@ def gone_on(bench: Bench, run: str) -> str:
 
 def test_a_run_ends_with_a_verdict_and_every_answer_on_record(bench: Bench) -> None:
     record = bench.hear()
-    assert record.run.status == "done"
-    assert record.run.verdict.outcome == "buyer"
+    assert (record.run.status, record.run.verdict.outcome) == ("done", "buyer")
     assert [stage.path for stage in record.stages] == ["round-1", "round-2", "verdict"]
     assert [call.path for call in record.calls_of("juror-02")] == ["round-1/juror-02/vote", "round-2/juror-02/vote"]
     assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
@@ -76,9 +75,7 @@ def test_a_run_that_is_halted_asks_nothing_and_keeps_what_still_arrives(bench: B
         (Control(breaks=("consensus",)), "consensus", 2),
     ],
 )
-def test_a_run_pauses_where_it_is_told_to_and_goes_on_from_there(
-    bench: Bench, control: Control, reason: str, tallies: int
-) -> None:
+def test_a_run_pauses_where_it_is_told_and_goes_on(bench: Bench, control: Control, reason: str, tallies: int) -> None:
     record = bench.hear(ToySetup(consensus=0.9), control=control)
     assert record.run.status == "paused"
     assert reason in record.run.reason
@@ -89,27 +86,19 @@ def test_a_run_pauses_where_it_is_told_to_and_goes_on_from_there(
 
 
 def test_a_lost_quorum_fails_with_a_sentence_and_going_on_asks_only_who_failed(bench: Bench) -> None:
-    broken = True
-
-    def failing(request: Request) -> str | Exception:
-        if broken and not request.tag.endswith("juror-03"):
-            return ModelError("The server is down.")
-        return side_by_member(request)
-
-    bench.model.reply = failing
+    down = ModelError("The server is down.")
+    bench.model.reply = lambda request: side_by_member(request) if request.tag.endswith("juror-03") else down
     record = bench.hear()
     assert record.run.status == "failed"
     assert "1 of 3 members could vote in Round 1" in record.run.reason
-    broken = False
+    bench.model.reply = side_by_member
     assert gone_on(bench, record.run.id) == "done"
-    asked = [request.tag for request in bench.model.history]
-    assert asked.count("0/juror-03") == 2
-    assert asked.count("0/juror-01") == 3
+    asked = Counter(request.tag for request in bench.model.history)
+    assert (asked["0/juror-03"], asked["0/juror-01"]) == (2, 3)
 
 
 def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    where: dict[bool, set[str]] = {True: set(), False: set()}
-    read = exchange.read_answer
+    where, read = defaultdict[bool, set[str]](set), exchange.read_answer
 
     def noting(text: str, *rest: Any) -> Any:
         where[len(text) >= exchange.LONG].add(threading.current_thread().name)
@@ -125,22 +114,16 @@ def test_a_long_answer_is_read_off_the_loop(bench: Bench, monkeypatch: pytest.Mo
     assert not where[True] & where[False]
 
 
-async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
-    await court.stage("Learning", "round")
-    (hit,) = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
-    put = Put(collection="precedents", record={"id": hit.id})
-    await court.learn("put", Lesson(phase="norms", ops=(put,)))
-    return Verdict(outcome="learned")
-
-
 def test_what_a_lesson_rests_on_is_on_disk_before_the_lesson_is(bench: Bench, tmp_path: Path) -> None:
+    async def look_and_learn(court: Court[Case, ToySetup]) -> Verdict:
+        await court.stage("Learning", "round")
+        (hit,) = await court.retrieve("look", Search(collection="precedents", text="kettle", k=1))
+        await court.learn("put", Lesson(phase="norms", ops=(Put(collection="precedents", record={"id": hit.id}),)))
+        return Verdict(outcome="learned")
+
     proceed(bench, tmp_path, look_and_learn)
     seen: list[str] = []
-
-    def learn(run: str, path: str, lesson: Lesson) -> None:
-        seen.extend(event.path for _, event in bench.store.events(run))
-
-    bench.shelf.learn = learn  # type: ignore[method-assign]
+    bench.shelf.learn = lambda run, *_: seen.extend(event.path for _, event in bench.store.events(run))
     bench.hear()
     assert "learning/look" in seen
 
@@ -186,7 +169,7 @@ def private(text: str) -> set[str]:
 
 
 def test_no_procedure_uses_a_private_field_of_the_court() -> None:
-    files = sorted(PROCEDURES.rglob("*.py"))
-    assert any(file.name == "procedure.py" for file in files)
+    files = list(PROCEDURES.rglob("*.py"))
+    assert files
     assert {str(file): found for file in files if (found := private(file.read_text("utf-8")))} == {}
     assert private("court._services.ledger.add(event)") == {"_services"}

@@ -1,15 +1,15 @@
 """Experiments as logs of Inspect: written from runs of a real server, read back by its own library."""
 
-import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.measures import MEASURES
 from courtroom.settings import Settings
 from tests.driving import done, shell
 from tests.openai_server import OpenAIServer
@@ -26,11 +26,10 @@ ARMS = [
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """A store with an experiment: one arm of a real server, one offline, one whose model is not there, one made elsewhere."""
-    from aiohttp import web
 
-    def refuse(body: dict[str, Any]) -> Any:
-        known = body["model"] == "real"
-        return None if known else web.json_response({"error": {"message": "no such model"}}, status=404)
+    def refuse(body: dict[str, Any]) -> web.Response | None:
+        refusal = {"error": {"message": "no such model"}}
+        return None if body["model"] == "real" else web.json_response(refusal, status=404)
 
     folder = tmp_path_factory.mktemp("exports")
     with OpenAIServer(answer=refuse) as server, pytest.MonkeyPatch.context() as patch:
@@ -48,27 +47,19 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 
 @pytest.fixture(scope="module")
-def found(house: Courthouse) -> ExperimentResults:
-    return house.experiments.results("feelings")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("logs") / "logs"
-
-
-@pytest.fixture(scope="module")
-def logs(house: Courthouse, folder: Path) -> dict[str, Any]:
+def logs(house: Courthouse) -> dict[str, Any]:
     """By arm, as Inspect reads them from a folder."""
     inspect = pytest.importorskip("inspect_ai.log", reason="the extra `inspect` is not installed")
-    told = shell("experiment", "inspect", "feelings", "--to", str(folder))
-    listed = [info.name for info in inspect.list_eval_logs(str(folder))]
+    folder = str(house.settings.home / "logs")
+    told = shell("experiment", "inspect", "feelings", "--to", folder)
+    listed = [info.name for info in inspect.list_eval_logs(folder)]
     assert sorted(Path(name).name for name in listed) == sorted(Path(line).name for line in told.splitlines())
     read = [inspect.read_eval_log(name, resolve_attachments=True) for name in listed]
     return {log.eval.metadata["arm"]: log for log in read}
 
 
-def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults, logs: dict[str, Any]) -> None:
+def test_each_arm_is_a_log_with_a_sample_for_each_cell(house: Courthouse, logs: dict[str, Any]) -> None:
+    found = house.experiments.results("feelings")
     assert logs.keys() == {*found.arms}
     for arm, log in logs.items():
         assert log.status == "success"
@@ -76,25 +67,20 @@ def test_each_arm_is_a_log_with_a_sample_for_each_cell(found: ExperimentResults,
         assert [(one.id, one.epoch, one.target) for one in log.samples] == [("text-0", 1, "sad"), ("text-1", 1, "glad")]
         rows = [row for row in found.rows if row.arm == arm]
         for sample, row in zip(log.samples, rows, strict=True):
-            (accuracy,) = [one for one in found.measures if one.name == "accuracy"]
-            assert accuracy.each is not None
-            known = {"accuracy": accuracy.each(row.scored)} if row.scored else None
-            assert known == ({name: score.value for name, score in sample.scores.items()} if sample.scores else None)
-    line = found.table.line("good", "all cases")
+            known = {"accuracy": MEASURES["labelled"]["accuracy"].each(row.scored)} if row.scored else {}
+            assert known == {name: score.value for name, score in (sample.scores or {}).items()}
+    known = found.table.line("good", "all cases").values
     totals = {one.name: one.metrics["value"].value for one in logs["good"].results.scores}
-    assert totals == {name: one.value for name, one in line.values.items()}
-    assert totals.keys() == {"accuracy", "macro_f1"}
+    assert totals == {name: known[name].value for name in ("accuracy", "macro_f1")}
     assert logs["gone"].results.completed_samples == 0
     assert all(one.error.message for one in logs["gone"].samples), "a failed cell is a sample with its reason"
 
 
-def test_what_was_said_is_in_the_log_with_what_it_took(
-    house: Courthouse, found: ExperimentResults, logs: dict[str, Any]
-) -> None:
-    row = next(row for row in found.rows if row.arm == "one judge")
+def test_what_was_said_and_took_is_in_a_log(house: Courthouse, logs: dict[str, Any]) -> None:
+    row = next(row for row in house.experiments.rows("feelings") if row.arm == "one judge")
     record, sample = house.record(row.run), logs["one judge"].samples[0]
-    replies = [house.answers.reply(call.keys[-1]) for call in record.calls]
-    assert [one.text for one in sample.messages[1:]] == [reply.text for reply in replies if reply]
+    replies = [house.answers.reply(call.keys[-1]).text for call in record.calls]
+    assert [one.text for one in sample.messages[1:]] == replies
     assert row.case.title in sample.messages[0].text
     events = [one for one in sample.events if one.event == "model"]
     assert len(events) == len(record.calls)
@@ -103,16 +89,14 @@ def test_what_was_said_is_in_the_log_with_what_it_took(
     assert [tuple(part.text for part in message.content) for message in events[0].input] == [one.parts for one in sent]
     assert events[0].timestamp <= events[0].completed
     assert [one.name for one in sample.events if one.event == "span_begin"] == [one.name for one in record.stages]
-    prompt, completion = record.tokens
-    assert sample.model_usage["openai/real"].input_tokens == prompt
-    assert sample.model_usage["openai/real"].output_tokens == completion
+    used = sample.model_usage["openai/real"]
+    assert (used.input_tokens, used.output_tokens) == record.tokens
 
 
-def test_no_key_is_in_a_log(logs: dict[str, Any], folder: Path) -> None:
-    for path in folder.iterdir():
+def test_no_key_is_in_a_log(house: Courthouse, logs: dict[str, Any]) -> None:
+    for path in (house.settings.home / "logs").iterdir():
         with zipfile.ZipFile(path) as archive:
             for name in archive.namelist():
                 content = archive.read(name)
                 assert KEY.encode() not in content
                 assert b"uthorization" not in content
-    assert KEY not in json.dumps([log.model_dump(mode="json") for log in logs.values()], default=str)

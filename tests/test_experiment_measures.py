@@ -5,7 +5,7 @@ import json
 import math
 import random
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from itertools import combinations
 from pathlib import Path
@@ -16,12 +16,7 @@ import numpy as np
 import pytest
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu import sentence_bleu
-from sklearn.metrics import (
-    accuracy_score,
-    mean_absolute_error,
-    mean_squared_error,
-    precision_recall_fscore_support,
-)
+from sklearn.metrics import accuracy_score, mean_absolute_error, mean_squared_error, precision_recall_fscore_support
 from statsmodels.stats.contingency_tables import cochrans_q
 
 from courtroom.cases.case import Case
@@ -34,7 +29,7 @@ from courtroom.datasets import Row
 from courtroom.datasets.statistics import SHINGLE, near_duplicates
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench, summaries
-from courtroom.experiments.measures import MEASURES, Measure, Scored, at_hand, wanted
+from courtroom.experiments.measures import MEASURES, Scored, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
 from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary
 from courtroom.judging.criminal import candidates
@@ -45,19 +40,22 @@ from tests.real import FOLDER, needs_real_data
 RANDOM = random.Random(12)
 
 
-def value(measure: Measure, rows: Sequence[Scored]) -> float:
+def of(kind: str, name: str, rows: Sequence[Scored]) -> float:
+    measure = MEASURES[kind][name]
     return float(measure.finish(measure.parts(rows).sum(axis=0, keepdims=True))[0])
 
 
-def of(kind: str, name: str, rows: Sequence[Scored]) -> float:
-    return value(MEASURES[kind][name], rows)
-
-
 def dispute(buyer: int, seller: int) -> Dispute:
-    return Dispute(
-        id="d", title="d", category="Other", transaction=Transaction(product="p", price=1),
-        jury=JuryRecord(buyer=buyer, seller=seller),
-    )  # fmt: skip
+    jury = JuryRecord(buyer=buyer, seller=seller)
+    return Dispute(id="d", title="d", category="Other", transaction=Transaction(product="p", price=1), jury=jury)
+
+
+def criminal(**gold: Any) -> CriminalCase:
+    return CriminalCase(id="c", title="c", facts="f", gold=Gold.model_validate(gold))
+
+
+def judged(**judgment: Any) -> Outcome:
+    return Outcome(details={"judgment": judgment})
 
 
 def voted(buyer: int, seller: int) -> Outcome:
@@ -67,23 +65,19 @@ def voted(buyer: int, seller: int) -> Outcome:
 def test_measures_of_disputes_are_scikit_learns() -> None:
     splits = [(RANDOM.randint(0, 17), RANDOM.randint(0, 17)) for _ in range(60)]
     disputes = [Scored(dispute(real, 17 - real), "", voted(mine, 17 - mine)) for real, mine in splits]
-    real = [_jury(row).winner for row in disputes]
+    real = [row.case.jury.winner for row in disputes]
     mine = [row.outcome.outcome for row in disputes]
     assert of("dispute", "accuracy", disputes) == pytest.approx(accuracy_score(real, mine), abs=1e-12)
-    for average in ("macro", "weighted"):
-        precision, recall, f1, _ = precision_recall_fscore_support(real, mine, average=average, zero_division=0)
-        assert of("dispute", f"{average}_f1", disputes) == pytest.approx(f1, abs=1e-12)
-        if average == "macro":
-            assert of("dispute", "macro_precision", disputes) == pytest.approx(precision, abs=1e-12)
-            assert of("dispute", "macro_recall", disputes) == pytest.approx(recall, abs=1e-12)
-    votes = [_jury(row).buyer for row in disputes], [row.outcome.counts["buyer"] for row in disputes]
+    weighted, macro = (
+        precision_recall_fscore_support(real, mine, average=average, zero_division=0)
+        for average in ("weighted", "macro")
+    )
+    assert of("dispute", "weighted_f1", disputes) == pytest.approx(weighted[2], abs=1e-12)
+    for name, known in zip(("precision", "recall", "f1"), macro, strict=False):
+        assert of("dispute", f"macro_{name}", disputes) == pytest.approx(known, abs=1e-12)
+    votes = [row.case.jury.buyer for row in disputes], [row.outcome.counts["buyer"] for row in disputes]
     assert of("dispute", "votes_mae", disputes) == pytest.approx(mean_absolute_error(*votes), abs=1e-12)
     assert of("dispute", "votes_rmse", disputes) == pytest.approx(mean_squared_error(*votes) ** 0.5, abs=1e-12)
-
-
-def _jury(row: Scored) -> JuryRecord:
-    assert row.case.jury is not None
-    return row.case.jury
 
 
 def test_a_small_panels_votes_are_scaled_to_the_real_jury() -> None:
@@ -113,71 +107,52 @@ def judgment() -> dict[str, Any]:
 
 
 def test_measures_of_judgments_are_scikit_learns() -> None:
-    case = CriminalCase(id="c", title="c", facts="f")
-    judgments = [
-        Scored(
-            case.model_copy(update={"gold": Gold.model_validate(judgment())}),
-            "",
-            Outcome(outcome="x", details={"judgment": judgment()}),
-        )
-        for _ in range(50)
-    ]
-    mine: Any = [row.outcome.details["judgment"] for row in judgments]
-    golds = [row.case.gold for row in judgments if isinstance(row.case, CriminalCase) and row.case.gold]
-    sides = {
-        "charge": ([{*one["charges"]} for one in mine], [{*(one.charges or ())} for one in golds]),
-        "article": ([{*one["relevant_articles"]} for one in mine], [{*(one.relevant_articles or ())} for one in golds]),
-        "term": (
-            [{term_class(Term(**one["term_of_imprisonment"]))} for one in mine],
-            [{term_class(one.term_of_imprisonment or Term())} for one in golds],
-        ),
+    both = [(judgment(), judgment()) for _ in range(50)]
+    judgments = [Scored(criminal(**real), "", judged(**mine)) for mine, real in both]
+    named: dict[str, Callable[[dict[str, Any]], set[Any]]] = {
+        "charge": lambda one: {*one["charges"]},
+        "article": lambda one: {*one["relevant_articles"]},
+        "term": lambda one: {term_class(Term(**one["term_of_imprisonment"]))},
     }
-    for name, (predicted, real) in sides.items():
+    for name, of_one in named.items():
+        predicted, real = ([of_one(one) for one in side] for side in zip(*both, strict=True))
         labels = sorted(set().union(*predicted, *real))
         columns = [[[label in case for label in labels] for case in side] for side in (real, predicted)]
         scores = precision_recall_fscore_support(*columns, average="macro", zero_division=0)
         for part, score in zip(("precision", "recall", "f1"), scores, strict=False):
             assert of("criminal", f"{name}_{part}", judgments) == pytest.approx(score, abs=1e-12)
-        exact = [a == b for a, b in zip(predicted, real, strict=True)]
-        assert of("criminal", f"{name}_accuracy", judgments) == pytest.approx(sum(exact) / len(exact))
+        exact = np.mean([a == b for a, b in zip(predicted, real, strict=True)])
+        assert of("criminal", f"{name}_accuracy", judgments) == pytest.approx(exact)
 
 
-def test_hit_at_2_takes_the_first_two_that_were_named() -> None:
-    case = CriminalCase(id="c", title="c", facts="f", gold=Gold(charges=("诈骗",)))
-    named = {"charges": ["盗窃", "抢劫", "诈骗"], "relevant_articles": [264], "term_of_imprisonment": {}}
-    assert of("criminal", "charge_hit2", [Scored(case, "", Outcome(details={"judgment": named}))]) == 0
-    named = {**named, "charges": ["盗窃", "诈骗"]}
-    assert of("criminal", "charge_hit2", [Scored(case, "", Outcome(details={"judgment": named}))]) == 1
+@pytest.mark.parametrize(("charges", "hit"), [(["盗窃", "抢劫", "诈骗"], 0), (["盗窃", "诈骗"], 1)])
+def test_hit_at_2_takes_the_first_two_that_were_named(charges: list[str], hit: int) -> None:
+    named = judged(charges=charges, relevant_articles=[264], term_of_imprisonment={})
+    assert of("criminal", "charge_hit2", [Scored(criminal(charges=("诈骗",)), "", named)]) == hit
 
 
 @pytest.mark.parametrize(("asked", "hit"), [("article_hit2", 1), ("charge_hit2", 1), ("article_accuracy", 0)])
 def test_hit_at_2_goes_on_with_what_else_came_into_question(asked: str, hit: int) -> None:
-    case = CriminalCase(id="c", title="c", facts="f", gold=Gold(charges=("诈骗",), relevant_articles=(266,)))
-    judged = Judgment(relevant_articles=(264,), charges=("盗窃",))
-    statutes = [
-        Statute(number=n, text=Both(zh="x"), charges=(Both(zh=name),)) for n, name in ((234, "故意伤害"), (266, "诈骗"))
-    ]
-    details = {
-        "judgment": judged.model_dump(mode="json"),
-        "candidates": candidates(judged, statutes, "zh", drafted=(266,)),
-    }
-    assert of("criminal", asked, [Scored(case, "", Outcome(details=details))]) == hit
+    case = criminal(charges=("诈骗",), relevant_articles=(266,))
+    judgment = Judgment(relevant_articles=(264,), charges=("盗窃",))
+    charges = {234: "故意伤害", 266: "诈骗"}
+    statutes = [Statute(number=n, text=Both(zh="x"), charges=(Both(zh=name),)) for n, name in charges.items()]
+    also = candidates(judgment, statutes, "zh", drafted=(266,))
+    made = Outcome(details={"judgment": judgment.model_dump(mode="json"), "candidates": also})
+    assert of("criminal", asked, [Scored(case, "", made)]) == hit
 
 
 def test_an_answer_that_is_no_judgment_is_wrong_not_left_out() -> None:
-    case = CriminalCase(id="c", title="c", facts="f", gold=Gold(charges=("诈骗",)))
-    rows = [
-        Scored(case, "", of_text(case, answer))
-        for answer in ("I do not know", '{"charges": 7}', '{"charges": ["诈骗"]}')
-    ]
+    case = criminal(charges=("诈骗",))
+    answers = ("I do not know", '{"charges": 7}', '{"charges": ["诈骗"]}')
+    rows = [Scored(case, "", of_text(case, answer)) for answer in answers]
     assert of("criminal", "charge_accuracy", rows) == pytest.approx(1 / 3)
     assert np.isnan(of("criminal", "article_accuracy", rows)), "what the record does not tell is left out"
 
 
 def task(label: str) -> LabelledTask:
-    return LabelledTask(
-        id="t", title="t", labels=("yes", "no", "maybe"), items=(Labelled(id="t", text="x", label=label),)
-    )
+    item = Labelled(id="t", text="x", label=label)
+    return LabelledTask(id="t", title="t", labels=("yes", "no", "maybe"), items=(item,))
 
 
 def test_measures_of_labels_are_scikit_learns_also_for_answers_out_of_the_set() -> None:
@@ -194,9 +169,8 @@ def test_measures_of_labels_are_scikit_learns_also_for_answers_out_of_the_set() 
 
 def test_ambiguous_and_clear_texts_are_measured_apart() -> None:
     def row(label: str, ambiguous: bool | None) -> Scored:
-        return Scored(
-            task("yes"), "", Outcome(details={"results": [{"id": "t", "label": label, "ambiguous": ambiguous}]})
-        )
+        results = [{"id": "t", "label": label, "ambiguous": ambiguous}]
+        return Scored(task("yes"), "", Outcome(details={"results": results}))
 
     rows = [row("yes", True), row("no", True), row("yes", False), row("no", None)]
     assert of("labelled", "ambiguous_accuracy", rows) == 0.5
@@ -233,9 +207,8 @@ def test_a_summary_is_scored_by_its_facts_and_its_quality_divided_by_the_time_of
 
 
 def test_a_measure_that_is_not_there_is_refused_with_those_that_are() -> None:
-    with pytest.raises(
-        CourtroomError, match=r"no measure “f2” for cases of the kind “dispute”. Choose among: accuracy, "
-    ):
+    told = "no measure “f2” for cases of the kind “dispute”. Choose among: accuracy, "
+    with pytest.raises(CourtroomError, match=told):
         wanted("dispute", ["f2"])
     assert [one.name for one in wanted("labelled", [])] == ["accuracy", "macro_f1"]
     for measures in MEASURES.values():
@@ -246,12 +219,8 @@ def test_a_measure_that_is_not_there_is_refused_with_those_that_are() -> None:
     ("name", "gold", "answer", "score"),
     [
         ("3-1", {"relevant_articles": [264, 266]}, "刑法第二百六十四条、第266条", 1.0),
-        (
-            "3-1",
-            {"relevant_articles": [264, 266]},
-            "刑法第264条、第266条第2款",  # its scorer takes the article off too
-            2 / 3,
-        ),
+        # Its scorer takes the article off too.
+        ("3-1", {"relevant_articles": [264, 266]}, "刑法第264条、第266条第2款", 2 / 3),
         ("3-1", {"relevant_articles": [264]}, "刑法第264条、第266条", 2 / 3),
         ("3-1", {"relevant_articles": [264]}, "无法判断", 0.0),
         ("3-3", {"charges": ["盗窃"]}, "盗窃罪;诈骗", 2 / 3),
@@ -264,26 +233,21 @@ def test_a_measure_that_is_not_there_is_refused_with_those_that_are() -> None:
     ],
 )
 def test_lawbenchs_scores_by_hand(name: str, gold: dict[str, Any], answer: str, score: float | None) -> None:
-    case = CriminalCase(id="c", title="c", facts="f", gold=Gold.model_validate(gold))
-    assert lawbench.score(name, answer, case) == (None if score is None else pytest.approx(score))
+    assert lawbench.score(name, answer, criminal(**gold)) == (None if score is None else pytest.approx(score))
 
 
 def test_who_names_nothing_abstains() -> None:
-    case = CriminalCase(id="c", title="c", facts="f", gold=Gold(term_of_imprisonment=Term(life_imprisonment=True)))
+    case = criminal(term_of_imprisonment={"life_imprisonment": True})
     assert not lawbench.abstains("3-4", "I can not say", case), "a case that is left out counts as answered"
-    plain = case.model_copy(update={"gold": Gold(term_of_imprisonment=Term(imprisonment=3))})
-    assert lawbench.abstains("3-4", "I can not say", plain)
+    assert lawbench.abstains("3-4", "I can not say", criminal(term_of_imprisonment={"imprisonment": 3}))
     assert not lawbench.abstains("3-6", "B", case)
 
 
 def test_a_procedures_judgment_is_scored_like_a_written_one() -> None:
-    case = CriminalCase(
-        id="c", title="c", facts="f", source="LawBench 3-1", gold=Gold(relevant_articles=(264,), charges=("盗窃",))
-    )
-    made = {"relevant_articles": [264, 266], "charges": ["盗窃"], "term_of_imprisonment": {"imprisonment": 5}}
-    rows = [Scored(case, "", Outcome(details={"judgment": made}))]
-    assert of("criminal", "lawbench", rows) == pytest.approx(2 / 3)
-    assert of("criminal", "lawbench", [Scored(case, "3-3", rows[0].outcome)]) == 1.0
+    case = criminal(relevant_articles=(264,), charges=("盗窃",)).model_copy(update={"source": "LawBench 3-1"})
+    made = judged(relevant_articles=[264, 266], charges=["盗窃"], term_of_imprisonment={"imprisonment": 5})
+    assert of("criminal", "lawbench", [Scored(case, "", made)]) == pytest.approx(2 / 3)
+    assert of("criminal", "lawbench", [Scored(case, "3-3", made)]) == 1.0
     assert of("criminal", "abstention", [Scored(case, "3-3", Outcome())]) == 1.0
 
 
@@ -375,35 +339,25 @@ class Scripted:
         return [precision], [recall], [2 * precision * recall / (precision + recall)]
 
 
-@pytest.fixture
-def library(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def test_bertscore_is_a_column_where_its_model_is_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("bert_score")
     module.__spec__ = ModuleSpec("bert_score", None)
     module.BERTScorer = Scripted  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "bert_score", module)
-    monkeypatch.setattr(Scripted, "loaded", [])
     summaries._scorer.cache_clear()
-    return module
-
-
-def on_disk(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An encoder as huggingface_hub keeps it."""
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(home))
-    folder = home / "models--roberta-large" / "snapshots" / "abc"
-    folder.mkdir(parents=True)
-    (home / "models--roberta-large" / "refs").mkdir()
-    (home / "models--roberta-large" / "refs" / "main").write_text("abc")
-    (folder / "config.json").write_text("{}")
-    return folder
-
-
-def test_bertscore_is_a_column_where_its_model_is_on_disk(
-    library: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = on_disk(tmp_path, monkeypatch)
-    (folder / "model.safetensors").write_bytes(b"")
+    # An encoder as huggingface_hub keeps it, but for its weights.
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    kept = tmp_path / "models--roberta-large"
+    folder = kept / "snapshots" / "abc"
+    for file, content in ((kept / "refs" / "main", "abc"), (folder / "config.json", "{}")):
+        file.parent.mkdir(parents=True)
+        file.write_text(content)
     rows = [Scored(BRIDGE, "", of_text(BRIDGE, "span")), Scored(BRIDGE, "", of_text(BRIDGE, "bridge closed"))]
     names = ["bertscore_precision", "bertscore_recall", "bertscore"]
+    measures, (note,) = at_hand(wanted("document", ["rouge1", *names]), rows)
+    assert [one.name for one in measures] == ["rouge1"]
+    assert "roberta-large is not on this machine" in note
+    (folder / "model.safetensors").write_bytes(b"")
     measures, notes = at_hand(wanted("document", names), rows)
     assert (len(measures), notes) == (3, ())
     precision, recall = 0.8, (0.8 + 0.6) / 2  # of the first by hand; the second is 1
@@ -413,27 +367,14 @@ def test_bertscore_is_a_column_where_its_model_is_on_disk(
     assert Scripted.loaded == [(str(folder), 17)], "loaded once, from the disk"
 
 
-def test_bertscore_is_left_out_with_one_sentence(
-    library: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    on_disk(tmp_path, monkeypatch)  # its weights are missing
-    rows = [Scored(BRIDGE, "", of_text(BRIDGE, "span"))]
-    measures, notes = at_hand(wanted("document", ["rouge1", "bertscore", "bertscore_recall"]), rows)
-    assert [one.name for one in measures] == ["rouge1"]
-    assert len(notes) == 1
-    assert "roberta-large is not on this machine" in notes[0]
-
-
-def test_the_table_says_which_column_is_left_out(
-    house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_says_which_column_it_lacks(house: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summaries, "find_spec", lambda name: None)
     house.datasets.add("texts", [Row(id="d", case=BRIDGE)])
     house.close()
     answers = tmp_path / "answers.jsonl"
     answers.write_text(json.dumps({"case": "d", "model": "m", "prediction": "The bridge"}))
-    words = ("experiment", "predictions", str(answers), "--dataset", "texts", "--measure", "rouge1")
-    told = shell(*words, "--measure", "bertscore")
+    words = ("--dataset", "texts", "--measure", "rouge1", "--measure", "bertscore")
+    told = shell("experiment", "predictions", str(answers), *words)
     assert "ROUGE-1" in told
     assert "BERTScore is left out" in told
     assert "courtroom[metrics]" in told
@@ -442,11 +383,9 @@ def test_the_table_says_which_column_is_left_out(
 def test_the_gain_on_a_single_model_by_hand() -> None:
     def row(label: str, single: str, ambiguous: bool) -> Scored:
         results = [{"id": "t", "label": label, "first": "maybe", "ambiguous": ambiguous}]
-        outcome = Outcome(details={"results": results})
-        return Scored(task("yes"), "", outcome, single=of_text(task("yes"), single))
+        return Scored(task("yes"), "", Outcome(details={"results": results}), single=of_text(task("yes"), single))
 
-    rows = [row("yes", "no", True), row("yes", "no", True), row("yes", "yes", True), row("no", "yes", False)]
-    rows += [row("yes", "yes", False)]
+    rows = [*[row("yes", "no", True)] * 2, row("yes", "yes", True), row("no", "yes", False), row("yes", "yes", False)]
     assert of("labelled", "ambiguous_gain", rows) == pytest.approx(2.0)  # three right instead of one
     assert of("labelled", "clear_gain", rows) == pytest.approx(-0.5)
     assert of("labelled", "gain", rows) == pytest.approx(4 / 3 - 1)

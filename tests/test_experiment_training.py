@@ -1,8 +1,6 @@
 """The knowledge protocol: each arm learns on one split, in order; tests on another see what it learned, frozen under a name."""
 
 import shutil
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,7 @@ from courtroom.knowledge.lessons import Frozen, Snapshot
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import done, drive
-from tests.forks import Fork
-from tests.kills import go_on_with_experiment
-from tests.test_experiments import house
+from tests.test_experiments import house, killed
 
 __all__ = ["house"]  # a fixture
 
@@ -38,14 +34,18 @@ def spec(**given: Any) -> Experiment:
     return parsed({**values, **given}, "here")
 
 
+def add_benches(house: Courthouse) -> None:
+    splits = {**dict.fromkeys(TRAINED, "train"), **dict.fromkeys(TESTED, "test")}
+    rows = [Row(id=name, case=house.library.case(name), split=split) for name, split in splits.items()]
+    house.datasets.add("benches", rows)
+
+
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store with the dataset, whose memory holds something already."""
     home = tmp_path_factory.mktemp("training") / "home"
     house = Courthouse(Settings(home=home))
-    cases = {name: house.library.case(name) for name in (*TRAINED, *TESTED)}
-    rows = [Row(id=name, case=case, split="train" if name in TRAINED else "test") for name, case in cases.items()]
-    house.datasets.add("benches", rows)
+    add_benches(house)
     taught = VerdictSetup.model_validate({"learning": {"on": True}})
     drive(house, house.new_run("verdict", house.library.case("criminal-well-poison"), taught, 0))
     assert many(memory(house)) == 1
@@ -74,10 +74,8 @@ def learned(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def after(learned: Path, tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=shutil.copytree(learned, tmp_path / "after")))
-    yield house
-    house.close()
+def after(learned: Path, tmp_path: Path) -> Courthouse:
+    return Courthouse(Settings(home=shutil.copytree(learned, tmp_path / "after")))
 
 
 def run_to_the_end(house: Courthouse, experiment: Experiment) -> str:
@@ -96,41 +94,31 @@ def seen(record: Record) -> str:
     return next(one.hits[0].id for one in record.retrievals if isinstance(one.query, Frozen))
 
 
-def test_each_arm_learns_by_itself_and_its_tests_see_that_frozen_under_a_name(
-    after: Courthouse, house: Courthouse
-) -> None:
+def test_each_arm_learns_by_itself_and_its_tests_see_that_under_a_name(after: Courthouse, house: Courthouse) -> None:
     before, house = memory(house), after
     (name,) = (one.id for one in house.experiments.store.experiments())
-    cells = list(house.experiments.store.cells(name))
-    assert [(cell.arm, cell.row) for cell in cells if cell.phase == "train"] == [
-        (arm, row) for arm in (0, 1) for row in TRAINED
-    ], "one arm after the other, each in the order of the dataset; one judge alone learns nothing"
+    trained = [(cell.arm, cell.row) for cell in house.experiments.store.cells(name) if cell.phase == "train"]
+    one_by_one = [(arm, row) for arm in (0, 1) for row in TRAINED]
+    assert trained == one_by_one, "each in the order of the dataset; one judge alone learns nothing"
     assert memory(house).digest == before.digest, "the store's own memory is as it was"
     runs = runs_of(house, name)
-    names = {arm: record.setup.memory for arm, record in runs.items()}
-    digest = spec_digest(house, name)
-    assert names == {
-        "learns": f"learning-{digest}-arm-1",
-        "learns without directives": f"learning-{digest}-arm-2",
-        "one judge": f"learning-{digest}-before",
-    }
+    arms = dict(zip(runs, ("arm-1", "arm-2", "before"), strict=True))
+    kept = {arm: house.knowledge.snapshots.named(memories(house, name) + place) for arm, place in arms.items()}
     for arm, record in runs.items():
-        kept = house.knowledge.snapshots.named(names[arm])
-        assert seen(record) == kept.digest
+        assert (record.setup.memory, seen(record)) == (kept[arm].name, kept[arm].digest)
         assert not record.setup.learning.on
-    assert many(house.knowledge.snapshots.named(names["learns"])) == len(TRAINED), "it began with nothing learned"
-    assert many(house.knowledge.snapshots.named(names["learns without directives"])) == len(TRAINED)
-    assert house.knowledge.snapshots.named(names["one judge"]).digest == before.digest
+    assert [many(kept[arm["name"]]) for arm in ARMS[:2]] == [len(TRAINED)] * 2, "each began with nothing learned"
+    assert kept["one judge"].digest == before.digest
     found = house.experiments.results(name)
-    curve = found.breakdown("learning", found.measures[0])
-    assert [(point.arm, point.label, point.cells) for point in curve.points] == [
-        (arm["name"], label, 1) for arm in ARMS[:2] for label in ("0", "1")
-    ], "each case of the training by how many were learned from before"
+    curve = [(one.arm, one.label, one.cells) for one in found.breakdown("learning", found.measures[0]).points]
+    known = [(arm["name"], label, 1) for arm in ARMS[:2] for label in ("0", "1")]
+    assert curve == known, "each case of the training by how many were learned from before"
     assert {row.row for row in found.rows} == {*TESTED}, "and no such case is in the table"
 
 
-def spec_digest(house: Courthouse, name: str) -> str:
-    return house.experiments.store.experiment(name).experiment.digest[:8]
+def memories(house: Courthouse, name: str) -> str:
+    """How the names of an experiment's memories begin."""
+    return f"learning-{house.experiments.store.experiment(name).experiment.digest[:8]}-"
 
 
 def test_an_expert_is_taught_from_each_case_once_and_from_none_that_an_experiment_tests(after: Courthouse) -> None:
@@ -161,19 +149,14 @@ def test_an_arm_that_names_a_snapshot_begins_with_it_and_another_may_see_what_it
     assert many(house.knowledge.snapshots.named(alone.setup.memory)) == 1 + len(TRAINED)
 
 
-def test_killed_while_it_trains_an_experiment_learns_the_same(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_killed_in_training_an_arm_learns_the_same(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     for folder, kills in (("broken", (4, 9)), ("whole", ())):
         monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / folder)))
         house = Courthouse()
-        before, name = memory(house).digest, house.experiments.begin(spec(arms=list(ARMS[:1])))
+        before = memory(house).digest
         house.close()
-        for last in (*kills, 0):
-            code = Fork(go_on_with_experiment, name, last).finish().returncode
-            assert code == (-signal.SIGKILL if last else 0)
-        house = Courthouse()
+        name, house = killed(spec(arms=list(ARMS[:1])), kills)
         (record,) = runs_of(house, name).values()
         found.append((record.setup.memory, house.knowledge.snapshots.named(record.setup.memory).digest))
         assert memory(house).digest == before
@@ -182,14 +165,11 @@ def test_killed_while_it_trains_an_experiment_learns_the_same(
 
 
 def test_a_case_that_can_t_be_learned_from_stops_the_experiment_until_it_can(house: Courthouse) -> None:
-    experiment = spec(arms=[{**ARMS[0], "set": {"budget.calls": 2}}])
-    name = house.experiments.begin(experiment)
-    house.experiments.go(name)
-    house.experiments.wait(name, 60)
-    kept = house.experiments.store.experiment(name)
-    assert kept.status == "paused"
-    assert kept.reason.startswith(f"The training of learns stopped at the case {TRAINED[0]}: ")
-    assert {row.state for row in house.experiments.rows(name)} == {"waiting"}, "nothing is tested on half of it"
+    found = done(house, spec(arms=[{**ARMS[0], "set": {"budget.calls": 2}}]))
+    name = found.kept.id
+    assert found.kept.status == "paused"
+    assert found.kept.reason.startswith(f"The training of learns stopped at the case {TRAINED[0]}: ")
+    assert {row.state for row in found.rows} == {"waiting"}, "nothing is tested on half of it"
     cell = next(house.experiments.store.cells(name))
     setup = house.store.setup(cell.run, VerdictSetup)
     house.store.replace_setup(cell.run, setup.model_copy(update={"budget": VerdictSetup().budget}))
@@ -203,10 +183,7 @@ def test_a_case_that_can_t_be_learned_from_stops_the_experiment_until_it_can(hou
     [
         ({"arms": [ARMS[2]]}, "No arm learns."),
         ({"knowledge": {"train": "nothing"}}, "no split “nothing”"),
-        (
-            {"arms": [ARMS[0], {**ARMS[2], "memory_of": "one judge"}]},
-            "“one judge”, whose memory it is to see, does not learn",
-        ),
+        ({"arms": [ARMS[0], {**ARMS[2], "memory_of": "one judge"}]}, "“one judge”, whose memory .* does not learn"),
         ({"dataset": {"name": "benches"}}, "2 cases are both trained on and tested"),
     ],
 )
@@ -235,15 +212,14 @@ def test_an_estimate_counts_what_arms_learn_from(house: Courthouse) -> None:
 def test_a_deleted_experiment_takes_its_memories_along_but_for_those_that_others_use(after: Courthouse) -> None:
     house = after
     (name,) = (one.id for one in house.experiments.store.experiments())
+    before, begin = memory(house), memories(house, name)
     kept = {one.name for one in house.knowledge.snapshots.all()} - {"empty"}
-    digest = spec_digest(house, name)
-    assert kept == {f"learning-{digest}-{what}" for what in ("before", "arm-1", "arm-2")}
-    before = memory(house)
-    setup = VerdictSetup.model_validate({"memory": f"learning-{digest}-arm-2"})
+    assert kept == {f"{begin}{what}" for what in ("before", "arm-1", "arm-2")}
+    setup = VerdictSetup(memory=f"{begin}arm-2")
     house.new_run("verdict", house.library.case("criminal-well-poison"), setup, 0)
-    other = [{**ARMS[0], "set": {"memory": f"learning-{digest}-before"}}]
+    other = [{**ARMS[0], "set": {"memory": f"{begin}before"}}]
     house.experiments.begin(spec(name="other", knowledge={}, arms=other))
     house.experiments.delete(name)
     left = {one.name for one in house.knowledge.snapshots.all()} - {"empty"}
-    assert left == {f"learning-{digest}-before", f"learning-{digest}-arm-2"}, "a run and an experiment name them"
+    assert left == {f"{begin}before", f"{begin}arm-2"}, "a run and an experiment name them"
     assert memory(house).digest == before.digest

@@ -4,10 +4,12 @@ import json
 import operator
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import create_autospec
 
 import pandas as pd
 import pytest
@@ -25,6 +27,7 @@ from courtroom.experiments import frame
 from courtroom.experiments.measures import MEASURES
 from courtroom.experiments.plan import cells
 from courtroom.experiments.results import ExperimentResults
+from courtroom.experiments.service import Experiments
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
 from courtroom.experiments.table import sentence
 from courtroom.experiments.written import markdown
@@ -52,24 +55,18 @@ TRIAL = {"structure": "parallel", "judges": 3, "shots": 0, "explain": False, "he
 
 def texts() -> Iterator[Row]:
     for number, text in enumerate(TEXTS):
-        label = "glad" if number % 2 else "sad"
-        case = LabelledTask(
-            id=f"text-{number}", title=text, labels=("sad", "glad"), question="How does the writer feel?",
-            items=(Labelled(id=f"text-{number}", text=text, label=label),),
-        )  # fmt: skip
+        item = Labelled(id=f"text-{number}", text=text, label="glad" if number % 2 else "sad")
+        asked = {"labels": ("sad", "glad"), "question": "How does the writer feel?"}
+        case = LabelledTask(id=item.id, title=text, items=(item,), **asked)
         yield Row(id=case.id, case=case, category="odd" if number % 2 else "even", split="test")
 
 
 def spec(**given: Any) -> Experiment:
-    values = {
-        "name": "feelings",
-        "dataset": {"name": "feelings"},
-        "arms": [
-            {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-            {"name": "three judges", "procedure": "courtroom-llm", "set": TRIAL},
-        ],
-    }
-    return parsed({**values, **given}, "here")
+    arms = [
+        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
+        {"name": "three judges", "procedure": "courtroom-llm", "set": TRIAL},
+    ]
+    return parsed({"name": "feelings", "dataset": {"name": "feelings"}, "arms": arms, **given}, "here")
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +80,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def house(home: Path, tmp_path: Path) -> Iterator[Courthouse]:
-    shutil.copytree(home, tmp_path / "home")
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
+def house(home: Path, tmp_path: Path) -> Courthouse:
+    return Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")))
 
 
 def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Path) -> None:
@@ -96,23 +90,25 @@ def test_a_file_says_all_of_an_experiment_and_is_written_as_it_was(tmp_path: Pat
     file.write_text(as_toml(spec(measures=("accuracy",), **given)))
     assert "[[hypothesis]]" in file.read_text()
     assert read_toml(file) == spec(measures=("accuracy",), **given)
-    file.write_text('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
+    file.write_text(f'{HEAD}[[arm]]\nname = "x"\npredictions = "answers.csv"\n')
     read = read_toml(file)
     assert (read.dataset.name, read.arms[0].predictions) == ("b", str(tmp_path / "answers.csv"))
+
+
+HEAD = 'name = "a"\ndataset = "b"\n'
+ARM = '[[arm]]\nname = "x"\nprocedure = "p"\n'
+SAME = 'name = "a"\n[dataset]\nname = "b"\nsplit = "test"\n[knowledge]\ntrain = "test"\n'
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
         ("name = [", "can't be read as an experiment"),
-        ('name = "a"\ndataset = "b"\n', "arms"),
-        ('name = "a"\ndataset = "b"\n[[arm]]\nname = "x"\n', "either a procedure or a file of predictions"),
-        ('name = "a"\ndataset = "b"\ngain_over = { x = "y" }\n[[arm]]\nname = "x"\nprocedure = "p"\n', "is no arm: y"),
-        ('name = "a"\ndataset = "b"\nrepeat = 3\n[[arm]]\nname = "x"\nprocedure = "p"\n', "repeat"),
-        (
-            'name = "a"\n[dataset]\nname = "b"\nsplit = "test"\n[knowledge]\ntrain = "test"\n[[arm]]\nname = "x"\nprocedure = "p"\n',
-            "would be tested on what was learned from it",
-        ),
+        (HEAD, "arms"),
+        (HEAD + '[[arm]]\nname = "x"\n', "either a procedure or a file of predictions"),
+        (HEAD + 'gain_over = { x = "y" }\n' + ARM, "is no arm: y"),
+        (HEAD + "repeat = 3\n" + ARM, "repeat"),
+        (SAME + ARM, "would be tested on what was learned from it"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_with_a_sentence(text: str, why: str, tmp_path: Path) -> None:
@@ -123,17 +119,14 @@ def test_a_file_that_does_not_fit_is_refused_with_a_sentence(text: str, why: str
 
 
 def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
-    mine = [cell.run for cell in cells(spec(repeats=2), ["a", "b"])]
-    assert mine == [
-        cell.run for cell in cells(spec(repeats=2, budget={"calls": 5}, title="T", hypotheses=[BETTER]), ["a", "b"])
-    ]
-    assert len(set(mine)) == 2 * 2 * 2
-    assert not set(mine) & {
-        cell.run for cell in cells(spec(repeats=2, dataset={"name": "feelings", "version": "2"}), ["a", "b"])
-    }
-    assert [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])] == [
-        (0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1),
-    ]  # fmt: skip
+    def runs(**given: Any) -> list[str]:
+        return [cell.run for cell in cells(spec(repeats=2, **given), ["a", "b"])]
+
+    assert runs(budget={"calls": 5}, title="T", hypotheses=[BETTER]) == runs()
+    assert len(set(runs())) == 2 * 2 * 2
+    assert not {*runs()} & {*runs(dataset={"name": "feelings", "version": "2"})}
+    found = [(cell.arm, cell.row, cell.repeat, cell.seed) for cell in cells(spec(repeats=2), ["a"])]
+    assert found == [(0, "a", 0, 0), (1, "a", 0, 0), (0, "a", 1, 1), (1, "a", 1, 1)]
 
 
 @pytest.mark.parametrize(
@@ -147,9 +140,7 @@ def test_the_same_file_has_the_same_cells_and_another_one_others() -> None:
         ({"arms": [{"name": "x", "predictions": "/nowhere.csv"}]}, "can't be read"),
     ],
 )
-def test_what_does_not_fit_is_refused_before_anything_is_asked(
-    house: Courthouse, given: dict[str, Any], why: str
-) -> None:
+def test_what_does_not_fit_is_refused_before_any_call(house: Courthouse, given: dict[str, Any], why: str) -> None:
     with pytest.raises(CourtroomError, match=why):
         house.experiments.begin(spec(**given))
     assert house.experiments.store.experiments() == []
@@ -165,15 +156,15 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert {record.run.status for record in records} == {"done"}
     assert {record.run.origin for record in records} == {"cell"}
     assert takes.calls == sum(record.asked for record in records), "the estimate is what it took"
+    labels = {row.id: row.case.items[0].label for row in texts()}
+    right = {(row.arm, row.row, row.repeat): row.outcome.outcome == labels[row.row] for row in found.rows}
     for arm in found.arms:
         line = found.table.line(arm, "all cases")
         mine = [row for row in found.rows if row.arm == arm]
-        hits = [row.outcome.outcome == label(row.case) for row in mine if row.outcome]
+        hits = [right[arm, row.row, row.repeat] for row in mine]
         assert line.values["accuracy"].value == pytest.approx(sum(hits) / len(hits))
         assert found.table.spent[arm].calls == sum(len(house.record(row.run).calls) for row in mine)
     steady = found.steady["three judges"]
-    assert steady.consistency is not None
-    right = {(row.arm, row.row, row.repeat): row.outcome.outcome == label(row.case) for row in found.rows}
     once, again = ([right["three judges", f"text-{n}", repeat] for n in range(len(TEXTS))] for repeat in (0, 1))
     less, more = (sum(map(operator.gt, *pair)) for pair in ((once, again), (again, once)))
     as_mcnemars = (less - more) ** 2 / (less + more) if less + more else 0.0
@@ -193,23 +184,16 @@ def test_every_cell_is_an_ordinary_run_and_the_table_adds_them_up(house: Courtho
     assert len(found.pairs) == 2, "accuracy and macro F1 of the one pair"
 
 
-def label(case: Any) -> str:
-    return str(case.items[0].label)
-
-
 def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_along(house: Courthouse) -> None:
     first = done(house, spec())
     runs = len(house.store.runs())
     over, measures = {"three judges": "one judge"}, ("accuracy", "gain")
-    again = done(house, spec(title="The same under a title", measures=measures, gain_over=over))
-    assert again.kept.id == first.kept.id
-    assert again.kept.experiment.title == "The same under a title"
+    again = done(house, spec(title="Under a title", measures=measures, gain_over=over))
+    assert (again.kept.id, again.kept.experiment.title) == (first.kept.id, "Under a title")
     assert len(house.store.runs()) == runs
     assert [row.outcome for row in again.rows] == [row.outcome for row in first.rows]
-    lines = {arm: again.table.line(arm, "all cases") for arm in again.arms}
-    single, court = (line.values["accuracy"].value for line in lines.values() if line)
-    assert lines["three judges"] is not None
-    assert lines["three judges"].values["gain"].value == pytest.approx(court / single - 1)
+    single, court = (again.table.line(arm, "all cases").values for arm in again.arms)
+    assert court["gain"].value == pytest.approx(court["accuracy"].value / single["accuracy"].value - 1)
     listed = RunList(house.database)
     assert listed.count(RunFilter()) == 1
     (line,) = listed.page(RunFilter(), 0, 10)
@@ -229,13 +213,9 @@ def test_an_experiment_is_made_once_is_one_line_among_the_runs_and_takes_them_al
 
 
 def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courthouse) -> None:
-    experiment = spec(budget={"calls": 17}, at_once=4)
-    found = done(house, experiment)
+    found = done(house, spec(budget={"calls": 17}, at_once=4))
     assert found.kept.status == "paused"
-    assert found.kept.reason.startswith("The budget of 17 calls has no room for another cell: ")
-    assert "cells are left" in found.kept.reason
-    states = {row.state for row in found.rows}
-    assert states == {"done", "waiting"}
+    assert {row.state for row in found.rows} == {"done", "waiting"}
     assert 10 < sum(row.outcome.asked for row in found.rows if row.outcome) <= 17
     whole = done(house, spec(at_once=4))
     assert whole.kept.id == found.kept.id, "how much may be spent is no part of what it is"
@@ -245,8 +225,8 @@ def test_a_budget_that_is_reached_stops_plainly_and_can_be_raised(house: Courtho
 def test_a_cell_that_fails_is_a_row_with_its_reason_and_can_be_tried_again(house: Courthouse) -> None:
     poor = {**SINGLE, "budget.calls": 1, "structure": "multiple", "judges": 3}
     arms = [
-        {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
-        {"name": "poor", "procedure": "courtroom-llm", "set": poor},
+        {"name": name, "procedure": "courtroom-llm", "set": knobs}
+        for name, knobs in (("one judge", SINGLE), ("poor", poor))
     ]
     found = done(house, spec(arms=arms, at_once=1))
     assert found.kept.status == "done"
@@ -278,9 +258,7 @@ def test_arms_that_ask_the_same_ask_it_once_and_the_estimate_says_so(house: Cour
     assert sum(row.outcome.calls for row in found.rows if row.outcome) == 12
 
 
-def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answers_of_cells_do_not_stream_in(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with OpenAIServer(keep_bodies=True) as server:
         server.known(monkeypatch)
         house = Courthouse(Settings(home=shutil.copytree(home, tmp_path / "home")), streaming=True)
@@ -294,25 +272,27 @@ def test_answers_of_cells_do_not_stream_in_as_nobody_watches(
     assert server.bodies[-1].get("stream"), "those of a person's run do"
 
 
+def killed(experiment: Experiment, kills: Sequence[int]) -> tuple[str, Courthouse]:
+    """An experiment whose processes died after so many writes each, until one came to the end; and its store."""
+    house = Courthouse()
+    name = house.experiments.begin(experiment)
+    house.close()
+    for last in (*kills, 0):
+        assert Fork(go_on_with_experiment, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
+    return name, Courthouse()
+
+
 def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_nothing_again(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")
-    ]
-    experiment = spec(arms=arms, at_once=1)
+    arm = {"procedure": "courtroom-llm", "set": SINGLE}
+    experiment = spec(arms=[{**arm, "name": name, "model": f"openai/{name}"} for name in ("a", "b")], at_once=1)
     tables, calls = [], []
     for name, kills in (("broken", (5, 4)), ("whole", ())):
         with OpenAIServer() as server:
             server.known(monkeypatch)
             monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / name)))
-            house = Courthouse()
-            kept = house.experiments.begin(experiment)
-            house.close()
-            for last in (*kills, 0):
-                code = Fork(go_on_with_experiment, kept, last).finish().returncode
-                assert code == (-signal.SIGKILL if last else 0)
-            house = Courthouse()
+            kept, house = killed(experiment, kills)
             found = house.experiments.results(kept)
             tables.append([(row.arm, row.row, row.state, row.outcome and row.outcome.details) for row in found.rows])
             calls.append(server.calls)
@@ -323,16 +303,10 @@ def test_killed_twice_an_experiment_has_the_table_of_an_unbroken_one_and_asks_no
     assert calls[0] == calls[1] == 12
 
 
-def test_cells_whose_process_was_killed_twice_go_on_when_a_person_has_them(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_cells_of_a_process_killed_twice_go_on(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
-    house = Courthouse()
-    name = house.experiments.begin(spec(at_once=12))
-    house.close()
-    for last in (1, 1, 0):  # many are under way at each kill, most of them without anything new on record
-        assert Fork(go_on_with_experiment, name, last).finish().returncode == (-signal.SIGKILL if last else 0)
-    house = Courthouse()
+    # Many are under way at each kill, most of them without anything new on record.
+    name, house = killed(spec(at_once=12), (1, 1))
     found = house.experiments.results(name)
     assert [row.reason for row in found.rows if row.state != "done"] == []
 
@@ -354,6 +328,8 @@ def test_predictions_are_arms_beside_procedures_in_the_table_and_in_figures(hous
         {"name": "one judge", "procedure": "courtroom-llm", "set": SINGLE},
         *({"name": name, "model": name, "predictions": str(file)} for name in ("good", "bad")),
     ]
+    with pytest.raises(CourtroomError, match="has those of: good, bad"):
+        house.experiments.begin(spec(arms=[{"name": "whose?", "predictions": str(file)}]))
     found = done(house, spec(arms=arms))
     values = {line.arm: line.values["accuracy"].value for line in found.table.lines}
     assert (values["good"], values["bad"]) == (1.0, 0.5)
@@ -379,11 +355,11 @@ def test_predictions_are_arms_beside_procedures_in_the_table_and_in_figures(hous
     assert sentence(pair) == (
         "Accuracy: whether good and bad differ can't be known from so few cases (100.0 % against 50.0 %; 6 cases; at least 7 are needed)."
     )
-    two = replace(pair, pairs=1)
-    assert sentence(two).startswith(
+    alone = sentence(replace(pair, pairs=1))
+    assert alone.startswith(
         "Accuracy: no difference between good and bad is shown (100.0 % against 50.0 %, 95 % interval "
     )
-    assert "by McNemar's exact test; 6 cases). About 15 cases would show a difference of this size" in sentence(two)
+    assert "by McNemar's exact test; 6 cases). About 15 cases would show a difference of this size" in alone
 
 
 def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Courthouse, tmp_path: Path) -> None:
@@ -405,16 +381,13 @@ def test_answers_that_count_for_nothing_are_counted_beside_the_score(house: Cour
 
 
 def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthouse, tmp_path: Path) -> None:
-    known = {"title": "x", "facts": "A phone was taken.", "gold": Gold(charges=("盗窃",))}
-    thefts = [CriminalCase(id=f"c-{n}", **known) for n in range(3)]  # type: ignore[arg-type]
-    house.datasets.add("thefts", [Row(id=case.id, case=case, category="3-3") for case in thefts])
-    file = tmp_path / "given.jsonl"
-    given = {"dataset": {"name": "thefts"}, "arms": [{"name": "m", "predictions": str(file)}]}
+    theft = CriminalCase(id="x", title="x", facts="A phone was taken.", gold=Gold(charges=("盗窃",)))
+    house.datasets.add("thefts", [Row(id=f"text-{n}", case=theft, category="3-3") for n in range(3)])
 
-    def taken(name: str, *answers: str, **more: Any) -> ExperimentResults:
-        lines = ({"case": f"c-{n}", "prediction": one} for n, one in enumerate(answers))
-        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        return done(house, spec(name=name, **given, **more))
+    def taken(name: str, *given: str, **more: Any) -> ExperimentResults:
+        file = answers(tmp_path / "given.jsonl", {"m": [*given]})
+        arms = [{"name": "m", "predictions": str(file)}]
+        return done(house, spec(name=name, dataset={"name": "thefts"}, arms=arms, **more))
 
     texts = ("罪名:盗窃", "盗窃", "?")
     for found in (taken("texts", *texts), taken("named", *texts, measures=["charge_accuracy"])):
@@ -430,8 +403,7 @@ def test_measures_that_want_judgments_are_not_offered_for_texts(house: Courthous
 
 def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: Path) -> None:
     file = answers(tmp_path / "given.jsonl", {"m": RIGHT})
-    with file.open("a") as lines:
-        lines.write('{"case": "text-0", "model": "m", "prediction": "glad"}\n')
+    file.write_text(file.read_text() + json.dumps({"case": "text-0", "model": "m", "prediction": "glad"}))
     found = done(house, spec(arms=[{"name": "m", "predictions": str(file)}]))
     assert [(row.row, row.repeat) for row in found.rows if row.row == "text-0"] == [("text-0", 0), ("text-0", 1)]
     assert found.table.lines[0].values["accuracy"].value == pytest.approx(6 / 7)
@@ -446,10 +418,6 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
         ('{"case": "text-0", "prediction": "sad"}\nno\n', "line 2: it is no JSON"),
         (None, "given.jsonl can't be read: it is not there. Check the path."),
         ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
-        (
-            '{"case": "text-0", "model": "a", "prediction": "sad"}\n{"case": "text-0", "model": "b", "prediction": "sad"}\n',
-            "has those of: a, b",
-        ),
     ],
 )
 def test_predictions_that_can_not_be_read_are_refused_with_their_line(
@@ -462,18 +430,14 @@ def test_predictions_that_can_not_be_read_are_refused_with_their_line(
         house.experiments.begin(spec(arms=[{"name": "m", "predictions": str(file)}]))
 
 
-def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_says_why_cells_fail_and_keeps_their_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     (tmp_path / "weather.csv").write_text("text,label\nIt rains,bad\nThe sun is out,good\nWho knows,odd\n")
     file = tmp_path / "weather.toml"
-    setup = 'set = { structure = "single", shots = 0 }'
-    file.write_text(
-        f'name = "weather"\ndataset = "weather"\n[[arm]]\nname = "here"\nprocedure = "courtroom-llm"\n{setup}\n'
-        f'[[arm]]\nname = "gone"\nprocedure = "courtroom-llm"\nmodel = "openai/gpt-4o"\n{setup}\n'
-    )
+    arm = {"procedure": "courtroom-llm", "set": SINGLE}
+    arms = [{**arm, "name": "here"}, {**arm, "name": "gone", "model": "openai/gpt-4o"}]
+    file.write_text(as_toml(spec(name="weather", dataset={"name": "weather"}, arms=arms)))
     do = CliRunner().invoke
     made = do(app, ["datasets", "import", str(tmp_path / "weather.csv"), "--name", "weather", "--labels", "good,bad"])
     assert "weather.csv, line 4: `label`: “odd” is not in the label set (good, bad)." in made.stderr
@@ -487,14 +451,10 @@ def test_the_shell_says_why_cells_failed_and_keeps_what_experiments_rest_on(
     assert str(gone.exception).startswith("Experiments rest on “weather”: weather-")
 
 
-def test_the_shell_runs_a_file_and_writes_what_came_of_it(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shutil.copytree(home, tmp_path / "home")
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+def test_the_shell_runs_a_file_and_writes_results(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(shutil.copytree(home, tmp_path / "home")))
     file = tmp_path / "feelings.toml"
     file.write_text(as_toml(spec()))
-
     takes = json.loads(shell("experiment", "run", str(file), "--estimate", "--json"))
     assert (takes["cells"], takes["money"]) == (12, 0.0)
     found = json.loads(shell("experiment", "run", str(file), "--json"))
@@ -506,10 +466,29 @@ def test_the_shell_runs_a_file_and_writes_what_came_of_it(
         shell("experiment", "export", "feelings", "--to", str(tmp_path / name))
     whole = frame("feelings")
     assert list(whole.columns[:8]) == ["arm", "case", "category", "repeat", "run", "state", "reason", "outcome"]
-    assert (
-        len(pd.read_csv(tmp_path / "cells.csv")) == len(pd.read_parquet(tmp_path / "cells.parquet")) == len(whole) == 12
-    )
+    csv, parquet = pd.read_csv(tmp_path / "cells.csv"), pd.read_parquet(tmp_path / "cells.parquet")
+    assert len(csv) == len(parquet) == len(whole) == 12
     assert whole.groupby("arm")["accuracy"].mean().to_dict() == {
         line["arm"]: pytest.approx(line["values"]["accuracy"][0]) for line in found["lines"]
     }
     assert r"\begin{tabular}{lrrr}" in (tmp_path / "table.tex").read_text()
+
+
+@pytest.mark.parametrize("words", [(), ("--json",)])
+def test_unchanged_results_are_kept(house: Courthouse, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(house.settings.home))
+    name = done(house, spec()).kept.id
+    printed, kept = partial(shell, "experiment", "results", "feelings", *words), house.settings.home / "results"
+    first = printed()
+    works_out = create_autospec(Experiments.results, side_effect=Experiments.results)
+    monkeypatch.setattr(Experiments, "results", works_out)
+    assert printed() == first
+    works_out.assert_not_called()
+    house.experiments.store.conclude(name, 1, None, "It was taken back.")
+    assert (changed := printed()) != first
+    works_out.assert_called_once()
+    for file in kept.iterdir():
+        file.unlink()
+    assert printed() == changed, "the kept texts may be removed"
+    house.experiments.delete(name)
+    assert list(kept.iterdir()) == [], "nothing is left of a deleted experiment"

@@ -27,15 +27,10 @@ def published(title: str) -> list[str]:
     """The rows of a table as they are published."""
     _, found, after = PAGE.read_text(encoding="utf-8").partition(f"### {title}\n")
     assert found, f"no table “{title}” is published"
-    lines = after.partition("\n#")[0].split("\n")
-    return [line for line in lines if line.startswith("| ")][2:]
+    return [line for line in after.partition("\n#")[0].split("\n") if line.startswith("| ")][2:]
 
 
-@pytest.mark.parametrize(
-    "measure",
-    [measure_judgment, measure_texts, measure_votes, fit_votes],
-    ids=["judgment", "texts", "votes", "reading"],
-)
+@pytest.mark.parametrize("measure", [measure_judgment, measure_texts, measure_votes, fit_votes])
 def test_figures_of_the_samples_are_what_the_commands_give(
     measure: ModuleType, house: Courthouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,11 +72,8 @@ def test_no_figure_of_claims_is_worse_than_it_may_be() -> None:
 
 @pytest.mark.parametrize("arm", ["JurisAgents, offline", "VERDICT, offline"])
 def test_the_default_look_ups_find_at_least_what_bm25_finds_in_public_cases(arm: str) -> None:
-    rows = {
-        cells[0]: cells[1:]
-        for cells in (line.strip("| ").split(" | ") for line in published("199 criminal cases of CAIL2018"))
-    }
-    of = {name: [float(cell.split()[0]) for cell in cells] for name, cells in rows.items()}
+    rows = (line.strip("| ").split(" | ") for line in published("199 criminal cases of CAIL2018"))
+    of = {name: [float(cell.split()[0]) for cell in cells] for name, *cells in rows}
     assert all(mine >= words for mine, words in zip(of[arm], of["BM25 alone"], strict=True))
 
 

@@ -1,6 +1,5 @@
 """The film of a run: what it shows, how long it can be read, and that it plays."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import av
@@ -16,24 +15,20 @@ from courtroom.film.picture import SIZES, Painter, fitted, standing
 from courtroom.film.storyboard import CHARACTERS_A_SECOND, Shot, key_sentence, shortened
 from courtroom.language import speaking
 from courtroom.room.scene import RoomScene, SpokenPart
-from courtroom.settings import Settings
-from tests.driving import drive
-from tests.test_room import RUNS
+from tests import pages
+from tests.driving import house
+from tests.test_room import RUNS, heard
+
+__all__ = ["house"]  # a fixture
 
 
 @pytest.fixture(scope="module")
-def scenes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, RoomScene]]:
+def scenes(house: Courthouse) -> dict[str, RoomScene]:
     """A run of each of the procedures, and of seventeen jurors in three rounds."""
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    runs = {name: (name, case, knobs) for name, (case, knobs) in RUNS.items()}
-    runs["three rounds"] = ("cyberjurors", "phone-battery", {"rounds": 3, "consensus": 1.0})
-    found = {}
-    for title, (name, case, knobs) in runs.items():
-        setup = house.procedures[name].setup.model_validate(knobs)
-        run = drive(house, house.new_run(name, house.library.case(case), setup, 0))
-        found[title] = scene_to_film(house.record(run), house.procedures[name])
-    yield found
-    house.close()
+    records = {name: heard(house, name) for name in RUNS}
+    whole = pages.heard(house, "phone-battery", jury_size=17, rounds=3, consensus=1.0)
+    records["three rounds"] = house.record(whole)
+    return {name: scene_to_film(one, house.procedures[one.run.procedure]) for name, one in records.items()}
 
 
 @pytest.mark.parametrize("seconds", [20, 45, 60])
@@ -41,9 +36,8 @@ def test_a_film_has_its_length_and_every_caption_can_be_read(scenes: dict[str, R
     for scene in scenes.values():
         shots = storyboard(scene, seconds)
         assert 20 - 1e-6 <= length(shots) <= 60
-        assert [shots[0].kind, shots[-1].kind] == ["title", "verdict"]
-        assert shots[0].kept
-        assert shots[-1].kept
+        first, last = shots[0], shots[-1]
+        assert (first.kind, first.kept, last.kind, last.kept) == ("title", True, "verdict", True)
         for shot in shots:
             assert shot.seconds >= len(shot.caption) / CHARACTERS_A_SECOND
 
@@ -59,42 +53,29 @@ def test_what_matters_is_shown_rounds_changes_and_how_it_ended(scenes: dict[str,
     assert [shot.moment for shot in shots] == sorted(shot.moment for shot in shots)
 
 
-def test_the_change_that_turns_the_verdict_comes_before_other_changes() -> None:
-    seats = [{"id": f"juror-{n}", "name": f"Juror {n}", "role": "Juror", "votes": True, "model": "m"} for n in range(5)]
-    moments: list[dict[str, object]] = [{"kind": "stage", "title": "Round 1"}]
-
-    def votes(ballot: str, now: str, before: str | None) -> None:
-        for number, choice in enumerate(now):
-            path, member = f"{ballot}-{number}", f"juror-{number}"
-            said = {"label": "Reason", "text": f"This is what juror {number} thinks in {ballot}."}
-            moments.append({"kind": "call", "path": path, "member": member, "parts": [said]})
-            vote = {"choice": choice, "before": before[number] if before else None, "call": path}
-            moments.append({"kind": "vote", "ballot": ballot, "member": member, **vote})
-
-    votes("first", "aabbb", None)
-    votes("second", "aaabb", "aabbb")
-    votes("third", "aaaab", "aaabb")
-    sides = [
-        {"name": n, "title": n.upper(), "mark": "", "symbol": "circle", "light": "#000", "dark": "#fff"} for n in "ab"
-    ]
-    scene = RoomScene.model_validate(
-        {
-            "run": "r", "title": "t", "procedure": "p", "status": "done", "sides": sides, "seats": seats, "seating": "ring",
-            "carries": True, "above": None, "tie": None, "by_last": False, "stages_to_come": [], "ended": [],
-            "ballots": {}, "moments": moments, "real": {}, "real_title": "",
-            "verdict": {"outcome": "A", "choice": True, "counts": {"a": 4, "b": 1}, "abstained": 0, "note": "", "summary": ""},
-        }
-    )  # fmt: skip
-    changes = [shot for shot in storyboard(scene) if shot.kind == "change"]
-    assert [(shot.member, shot.weight) for shot in changes] == [("juror-2", 9.0), ("juror-3", 6.0)]
+def test_the_change_that_turns_the_verdict_comes_before_other_changes(scenes: dict[str, RoomScene]) -> None:
+    moments: list[dict[str, object]] = []
+    before: dict[str, str] = {}
+    for ballot, votes in enumerate(("aabbb", "aaabb", "aaaab")):
+        for member, choice in zip("12345", votes, strict=True):
+            path, said = f"{ballot}/{member}", f"This is what juror {member} thinks in ballot {ballot}."
+            moments.append({"kind": "call", "path": path, "member": member, "parts": [{"label": "", "text": said}]})
+            vote = {"choice": choice, "before": before.get(member), "call": path}
+            moments.append({"kind": "vote", "ballot": str(ballot), "member": member, **vote})
+            before[member] = choice
+    scene = scenes["three rounds"].model_dump()
+    scene["sides"] = [{**scene["sides"][0], "name": name} for name in "ab"]
+    scene["verdict"] |= {"choice": True, "counts": {"a": 4, "b": 1}}
+    shots = storyboard(RoomScene.model_validate({**scene, "moments": moments}))
+    changes = [shot for shot in shots if shot.kind == "change"]
+    assert [(shot.member, shot.weight) for shot in changes] == [("3", 9.0), ("4", 6.0)]
 
 
 def test_a_caption_names_whom_a_member_followed_and_is_cut_between_words() -> None:
-    parts = (
-        SpokenPart(label="Reason", text="The light was on. Grace Okafor is right about the light, but it was late."),
-    )
+    followed = "Grace Okafor is right about the light, but it was late."
+    parts = (SpokenPart(label="Reason", text=f"The light was on. {followed}"),)
     assert key_sentence(parts) == "The light was on."
-    assert key_sentence(parts, ["Grace Okafor"]) == "Grace Okafor is right about the light, but it was late."
+    assert key_sentence(parts, ["Grace Okafor"]) == followed
     assert shortened("one two three four five six", 15) == "one two three…"
     assert len(shortened("这是一个很长的句子" * 30)) <= 60
 
@@ -103,16 +84,15 @@ def test_a_caption_names_whom_a_member_followed_and_is_cut_between_words() -> No
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_nothing_is_cut_off(scenes: dict[str, RoomScene], shape: pictures.Shape, language: str) -> None:
     """Every caption has room in type that can be read, and every picture has the film's size."""
+    across, down = (1160, 84) if shape == "wide" else (648, 240)
     with speaking(language):
         for scene in scenes.values():
-            painter = Painter(scene, shape, "dark")
             shots = storyboard(scene)
-            across, down = (1160, 84) if shape == "wide" else (648, 240)
             for shot in shots:
                 size, rows = fitted(shot.caption, across, down, 30)
                 assert len(rows) * size * pictures.LEADING <= down
                 assert size >= 20 or shot.kind == "verdict"
-            assert painter.picture(shots[-1]).size == SIZES[shape]
+            assert Painter(scene, shape, "dark").picture(shots[-1]).size == SIZES[shape]
 
 
 def test_a_picture_shows_the_votes_as_they_stood(scenes: dict[str, RoomScene]) -> None:

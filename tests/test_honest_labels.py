@@ -1,46 +1,34 @@
 """What is invented is called invented, only what people decided is real, and what ends a run is called what it is."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from courtroom import report
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.library import Library
 from courtroom.courthouse import Courthouse
 from courtroom.procedures import PROCEDURES
 from courtroom.room import scene
-from courtroom.settings import Settings
 from tests.benchmarks.fit_votes import training
 from tests.benchmarks.measure_votes import held_out
-from tests.driving import drive
-from tests.pages import house, page, texts
+from tests.docs import ROOT
+from tests.driving import house
+from tests.pages import benched, page, texts
+from tests.pages import house as pages_house
 
-ROOT = Path(__file__).parents[1]
+__all__ = ["house", "pages_house"]  # fixtures
 CALLED_REAL = re.compile(r"real (?:jury|juries|jurors?|votes?)\b|真实(?:陪审|投票|票)", re.IGNORECASE)
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
-    folder = tmp_path_factory.mktemp("library")
-    made = Courthouse(Settings(home=folder))
-    yield made.library
-    made.close()
-
-
-def test_every_sample_says_that_its_votes_and_judgments_are_invented(library: Library) -> None:
-    decided = [case.real for case in library.cases() if case.kind in ("dispute", "criminal")]
+def test_every_sample_says_that_its_votes_and_judgments_are_invented(house: Courthouse) -> None:
+    decided = [case.real for case in house.library.cases() if case.kind in ("dispute", "criminal")]
     assert len(decided) == 28
     assert {text.partition(" · ")[0] for text in decided} == {"Invented votes", "Invented judgment"}
 
 
-def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(library: Library) -> None:
-    sample = library.case("phone-battery")
-    assert isinstance(sample, Dispute)
-    data = sample.model_dump() | {"fictional": False, "source": ""}
+def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(house: Courthouse) -> None:
+    data = house.library.case("phone-battery").model_dump() | {"fictional": False, "source": ""}
     assert Dispute.model_validate(data).votes_title == "Votes on record"
     people = {**data, "decided_by": "people", "source": "A platform's public records, 2024"}
     assert Dispute.model_validate(people).real_outcome().startswith("The real jury · ● buyer 16")
@@ -48,8 +36,7 @@ def test_only_people_with_a_source_make_a_jury_or_a_judgment_real(library: Libra
     for without in ({"source": " "}, {"fictional": True}):
         with pytest.raises(ValidationError, match="has a source, and is not fictional"):
             Dispute.model_validate(people | without)
-    judged = next(case for case in map(library.case, (one.id for one in library.cases())) if case.kind == "criminal")
-    public = judged.model_copy(update={"fictional": False})
+    public = house.library.case("criminal-bus-wallet").model_copy(update={"fictional": False})
     assert public.real_outcome().startswith("Judgment on record · ")
     assert public.model_copy(update={"decided_by": "people"}).real_outcome().startswith("Real judgment · ")
 
@@ -68,15 +55,12 @@ def test_no_page_export_or_document_calls_votes_real_but_those_of_people() -> No
     assert len(said) == 3, "the title, and its translation"
 
 
-def test_held_out_disputes_are_in_both_languages_with_invented_votes_and_tuning_reads_none(library: Library) -> None:
+def test_held_out_disputes_are_in_both_languages_with_invented_votes_and_tuning_reads_none(house: Courthouse) -> None:
     cases = held_out()
     assert [case.language for case in cases] == ["en"] * 6 + ["zh"] * 6
     assert all(case.fictional and case.votes_title == "Invented votes" for case in (*cases, *training()))
-    read = {library.case(listed.id).title for listed in library.cases()} | {case.title for case in training()}
-    assert not read & {case.title for case in cases}
-
-
-__all__ = ["house"]  # a fixture
+    samples = [house.library.case(listed.id) for listed in house.library.cases()]
+    assert not {case.title for case in (*samples, *training())} & {case.title for case in cases}
 
 
 @pytest.mark.parametrize(
@@ -92,17 +76,14 @@ def test_each_procedure_says_what_it_ends_with(name: str, ending: str) -> None:
         assert "verdict" not in " ".join(vars(procedure.ending).values()).casefold()
 
 
-def test_pages_report_and_room_call_a_summary_a_summary(house: Courthouse) -> None:  # noqa: F811
-    case = next(case for case in house.library.cases() if case.kind == "document")
-    procedure = house.procedures["juris"]
-    setup = procedure.setup.model_validate({"variant": "generator-a", "assess": "none"})
-    run = drive(house, house.new_run("juris", house.library.case(case.id), setup, 0))
+def test_pages_report_and_room_call_a_summary_a_summary(pages_house: Courthouse) -> None:
+    run = benched(pages_house, "juris", "news-night-bus", variant="generator-a", assess="none")
     app = page("deliberation", {"run": run})
-    captions = [one.value for one in app.caption]
-    assert {"Summary", "Text"} <= set(captions)
-    assert not {"Verdict", "What is on record of its outcome"} & set(captions)
+    captions = {one.value for one in app.caption}
+    assert {"Summary", "Text"} <= captions
+    assert not {"Verdict", "What is on record of its outcome"} & captions
     assert "What would change this summary?" in [button.label for button in app.button]
-    record = house.record(run)
+    record, procedure = pages_house.record(run), pages_house.procedures["juris"]
     assert scene(record, procedure).ending == "Summary"
-    assert "Verdict:" not in report.as_html(record, procedure, house.answers, house.media)
+    assert "Verdict:" not in report.as_html(record, procedure, pages_house.answers, pages_house.media)
     assert "Outcome" in texts(page("runs"))

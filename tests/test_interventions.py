@@ -10,24 +10,16 @@ import pytest
 from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.events import Noted
-from courtroom.engine.interventions import (
-    AddEvidence,
-    AddNote,
-    ChangeSetup,
-    InterventionRefused,
-    Overrule,
-)
+from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, InterventionRefused, Overrule
 from courtroom.engine.people import NoSuchSeat
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
-from courtroom.models.offline import OfflineModel
-from courtroom.models.request import Reply, Request, Watch
 from courtroom.models.spec import ModelSpec
-from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.settings import Settings
 from tests.driving import answered_by, drive
+from tests.scripted_jury import Jury
 from tests.toy import text_of
 
 SMALL = {"jury_size": 5, "rounds": 3, "consensus": 1.0}
@@ -50,8 +42,11 @@ def answers(record: Record) -> dict[str, object]:
     return {call.path: call.value for call in record.calls}
 
 
-def other(choice: object) -> str:
-    return "seller" if choice == "buyer" else "buyer"
+def overruled(record: Record, reason: str) -> Overrule:
+    """The third juror's first vote, turned round."""
+    path = "round-1/juror-03/judge"
+    voted = record.call(path).value["verdict"]  # type: ignore[union-attr, index]
+    return Overrule(path=path, value={"verdict": "seller" if voted == "buyer" else "buyer", "reasoning": [reason]})
 
 
 def test_a_changed_persona_holds_from_the_next_round_on_and_a_fork_carries_the_change(house: Courthouse) -> None:
@@ -72,23 +67,17 @@ def test_a_changed_persona_holds_from_the_next_round_on_and_a_fork_carries_the_c
 
 
 def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: Courthouse) -> None:
-    asked: list[Request] = []
-
-    class Noting:
-        async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
-            asked.append(request)
-            return await OfflineModel(CYBERJURORS.offline).answer(request)
-
-    answered_by(house, Noting())
+    jury = Jury()
+    jury.votes = lambda request: "seller" if "juror-01" in request.tag else "buyer"
+    answered_by(house, jury)
     run = paused_before(house, model=ModelSpec(id="scripted"))
-    house.interventions.intervene(
-        run, AddEvidence(side="seller", text="A carrier's scan shows the table undamaged at the door.")
-    )
+    evidence = AddEvidence(side="seller", text="A carrier's scan shows the table undamaged at the door.")
+    house.interventions.intervene(run, evidence)
     house.interventions.intervene(run, AddNote(text="Speak plainly."), who="Ada")
-    count = len(asked)
+    count = len(jury.asked)
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
-    said = list(map(text_of, asked))
+    said = list(map(text_of, jury.asked))
     assert not any("undamaged at the door" in text or "Speak plainly" in text for text in said[:count])
     assert all("undamaged at the door" in text and "> Speak plainly." in text for text in said[count:])
     assert json.loads(report.as_json(record, house.answers))["interventions"][1]["who"] == "Ada"
@@ -98,17 +87,15 @@ def test_late_evidence_and_notes_reach_everybody_from_the_next_stage_on(house: C
 def test_an_intervention_is_undone_while_nothing_later_was_asked_and_not_after(house: Courthouse) -> None:
     run = paused_before(house)
     plain = on(house, house.fork(run, house.record(run).setup))
-    path = "round-1/juror-03/judge"
-    value = {"verdict": other(house.record(run).call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
-    made = house.interventions.intervene(run, Overrule(path=path, value=value))
+    overruling = overruled(house.record(run), "No.")
+    made = house.interventions.intervene(run, overruling)
     house.interventions.undo(run, made.id)
     assert house.record(run).interventions == ()
     early = {p: v for p, v in answers(plain).items() if not p.startswith(("round-3", "verdict"))}
     assert answers(on(house, run, Control(stage="round 2"))) == early
-    late = house.interventions.intervene(run, Overrule(path=path, value=value))
+    late = house.interventions.intervene(run, overruling)
     on(house, run, Control(stage="round 1"))
-    on(house, run, Control(stage="round 2"))
-    assert house.record(run).run.status == "paused"
+    assert on(house, run, Control(stage="round 2")).run.status == "paused"
     with pytest.raises(InterventionRefused, match="Since then"):
         house.interventions.undo(run, late.id)
 
@@ -153,18 +140,15 @@ WORDS = {
 
 
 @pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm"])
-def test_in_every_procedure_an_overruled_answer_changes_only_what_came_to_rest_on_it(
-    house: Courthouse, name: str
-) -> None:
+def test_an_overruled_answer_changes_only_what_came_to_rest_on_it(house: Courthouse, name: str) -> None:
     procedure = house.procedures[name]
     case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.case_kind)
     run = drive(house, house.new_run(name, case, procedure.setup(), 0))
     plain = house.record(run)
     calls = [(call, field) for call in plain.calls for field in (call.value or {}) if field in WORDS]
     middle, field = next(one for one in calls[len(calls) // 2 :] if isinstance(one[0].value[one[1]], str))
-    planned = house.interventions.planned(
-        plain, [Overrule(path=middle.path, value={**middle.value, field: f"{middle.value[field]} So it is overruled."})]
-    )
+    value = {**middle.value, field: f"{middle.value[field]} So it is overruled."}
+    planned = house.interventions.planned(plain, [Overrule(path=middle.path, value=value)])
     changed = on(house, house.fork(run, plain.setup, interventions=planned))
     assert changed.run.status == "done", changed.run.reason
     keys = {call.path: call.keys for call in plain.calls}
@@ -242,8 +226,7 @@ def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Cour
         asked = house.people.questions(own)[-1]
         assert house.people.answer(own, asked, {"verdict": "seller", "reasoning": ["I have seen it."]})
         assert not house.people.answer(own, asked, {"verdict": "buyer", "reasoning": ["Twice."]})
-    house.runner.wait(run, 20)
-    record = house.record(run)
+    record = on(house, run)
     call = record.call("round-1/juror-02/judge")
     assert (call.source, call.model, call.value["verdict"]) == ("person", "person", "seller")  # type: ignore[index]
     fork = on(house, house.fork(run, record.setup))
@@ -251,14 +234,11 @@ def test_a_person_answers_through_the_seats_link_and_the_run_goes_on(house: Cour
 
 
 def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: Courthouse) -> None:
-    run = seated(house, "juror-02", wait_s=0.3)
-    house.runner.wait(run, 20)
-    record = house.record(run)
+    record = on(house, seated(house, "juror-02", wait_s=0.3))
     assert record.ballots["round-1"]["juror-02"].choice is None
     assert "did not answer in time" in record.call("round-1/juror-02/judge").error  # type: ignore[union-attr]
     run = seated(house, "juror-03", wait_s=0.3, otherwise="offline")
-    house.runner.wait(run, 20)
-    record = house.record(run)
+    record = on(house, run)
     assert record.ballots["round-1"]["juror-03"].choice is not None
     assert any("offline answered instead" in note for note in record.notes)
     call = record.call("round-1/juror-03/judge")
@@ -268,9 +248,7 @@ def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: 
     assert house.people.waiting(fork.run.id) == []
 
 
-def test_a_run_that_waits_for_a_person_can_be_closed_and_goes_on_after_a_restart(
-    house: Courthouse, tmp_path: Path
-) -> None:
+def test_a_run_that_waits_for_a_person_goes_on_after_a_restart(house: Courthouse, tmp_path: Path) -> None:
     run = seated(house, "juror-02")
     waiting(house, run)
     seat = house.people.seat(run, "juror-02")
@@ -278,10 +256,9 @@ def test_a_run_that_waits_for_a_person_can_be_closed_and_goes_on_after_a_restart
     again = Courthouse(Settings(home=tmp_path))
     again.runner.go(run)
     waiting(again, run)
-    (question,) = [q for q in again.people.questions(seat) if q.answer is None]
+    (question,) = (one for one in again.people.questions(seat) if one.answer is None)
     assert again.people.answer(seat, question, {"verdict": "buyer", "reasoning": ["Back again."]})
-    again.runner.wait(run, 20)
-    assert again.record(run).run.status == "done"
+    assert on(again, run).run.status == "done"
 
 
 def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
@@ -302,11 +279,9 @@ def test_a_seat_taken_in_the_middle_of_a_run(house: Courthouse) -> None:
 
 def test_what_was_paid_counts_once_however_often_a_run_is_worked_out_anew(house: Courthouse) -> None:
     run = paused_before(house)
-    before = house.record(run)
-    path = "round-1/juror-03/judge"
-    value = {"verdict": other(before.call(path).value["verdict"]), "reasoning": ["No."]}  # type: ignore[union-attr, index]
+    first = house.record(run)
     for words in ("No.", "Never.", "Not at all."):
-        house.interventions.intervene(run, Overrule(path=path, value={**value, "reasoning": [words]}))
+        house.interventions.intervene(run, overruled(first, words))
         before = on(house, run, Control(stage="round 1"))
     house.interventions.intervene(run, ChangeSetup(key="jury.1.traits", value=["stubborn"]))
     house.store.rewinding.plan(run, before.stages[0].index)  # all of it, so that the change reaches calls before

@@ -1,22 +1,18 @@
 """Interviews: a question to a member, answered from just what it knew."""
 
-import json
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.models.offline import NOTICE
 from courtroom.models.spec import PERSON, ModelSpec
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.questions.interview import last_call
-from tests.driving import drive
 from tests.openai_server import OpenAIServer
-from tests.test_audit import house
+from tests.test_audit import hear, house
 
 __all__ = ["house"]  # a fixture
 
@@ -29,15 +25,7 @@ def server() -> Iterator[OpenAIServer]:
         yield server
 
 
-def hear(house: Courthouse, model: str = "openai/any", **knobs: Any) -> Record:
-    given = {"jury_size": 3, "examination": "shared", "rounds": 2, "consensus": 1.0, "graph": {"kind": "complete"}}
-    setup = CyberJurorsSetup(**{"model": ModelSpec(id=model, vision="no"), **given, **knobs})
-    return house.record(drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0)))
-
-
-def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
-    house: Courthouse, server: OpenAIServer
-) -> None:
+def test_a_member_is_asked_after_its_call_with_just_what_it_knew(house: Courthouse, server: OpenAIServer) -> None:
     record = hear(house)
     first = record.until(record.stage("round-1").index)
     after = last_call(first, "juror-02")
@@ -46,11 +34,10 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
     assert not house.interviews.ask(record, after, QUESTION, "Ada").result(30).stopped
     asked = server.bodies[-1]["messages"]
     assert [message["role"] for message in asked] == ["system", "user", "assistant", "user"]
-    (key,) = after.keys
-    reply = house.answers.reply(key)
-    assert asked[2]["content"] == reply.text
-    assert f"> {QUESTION}\n" in asked[3]["content"]
-    assert "the jurors you follow said" not in asked[1]["content"]  # as in the second round
+    _, user, answered, question = (message["content"] for message in asked)
+    assert answered == house.answers.reply(*after.keys).text
+    assert f"> {QUESTION}\n" in question
+    assert "the jurors you follow said" not in user  # as in the second round
     ((_, kept),) = house.asides.interviews(record.run.id)
     assert (kept.member, kept.after, kept.who, kept.question) == ("juror-02", after.path, "Ada", QUESTION)
     assert kept.answer.startswith("answer ")
@@ -69,7 +56,7 @@ def test_a_member_is_asked_after_its_call_with_what_it_knew_and_no_more(
 
 
 def test_the_offline_model_says_that_it_is_no_language_model_and_gives_the_reasons_on_record(house: Courthouse) -> None:
-    record = hear(house, "offline")
+    record = hear(house, model=ModelSpec())
     after = last_call(record, "juror-01")
     house.interviews.ask(record, after, "Why?").result(30)
     ((_, kept),) = house.asides.interviews(record.run.id)
@@ -81,7 +68,6 @@ def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: 
     asked = hear(house).asked + 2
     record = hear(house, budget=Budget(calls=asked), rounds=1)
     after = last_call(record, "juror-01")
-    assert after is not None
     left = asked - record.asked
     for number in range(left):
         assert not house.interviews.ask(record, after, f"Why {number}?").result(30).stopped
@@ -90,15 +76,16 @@ def test_an_interview_stops_at_the_budget_of_the_run(house: Courthouse, server: 
 
 
 def test_what_can_not_be_asked_is_told_in_a_sentence(house: Courthouse) -> None:
-    record = hear(house, "offline")
+    record = hear(house, model=ModelSpec())
     after = last_call(record, "juror-01")
     with pytest.raises(CourtroomError, match="Write a question"):
         house.interviews.ask(record, after, "  ")
     with pytest.raises(CourtroomError, match="not answered by a model"):
         house.interviews.ask(record, after.model_copy(update={"keys": ()}), "Why?")
-    seats = [event for event in record.events if event[1].kind == "seated"]
-    sits = json.loads(seats[0][1].model_dump_json().replace('"id":"offline"', f'"id":"{PERSON}"'))
-    (at, _), rest = seats[0], [event for event in record.events if event[1].kind != "seated"]
-    person = type(record)(record.run, record.case, record.setup, ((at, type(seats[0][1]).model_validate(sits)), *rest))
+    sits = f'"id":"{PERSON}"'
+    events = tuple(
+        (at, type(event).model_validate_json(event.model_dump_json().replace('"id":"offline"', sits)))
+        for at, event in record.events
+    )
     with pytest.raises(CourtroomError, match="Ask the person"):
-        house.interviews.ask(person, after, "Why?")
+        house.interviews.ask(replace(record, events=events), after, "Why?")

@@ -1,38 +1,33 @@
 """JurisAgents: six stages, two instances, the ablations and the extension tasks, with a scripted and the offline model."""
 
 import json
-import shutil
-from collections.abc import Iterator
 from itertools import count
-from pathlib import Path
 
 import pytest
 
 from courtroom.cases.criminal import CriminalCase, DecidedFor, Given, Gold
 from courtroom.courthouse import Courthouse
-from courtroom.engine.events import Noted, Seated
+from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
 from courtroom.knowledge.search import Search
-from courtroom.law import Both, Statute, charges_of, same_matter
-from courtroom.media.medium import Medium
+from courtroom.law import Both, Statute, Term, charges_of, same_matter
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup
 from courtroom.procedures.jurisagents.tasks import ReasonedJudgment
-from courtroom.settings import Settings
-from tests.driving import answered_by, drive
+from tests.driving import answered_by, drive, house
 from tests.toy import Scripted, text_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+__all__ = ["house"]  # a fixture
 
 CASE = CriminalCase(
     id="phone",
     title="A telephone in a café",
     facts="On 3 May 2023 the defendant, Mr Duan, took a telephone worth 2,600 yuan from a café table and fled. He confessed.",
     defendants=("Mr Duan",),
-    gold=Gold(relevant_articles=(264,), charges=("theft",), term_of_imprisonment={"imprisonment": 7}),  # type: ignore[arg-type]
+    gold=Gold(relevant_articles=(264,), charges=("theft",), term_of_imprisonment=Term(imprisonment=7)),
 )
 FIRST = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment": {"imprisonment": 12}}
 FINAL = {"relevant_articles": [264], "charge": ["theft"], "term_of_imprisonment": {"imprisonment": 8}}
@@ -67,24 +62,6 @@ class Court(Scripted):
         return json.dumps(answers[request.task.name])
 
 
-@pytest.fixture(scope="module")
-def ready(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A home whose knowledge base is indexed, to be copied."""
-    home = tmp_path_factory.mktemp("ready")
-    house = Courthouse(Settings(home=home))
-    house.runner.do(house.knowledge.warm(("statutes", "charges", "cases"))).result()
-    house.close()
-    return home
-
-
-@pytest.fixture
-def house(ready: Path, tmp_path: Path) -> Iterator[Courthouse]:
-    shutil.copytree(ready, tmp_path / "home")
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
-
-
 def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs: object) -> Record:
     answered_by(house, model)
     setup = JurisAgentsSetup.model_validate({"model": ModelSpec(id=f"scripted-{next(RUNS)}"), **knobs})
@@ -94,6 +71,10 @@ def hear(house: Courthouse, model: Scripted, case: CriminalCase = CASE, **knobs:
 
 def stages(record: Record) -> list[str]:
     return [stage.name for stage in record.stages]
+
+
+def asked(model: Scripted, task: str) -> list[str]:
+    return [text_of(request) for request in model.history if request.task.name == task]
 
 
 def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: Courthouse) -> None:
@@ -119,13 +100,10 @@ def test_an_objection_leads_to_a_second_instance_whose_judgment_is_final(house: 
 def test_the_assistant_looks_up_ten_statutes_and_charges_dense_and_five_precedents_hybrid(house: Courthouse) -> None:
     (preset,) = [preset for preset in PROCEDURES["jurisagents"].presets if preset.title == "Paper"]
     record = hear(house, Court(), **{name: value for name, value in preset.changes.items() if name != "model"})
-    first = [r for r in record.retrievals if isinstance(r.query, Search) and r.stage == "retrieval"]
-    queries = {r.query.collection: (r.query.mode, len(r.hits)) for r in first}
-    assert queries["statutes"] == ("dense", 10)
-    assert queries["charges"] == ("dense", 10)
-    assert queries["cases"][0] == "hybrid"
-    assert {r.query.text for r in first} == {"A telephone was taken."}
-    assert {r.query.weights for r in first if isinstance(r.query, Search) and r.query.mode == "hybrid"} == {(1.0, 0.3)}
+    first = {r.query.collection: r for r in record.retrievals if r.stage == "retrieval"}
+    assert [(first[of].query.mode, len(first[of].hits)) for of in ("statutes", "charges")] == [("dense", 10)] * 2
+    assert (first["cases"].query.mode, first["cases"].query.weights) == ("hybrid", (1.0, 0.3))
+    assert {r.query.text for r in first.values()} == {"A telephone was taken."}
 
 
 def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
@@ -134,25 +112,16 @@ def test_each_role_sees_what_the_paper_gives_it(house: Courthouse) -> None:
     seen = [(request.task.name, text_of(request)) for request in model.history]
     facts = "took a telephone worth 2,600 yuan from a café table"
     assert {name for name, text in seen if facts in text} == {"extract", "summarise", "respond", "petition"}
-    decides = [text for name, text in seen if name == "decide"]
-    assert "Articles of the Criminal Law that may apply" in decides[0]
-    assert "Charges that may apply" in decides[0]
-    assert "A shorter term." not in decides[0]
-    assert "A shorter term." in decides[1]
+    first, second = asked(model, "decide")
+    assert "Articles of the Criminal Law that may apply" in first
+    assert "Charges that may apply" in first
+    assert ("A shorter term." in first, "A shorter term." in second) == (False, True)
 
 
 def test_key_frames_go_to_the_roles_that_read_the_facts(house: Courthouse) -> None:
-    case = house.library.case("criminal-bus-wallet")
-    assert isinstance(case, CriminalCase)
     model = Court()
-    hear(house, model, case)
-    shown = {
-        request.task.name
-        for request in model.history
-        for message in request.messages
-        if any(isinstance(part, Medium) for part in message.parts)
-    }
-    assert shown == {"extract", "summarise", "respond", "petition"}
+    hear(house, model, house.library.case("criminal-bus-wallet"))
+    assert {one.task.name for one in model.history if one.has_media} == {"extract", "summarise", "respond", "petition"}
 
 
 def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> None:
@@ -168,9 +137,8 @@ def test_without_the_knowledge_base_nothing_is_looked_up(house: Courthouse) -> N
 
 def test_without_other_agents_the_chief_judge_decides_alone(house: Courthouse) -> None:
     record = hear(house, Court(), variant="no-agents")
-    assert [call.member for call in record.calls] == ["chief"]
-    assert [member.role for seated in record.of(Seated) for member in seated.members] == ["chief"]
-    assert record.retrievals[0].query.text == CASE.facts  # type: ignore[union-attr]
+    assert [call.member for call in record.calls] == [member.role for member in record.members] == ["chief"]
+    assert record.retrievals[0].query.text == CASE.facts
 
 
 def test_a_judgment_in_words_is_repaired(house: Courthouse) -> None:
@@ -186,29 +154,22 @@ def test_a_judgment_that_contradicts_itself_is_asked_again(house: Courthouse) ->
     record = hear(house, model)
     assert record.run.status == "failed"
     assert "can't go on without this answer" in record.run.reason
-    assert sum(request.task.name == "decide" for request in model.history) == 3  # asked, and asked again twice
+    assert len(asked(model, "decide")) == 3  # asked, and asked again twice
 
 
 def test_a_case_analysis_ends_with_a_choice_and_a_crime_amount_with_a_sum(house: Courthouse) -> None:
-    question = CriminalCase(
-        id="q",
-        title="q",
-        asked="case_analysis",
-        facts="Which is right?",
-        options=("a", "b", "c", "d"),
-        gold=Gold(choice="C"),
-    )
+    question = CriminalCase(id="q", title="q", asked="case_analysis", facts="Which is right?", options=tuple("abcd"))
     model = Court()
     record = hear(house, model, question)
     assert record.run.verdict.outcome == "C"
     assert [call.task for call in record.calls] == ["analyse", "issue", "choose"]
-    prompts = {request.task.name: text_of(request) for request in model.history}
-    for name in ("analyse", "issue"):
-        assert "defendant" not in prompts[name]
-        assert "criminal" not in prompts[name].casefold()
-    assert "Dayang, the seller" in prompts["issue"]
-    assert "The question looks for the option that is incorrect." in prompts["choose"]
-    assert "Which court has jurisdiction." in prompts["choose"]
+    analyse, issue, choose = map(text_of, model.history)
+    for prompt in (analyse, issue):
+        assert "defendant" not in prompt
+        assert "criminal" not in prompt.casefold()
+    assert "Dayang, the seller" in issue
+    assert "The question looks for the option that is incorrect." in choose
+    assert "Which court has jurisdiction." in choose
     amount = CriminalCase(id="a", title="a", asked="crime_amount", facts="He took 1,500 yuan, then 7,000 yuan.")
     record = hear(house, model, amount)
     assert record.run.verdict.details == {"amount": 8500.0}
@@ -218,13 +179,9 @@ def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appe
     model = Court()
     record = hear(house, model)
     texts = {r.stage: r.query.text for r in record.retrievals if isinstance(r.query, Search)}
-    assert texts == {
-        "retrieval": "A telephone was taken.",
-        "second-instance": "A telephone was taken. He confessed.",
-    }
-    second = [text_of(request) for request in model.history[5:]]
-    assert len(second) == 3
-    for text in second:
+    first = "A telephone was taken."
+    assert texts == {"retrieval": first, "second-instance": f"{first} He confessed."}
+    for text in map(text_of, model.history[5:]):
         assert "Appellant:\n> Mr Duan" in text
         assert "of the second instance" in text
     model = Court(upholds=True)
@@ -236,9 +193,7 @@ def test_the_second_instance_has_its_own_summary_and_look_ups_and_knows_the_appe
 @pytest.mark.parametrize(
     ("shown", "who"), [("none", set()), ("chief", {"decide"}), ("all", {"extract", "summarise", "decide"})]
 )
-def test_the_first_judgment_is_shown_to_those_whom_the_setup_names(
-    house: Courthouse, shown: str, who: set[str]
-) -> None:
+def test_the_first_judgment_is_shown_to_whom_the_setup_names(house: Courthouse, shown: str, who: set[str]) -> None:
     model = Court()
     hear(house, model, first_judgment=shown)
     judgment = "# Judgment of the first instance\n\nArticles: 264\nCharges:\n> theft\nTerm: 12 months"
@@ -246,9 +201,7 @@ def test_the_first_judgment_is_shown_to_those_whom_the_setup_names(
 
 
 @pytest.mark.parametrize("shown", [False, True])
-def test_the_first_extraction_and_summary_are_shown_again_where_the_setup_says_so(
-    house: Courthouse, shown: bool
-) -> None:
+def test_the_first_extraction_and_summary_are_shown_again_where_set(house: Courthouse, shown: bool) -> None:
     model = Court()
     hear(house, model, first_reading=shown)
     junior, senior, chief = map(text_of, model.history[5:])
@@ -266,18 +219,14 @@ TERM_OF = CASE.model_copy(
 
 def test_a_term_is_predicted_with_charge_and_article_given_or_without(house: Courthouse) -> None:
     model = Court(objects=False)
-    verdict = hear(house, model, TERM_OF).run.verdict
-    judgment = verdict.details["judgment"]
+    judgment = hear(house, model, TERM_OF).run.verdict.details["judgment"]
     assert (judgment["charges"], judgment["relevant_articles"]) == (["snatching"], [267])
     assert judgment["term_of_imprisonment"]["imprisonment"] == 12
-    for request in model.history:
-        assert "Whoever snatches ..." in text_of(request)
-    asked = len(model.history)
-    verdict = hear(house, model, TERM_OF, given=False).run.verdict
-    assert verdict.details["judgment"]["charges"] == ["theft"]
-    assert len(model.history) > asked
-    for request in model.history[asked:]:
-        assert "snatch" not in text_of(request).partition("# Charges that may")[0]
+    assert all("Whoever snatches ..." in text_of(request) for request in model.history)
+    model.history.clear()
+    assert hear(house, model, TERM_OF, given=False).run.verdict.details["judgment"]["charges"] == ["theft"]
+    assert model.history
+    assert not any("snatch" in text_of(one).partition("# Charges that may")[0] for one in model.history)
 
 
 def test_without_pictures_nobody_is_shown_a_frame_or_its_description(house: Courthouse) -> None:
@@ -295,15 +244,11 @@ def test_reasons_come_before_the_decision_where_the_setup_asks_for_them(house: C
         def said(self, request: Request) -> str:
             return json.dumps({"reasons": "Because.", **json.loads(super().said(request))})
 
-    def first_fields(**knobs: object) -> dict[str, str]:
-        before = len(model.history)
-        hear(house, model, **knobs)
-        return {request.task.name: next(iter(request.task.form.model_fields)) for request in model.history[before:]}
-
-    model = Reasoning()
-    plain, reasoned = first_fields(), first_fields(reasons=True)
-    assert (plain["decide"], plain["respond"]) == ("relevant_articles", "accepts")
-    assert (reasoned["decide"], reasoned["respond"]) == ("reasons", "reasons")
+    for reasons, first in ((False, ("relevant_articles", "accepts")), (True, ("reasons", "reasons"))):
+        model = Reasoning()
+        hear(house, model, reasons=reasons)
+        fields = {request.task.name: next(iter(request.task.form.model_fields)) for request in model.history}
+        assert (fields["decide"], fields["respond"]) == first
     fields = list(json.loads(schema_of(ReasonedJudgment))["properties"])
     assert fields == ["reasons", "relevant_articles", "charge", "term_of_imprisonment"]
 
@@ -335,19 +280,13 @@ class OnEach(Court):
         return super().said(request)
 
 
-def test_each_of_several_defendants_has_a_judgment_and_a_missing_answer_is_that_ones(
-    house: Courthouse,
-) -> None:
-    model = OnEach()
-    record = hear(house, model, BROTHERS, defendants="each")
+def test_each_of_several_defendants_has_a_judgment_and_a_missing_answer_is_that_ones(house: Courthouse) -> None:
+    record = hear(house, OnEach(), BROTHERS, defendants="each")
     verdict = record.run.verdict
-    on_each = {one["defendant"]: one for one in verdict.details["judgments"]}
-    assert {name: one["judgment"]["charges"] for name, one in on_each.items()} == {
-        "Mr Duan": ["theft"],
-        "Mr Bo": ["hiding loot"],
-    }
+    assert [
+        (one["defendant"], one["judgment"]["charges"], "first_instance" in one) for one in verdict.details["judgments"]
+    ] == [("Mr Duan", ["theft"], False), ("Mr Bo", ["hiding loot"], True)]
     assert verdict.details["judgment"]["charges"] == ["theft"]
-    assert ("first_instance" in on_each["Mr Duan"], "first_instance" in on_each["Mr Bo"]) == (False, True)
     assert "Mr Duan: The defendant accepted" in verdict.note
     assert "Mr Bo: The second instance upheld" in verdict.note
     petitions = [call.path for call in record.calls if call.task == "petition"]
@@ -357,8 +296,7 @@ def test_each_of_several_defendants_has_a_judgment_and_a_missing_answer_is_that_
         "First instance · Mr Duan", "First instance · Mr Bo", "Second instance · Mr Bo",
     ]  # fmt: skip
     assert list(views["judgment"]) == ["Mr Duan", "Mr Bo"]
-    assert "hiding loot" in str(views["judgment"]["Mr Bo"])
-    assert "'same'" in str(views["judgment"]["Mr Bo"])
+    assert all(word in str(views["judgment"]["Mr Bo"]) for word in ("hiding loot", "'same'"))
 
     class Broken(OnEach):
         def said(self, request: Request) -> str:
@@ -372,8 +310,7 @@ def test_each_of_several_defendants_has_a_judgment_and_a_missing_answer_is_that_
 
 def test_the_primary_defendant_alone_is_judged_unless_asked_otherwise(house: Courthouse) -> None:
     model = Court(objects=False)
-    verdict = hear(house, model, BROTHERS).run.verdict
-    assert "judgments" not in verdict.details
+    assert "judgments" not in hear(house, model, BROTHERS).run.verdict.details
     assert "Other defendants in this case:\n> Mr Bo" in text_of(model.history[0])
     record = hear(house, Court(), BROTHERS, defendants="refuse")
     assert record.run.status == "failed"
@@ -389,9 +326,7 @@ def test_one_judge_alone_is_told_of_no_panel_and_no_knowledge_base_that_is_not_t
     for word in ("hearing", "colleague", "junior", "senior", "chief", "listed", "looked up", "may apply"):
         assert word not in text_of(request)
     hear(house, model, variant="no-knowledge")
-    decides = [text_of(request) for request in model.history if request.task.name == "decide"]
-    assert len(decides) == 2
-    assert not any("may apply" in text for text in decides)
+    assert ["may apply" in text for text in asked(model, "decide")] == [False, False]
 
 
 def precedent(name: str, facts: str, **gold: object) -> CriminalCase:
@@ -399,12 +334,12 @@ def precedent(name: str, facts: str, **gold: object) -> CriminalCase:
 
 
 def test_a_precedent_shows_only_what_is_known_of_its_judgment(house: Courthouse) -> None:
-    law = house.knowledge.of("cases", "mine")
-    law.add([precedent("term-unknown", "A telephone was taken on the bus.", charges=["theft"])])
-    law.add([precedent("charge-unknown", "A telephone was taken.", term_of_imprisonment={"imprisonment": 9})])
+    term_unknown = precedent("term-unknown", "A telephone was taken on the bus.", charges=["theft"])
+    charge_unknown = precedent("charge-unknown", "A telephone was taken.", term_of_imprisonment={"imprisonment": 9})
+    house.knowledge.of("cases", "in-part").add([term_unknown, charge_unknown])
     model = Court(objects=False)
-    hear(house, model, base="mine")
-    decide = text_of(model.history[2])
+    hear(house, model, base="in-part")
+    (decide,) = asked(model, "decide")
     assert "Decided:\n> theft\n" in decide
     assert "Decided:\n> 9 months\n" in decide
     assert "0 months\n" not in decide
@@ -417,7 +352,7 @@ def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthous
     house.knowledge.of("charges", "late").add(charges_of([late]))
     model = Court(objects=False)
     record = hear(house, model, base="mine")
-    decide = text_of(model.history[2])
+    (decide,) = asked(model, "decide")
     assert "Article 264:\n> Whoever steals a telephone ..." in decide
     assert "Article 133 (133-1):\n> Dangerous driving ..." in decide, "an answer takes whole numbers"
     assert "unofficial" not in decide
@@ -427,9 +362,7 @@ def test_a_run_looks_in_the_knowledge_base_that_its_setup_names(house: Courthous
     ]
     assert "knowledge base mine" in str(PROCEDURES["jurisagents"].views[1].draw(record))
     hear(house, model, base="late")
-    assert "> dangerous driving, article 133 (133-1)\n" in text_of(
-        next(request for request in reversed(model.history) if request.task.name == "decide")
-    )
+    assert "> dangerous driving, article 133 (133-1)\n" in asked(model, "decide")[-1]
     failed = hear(house, model, base="nowhere")
     assert failed.run.status == "failed"
     assert "There is no knowledge base “nowhere”" in failed.run.reason
@@ -442,13 +375,12 @@ def test_five_precedents_are_shown_and_none_is_the_case_itself_in_whatever_writi
         f"The prosecution says: he fled. {CASE.facts} The court has heard this.",
         CASE.facts.removesuffix(" He confessed."),
     )
-    base = house.knowledge.of("cases", "mine")
-    base.add([precedent(f"again-{n}", facts, charges=["its own"]) for n, facts in enumerate(again)])
-    base.add(
-        [precedent(f"other-{n}", f"Mr {n} took a telephone worth {n},600 yuan.", charges=["theft"]) for n in range(6)]
-    )
+    others = [f"Mr {n} took a telephone worth {n},600 yuan." for n in range(6)]
+    known = [*((facts, "its own") for facts in again), *((facts, "theft") for facts in others)]
+    base = house.knowledge.of("cases", "again")
+    base.add([precedent(f"case-{n}", facts, charges=[charge]) for n, (facts, charge) in enumerate(known)])
     model = Court()
-    hear(house, model, base="mine", statutes=0, charges=0)
+    hear(house, model, base="again", statutes=0, charges=0)
     seen = list(map(text_of, model.history))
     assert seen[2].count("Decided:\n> theft\n") == 5
     assert not any("its own" in text for text in seen)
@@ -457,18 +389,12 @@ def test_five_precedents_are_shown_and_none_is_the_case_itself_in_whatever_writi
 BROKE_IN = "被告人张某某于2016年3月5日凌晨2时许，翻墙进入本市城关镇李某甲家中，窃得现金人民币3500元及手机一部，后被告人张某某被民警抓获。"
 
 
-@pytest.mark.parametrize(
-    ("other", "same"),
-    [
-        (BROKE_IN.replace("张某某", "张某").replace("李某甲", "李某"), True),
-        ("公诉机关指控：" + BROKE_IN.replace("，", ",").replace("张某某", "张三"), True),
-        (BROKE_IN.replace("，后被告人张某某被民警抓获", ""), True),
-        (
-            "被告人张某某于2016年7月9日晚，在本市汽车站候车室内，趁王某不备，窃得手机一部。后被告人张某某被民警抓获。",
-            False,
-        ),
-        ("", False),
-    ],
-)
-def test_one_case_is_recognised_in_each_way_of_writing_names(other: str, same: bool) -> None:
-    assert same_matter(BROKE_IN, other) == same_matter(other, BROKE_IN) == same
+def test_one_case_is_recognised_in_each_way_of_writing_names() -> None:
+    same = [
+        BROKE_IN.replace("张某某", "张某").replace("李某甲", "李某"),
+        "公诉机关指控：" + BROKE_IN.replace("，", ",").replace("张某某", "张三"),
+        BROKE_IN.replace("，后被告人张某某被民警抓获", ""),
+    ]
+    another = "被告人张某某于2016年7月9日晚，在本市汽车站内，趁王某不备，窃得手机一部。后被告人张某某被民警抓获。"
+    for other in (*same, another, ""):
+        assert same_matter(BROKE_IN, other) == same_matter(other, BROKE_IN) == (other in same), other

@@ -1,22 +1,141 @@
-"""Precedents on a real Chroma and a real SQLite."""
+"""The knowledge base on a real Chroma and a real SQLite: collections, look-ups, and imports that are whole or not at all."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
-from courtroom.knowledge.search import Draw, Knowledge, Rank, Search
+from courtroom.errors import CourtroomError
+from courtroom.knowledge.bases import origins
+from courtroom.knowledge.collection import Collection, Mode, fuse
+from courtroom.knowledge.embedding import HashedNgrams, Vectors
+from courtroom.knowledge.imports import BATCH, Imports
+from courtroom.knowledge.indexed_records import FEW
+from courtroom.knowledge.lessons import Adjust, Lesson, Put, Remove
+from courtroom.knowledge.memory import Directive
+from courtroom.knowledge.search import Draw, Fetch, Knowledge, Rank, Search
+from courtroom.law import Both
 from courtroom.settings import Settings
 from courtroom.store.database import Database
 from tests.openai_server import OpenAIServer
+from tests.real import FOLDER, needs_real_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 
-def knowledge(folder: Path) -> Knowledge:
+def opened(home: Path) -> tuple[Knowledge, Imports]:
+    settings = Settings(home=home)
+    database = Database(settings.database)
+    knowledge = Knowledge(database, settings)
+    return knowledge, Imports(database, knowledge)
+
+
+def knowledge(home: Path) -> Knowledge:
+    return opened(home)[0]
+
+
+# --- collections: words, vectors and both, and what a lesson leaves behind --------------------------------------
+
+
+TEXTS = {
+    "theft": "A wallet was taken out of a pocket on a bus.",
+    "fraud": "Money was sent after a false story on the telephone.",
+    "drink": "A driver was stopped; the blood held 160 mg of alcohol.",
+    "盗窃": "被告人在公交车上扒窃他人钱包，窃得现金。",
+}
+
+
+def directives(folder: Path, embedding: HashedNgrams | None = None, few: int = FEW) -> Collection[Directive]:
     settings = Settings(home=folder)
-    return Knowledge(Database(settings.database), settings)
+    by, text_of = embedding or HashedNgrams(), lambda directive: directive.text
+    base = Collection(Database(settings.database), settings, by, "directives", Directive, text_of, few)
+    base.add(Directive(id=name, text=text, anchor=264) for name, text in TEXTS.items() if base.get(name) is None)
+    return base
+
+
+class Counting(HashedNgrams):
+    """Keeps the texts that it embeds."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        self.texts += texts
+        return await super().embed(texts)
+
+
+def test_weights_let_one_ranking_lead_and_one_of_weight_0_adds_nothing() -> None:
+    assert fuse((["a", "b"], ["b", "c"]), (1, 1)) == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
+    dense, by_words = ["a", "b", "c"], ["c", "b", "d"]
+    assert list(fuse((dense, by_words), (1, 1))) == ["c", "b", "a", "d"]
+    assert list(fuse((dense, by_words), (1, 0.01))) == ["a", "b", "c", "d"]
+    assert list(fuse((dense, by_words), (1, 0))) == dense
+    assert list(fuse((dense, by_words), (0, 1))) == by_words
+
+
+@pytest.mark.parametrize("mode", ["dense", "bm25", "hybrid"])
+async def test_the_text_on_the_matter_comes_first_in_each_ranking(tmp_path: Path, mode: Mode) -> None:
+    base = directives(tmp_path)
+    for asked, expected in (("a pocket picked on the bus", "theft"), ("在公交车上扒窃钱包", "盗窃")):
+        found = await base.search(asked, 2, mode)
+        assert found[0].record.id == expected
+        assert (found[0].scores.dense_rank, found[0].scores.bm25_rank) == (1, 1)
+        assert found[0].scores.fused == pytest.approx(2 / 61, abs=1e-6)
+
+
+async def test_what_is_taken_out_or_changed_is_no_longer_found_as_it_was(tmp_path: Path) -> None:
+    base = directives(tmp_path)
+    assert (await base.search(TEXTS["theft"], 1))[0].record.id == "theft"
+    base.remove(["theft"])
+    for mode in ("dense", "bm25", "hybrid"):
+        assert "theft" not in [found.record.id for found in await base.search(TEXTS["theft"], 4, mode)]
+    base.add([Directive(id="fraud", text="An excavator dug up a protected orchid.", anchor=344)])
+    assert (await base.search("an orchid was dug up", 1))[0].record.id == "fraud"
+    assert [f.record.id for f in await base.search("false story telephone", 4, "bm25")] == []
+
+
+async def test_words_that_a_query_language_would_take_for_its_own_are_just_words(tmp_path: Path) -> None:
+    base = directives(tmp_path)
+    own = ('"', "NOT wallet OR", "wallet* AND (", "NEAR(bus, 3) -pocket", "words:wallet", "'; DROP TABLE knowledge")
+    for text in own:
+        await base.search(text, 3, "bm25")
+    assert len(base) == len(TEXTS)
+
+
+async def test_each_embedding_has_an_index_of_its_own_and_none_gives_way_to_another(tmp_path: Path) -> None:
+    own = directives(tmp_path, few=2)
+    await own.search("wallet", 1)
+    counting = Counting()
+    counting.name = "counting"
+    other = directives(tmp_path, counting, few=2)
+    assert (await other.search("wallet", 1))[0].record.id == "theft"
+    assert set(TEXTS.values()) <= set(counting.texts)
+    assert (await own.search("wallet", 1))[0].record.id == "theft"
+    assert own.index_name == "directives" != other.index_name
+    folders = {path.name for path in (tmp_path / "chroma").iterdir() if path.is_dir()}
+    assert folders == {own.index_name, other.index_name}
+    counting.texts.clear()
+    await other.search("wallet", 1)
+    assert counting.texts == ["wallet"]
+
+
+def test_a_directive_that_is_gone_is_not_brought_back_by_its_confidence(tmp_path: Path) -> None:
+    base = knowledge(tmp_path)
+
+    def learn(path: str, *ops: Put | Remove | Adjust) -> None:
+        base.learn("run", path, Lesson(phase="induction", ops=ops))
+
+    a, b = (Directive(id=name, text=f"Rule {name}.", anchor=264).model_dump(mode="json") for name in "ab")
+    learn("1", Put(collection="directives", record=b))
+    learn("2", Remove(collection="directives", id="b"))
+    learn("3", Adjust(id="b", by=0.1), Put(collection="directives", record=a))
+    assert [directive.id for directive in base.memory.directives.all()] == ["a"]
+
+
+# --- look-ups ---------------------------------------------------------------------------------------------------
 
 
 async def test_the_precedent_on_the_same_matter_is_found_first_in_both_languages(tmp_path: Path) -> None:
@@ -46,9 +165,7 @@ def three_moods(folder: Path) -> tuple[Knowledge, LabelledTask]:
     return base, task
 
 
-async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(
-    tmp_path: Path,
-) -> None:
+async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(tmp_path: Path) -> None:
     base, task = three_moods(tmp_path)
     looked = Search(collection="examples", text="Nice to be here.", k=2, under=task.under())
     assert [hit.record["id"][-1] for hit in await base.answer(looked)] == ["0", "1"]
@@ -65,9 +182,7 @@ async def test_a_record_with_the_very_text_can_be_left_out_and_is_never_drawn(
     assert sorted(await drawn("1", 9)) == ["So nice a day.", "What a day."]
 
 
-async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_of_no_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_an_embedding_of_its_own_is_asked_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     base, task = three_moods(tmp_path)
     search = Search(collection="examples", text="A bad day.", k=1, under=task.under("good"))
     lexical = await base.answer(search)
@@ -83,22 +198,147 @@ async def test_a_look_up_by_an_embedding_of_its_own_is_asked_of_that_model_and_o
     assert await base.answer(search) == lexical
 
 
-def test_precedents_are_imported_exported_deleted_and_brought_back(tmp_path: Path) -> None:
-    base = knowledge(tmp_path)
-    good = base.precedents.all()[0].model_dump(mode="json")
-    lines = [json.dumps({**good, "id": f"new-{n}"}) for n in range(5)]
-    lines[1:1] = ["{not json", json.dumps({**good, "category": "Cars"}), json.dumps({"id": "x"})]
-    report = base.precedents.import_file("\n".join(lines).encode())
+def test_precedents_are_imported_and_stay_deleted(tmp_path: Path) -> None:
+    base = knowledge(tmp_path).precedents
+    good, gone = base.all()[:2]
+    lines = [good.model_copy(update={"id": f"new-{n}"}).model_dump_json() for n in range(5)]
+    lines[1:1] = ["{not json", json.dumps({**json.loads(lines[0]), "category": "Cars"}), json.dumps({"id": "x"})]
+    report = base.import_file("\n".join(lines).encode())
     assert len(report.taken) == 5
     assert [problem.split(":")[0] for problem in report.problems] == ["Line 2", "Line 3", "Line 4"]
-    gone = base.precedents.all()[0]
-    base.precedents.delete(gone.id)
-    again = knowledge(tmp_path)
-    assert again.precedents.get(gone.id) is None
-    again.precedents.add([gone])
-    assert again.precedents.get(gone.id) == gone
-    base = knowledge(tmp_path).precedents
-    odd = base.all()[0].model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
-    report = base.import_file(f"{odd.model_dump_json()}\r\n".encode())
-    assert report.problems == ()
-    assert base.get("odd") == odd
+    base.delete(gone.id)
+    again = knowledge(tmp_path).precedents
+    assert again.get(gone.id) is None
+    odd = good.model_copy(update={"id": "odd", "dispute": "one\u2028two\u0085three\r\nfour"})
+    assert again.import_file(f"{odd.model_dump_json()}\r\n".encode()).problems == ()
+    assert again.get("odd") == odd
+
+
+# --- imports ----------------------------------------------------------------------------------------------------
+
+
+def records(count: int) -> bytes:
+    facts = (
+        f"On day {n} the defendant took item{n} out of shop{n % 37} and sold it to buyer{n % 101}."
+        for n in range(count)
+    )
+    known = {"relevant_articles": [264], "accusation": ["theft"]}
+    metas = ({**known, "term_of_imprisonment": {"imprisonment": n % 36 + 1}} for n in range(count))
+    return "\n".join(json.dumps({"fact": fact, "meta": meta}) for fact, meta in zip(facts, metas, strict=True)).encode()
+
+
+async def test_referred_precedents_are_taken_in_once_however_often_they_are_imported(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    told: list[tuple[str, int, int]] = []
+    for _ in range(2):
+        file = imports.check("cases", "cail.jsonl", records(450))
+        await imports.run(file, lambda *step: told.append(step))
+        assert file.total == 450
+    assert len(knowledge.of("cases", "imported")) == 450
+    assert [done for what, done, _ in told if what == "Taking in"][:3] == [BATCH, 2 * BATCH, 450]
+    found = await knowledge.of("cases", "imported").search("item449 shop5", 1)
+    assert "item449" in found[0].record.facts
+
+
+LAW = [
+    {"number": 264, "text": "盗窃公私财物，数额较大的，……", "interpretation": "数额较大为一千元至三千元以上。"},
+    {"number": "第一百三十三条之一", "text": "在道路上驾驶机动车，……"},
+    {"number": "Article 400", "text": "Whoever sets free ...", "charges": ["releasing persons in custody"]},
+]
+
+
+def jsonl(*rows: object) -> bytes:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+
+
+async def take_in(imports: Imports, into: Any, data: bytes, base: str = "imported", how: Any = "add") -> None:
+    await imports.run(imports.check(into, f"{into}.jsonl", data, base, how))
+
+
+async def test_imported_law_is_in_a_base_of_its_own_and_nothing_of_the_digest_is_in_it(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    ours = knowledge.of("statutes").all()
+    await take_in(imports, "statutes", jsonl(*LAW))
+    assert knowledge.of("statutes").all() == ours
+    law = knowledge.of("statutes", "imported")
+    theft, driving, new = (law.get(name) for name in ("264", "133-1", "400"))
+    assert (theft.text.zh[:4], theft.interpretation[:4]) == ("盗窃公私", "数额较大")
+    for article in (theft, driving, new):
+        assert not article.digest
+        assert (article.title, article.cues, article.bands) == (Both(), Both(), ())
+    assert (theft.charges, [charge.en for charge in new.charges]) == ((), ["releasing persons in custody"])
+    assert [charge.name.en for charge in knowledge.of("charges", "imported").all()] == ["releasing persons in custody"]
+    assert (await law.search("数额较大为一千元至三千元", 1))[0].record.id == "264"
+
+
+async def test_a_look_up_in_one_base_finds_nothing_of_another_by_meaning_or_by_words(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    await take_in(imports, "statutes", jsonl(*LAW), "prc")
+    for mode in ("dense", "bm25", "hybrid"):
+        asked = Search(collection="statutes", text="盗窃手机", k=50, mode=mode, base="prc")
+        assert {hit.id for hit in await knowledge.answer(asked)} <= {"264", "133-1", "400"}
+    (fetched,) = await knowledge.answer(Fetch(collection="statutes", ids=("264", "266"), base="prc"))
+    assert fetched.record["text"]["zh"].startswith("盗窃公私")
+    with pytest.raises(CourtroomError, match="no knowledge base “other”. Known: bundled, prc"):
+        await knowledge.answer(Search(collection="statutes", text="x", k=1, base="other"))
+    with pytest.raises(CourtroomError, match="small letters"):
+        imports.check("statutes", "law.jsonl", jsonl(*LAW), "My Law")
+
+
+async def test_an_import_adds_or_replaces_as_said(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    law, charges = knowledge.of("statutes", "prc"), knowledge.of("charges", "prc")
+    await take_in(imports, "statutes", jsonl(*LAW), "prc")
+    await take_in(imports, "charges", jsonl({"name": "盗窃", "articles": [264]}), "prc")
+    await take_in(imports, "statutes", jsonl({"number": 5, "text": "x", "charges": ["盗窃"]}), "prc")
+    assert (len(law), charges.get("盗窃").articles) == (4, ("264", "5"))
+    await take_in(imports, "statutes", jsonl({"number": 6, "text": "y"}), "prc", "replace")
+    assert [article.id for article in law.all()] == ["6"]
+    assert len(charges) == 2  # a book that names no charges leaves the list as it is
+    await take_in(imports, "statutes", jsonl({"number": 7, "text": "z", "charges": ["诈骗"]}), "prc", "replace")
+    assert [charge.id for charge in charges.all()] == ["诈骗"]
+    assert [(one.records, one.how) for one in origins(imports._database, "statutes.prc")] == [(1, "replace")]
+    assert knowledge.bases() == ("bundled", "prc")
+
+
+@pytest.mark.parametrize(
+    ("into", "line", "told"),
+    [
+        ("statutes", {"number": 999, "text": "x"}, "law.jsonl, line 2: the Criminal Law has no article 999"),
+        ("statutes", {"number": "264 and 266", "text": "x"}, "does not name one article"),
+        ("statutes", {"text": "x"}, "needs the fields `number` and `text`"),
+        ("statutes", {"number": 264, "text": " "}, "`text` must be the article's text"),
+        ("statutes", {"number": True, "text": "x"}, "`number` must be an article's number"),
+        ("charges", {"name": "盗窃"}, "needs the fields `name` and `articles`"),
+        ("charges", {"name": "盗窃", "articles": ["999"]}, "has no article 999"),
+        ("charges", {"name": "盗窃", "articles": [True]}, "must be a list of articles"),
+        ("cases", {"fact": "A fact."}, "law.jsonl, line 2: `meta` is missing"),
+        ("cases", {"fact": "A fact.", "meta": {}}, "has no judgment"),
+    ],
+)
+def test_one_bad_record_leaves_everything_as_it_was(tmp_path: Path, into: Any, line: object, told: str) -> None:
+    knowledge, imports = opened(tmp_path)
+    good = json.loads(records(1)) if into == "cases" else {"number": 1, "text": "x", "name": "x", "articles": [1]}
+    with pytest.raises(CourtroomError) as error:
+        imports.check(into, "law.jsonl", "\n".join(map(json.dumps, (good, line, good))).encode())
+    assert told in str(error.value)
+    assert knowledge.bases() == ("bundled",)
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"not json", b"[" * 50_000])
+def test_a_file_that_is_none_is_told_in_a_sentence(tmp_path: Path, data: bytes) -> None:
+    _, imports = opened(tmp_path)
+    for into in ("statutes", "charges", "cases"):
+        with pytest.raises(CourtroomError):
+            imports.check(into, "law.jsonl", data)  # type: ignore[arg-type]
+
+
+@needs_real_data
+@pytest.mark.slow
+async def test_the_real_statute_book_is_taken_in_whole(tmp_path: Path) -> None:
+    knowledge, imports = opened(tmp_path)
+    data = (FOLDER / "criminal_law_prc_2023.jsonl").read_bytes()
+    await take_in(imports, "statutes", data)
+    ids = {statute.id for statute in knowledge.of("statutes", "imported").all()}
+    assert len(ids) == 505
+    assert {"264", "133-1", "287-2"} <= ids

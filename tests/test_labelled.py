@@ -1,6 +1,7 @@
 """Labelled tasks and documents: how they are read, and what is said of those that can't be."""
 
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,7 @@ from courtroom.errors import CaseError, CourtroomError
 
 def read(name: str, text: str | bytes) -> LabelledTask | Document:
     (package,) = read_upload(name, text.encode() if isinstance(text, str) else text)
-    assert isinstance(package.case, LabelledTask | Document)
     return package.case
-
-
-def task(name: str, text: str) -> LabelledTask:
-    return LabelledTask.model_validate(read(name, text))
 
 
 @pytest.mark.parametrize(
@@ -42,11 +38,8 @@ def task(name: str, text: str) -> LabelledTask:
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_sentence_that_names_the_file(name: str, text: str | bytes, said: str) -> None:
-    with pytest.raises(CaseError) as refused:
+    with pytest.raises(CaseError, match=f"^{name}.*{re.escape(said)}"):
         read(name, text)
-    told = str(refused.value)
-    assert told.startswith(name)
-    assert said in told
 
 
 @pytest.mark.parametrize("other", ["class", "category", "quality"])
@@ -62,37 +55,28 @@ def test_a_blank_label_takes_nothing_from_another_column(other: str) -> None:
 @pytest.mark.parametrize("other", ["Yes", "not  so", "NOT SO"])
 def test_labels_that_differ_by_a_space_or_by_case_are_refused_with_their_rows(other: str) -> None:
     first = "yes" if other == "Yes" else "not so"
-    with pytest.raises(CaseError) as error:
+    rows = rf"“{other}” \(row 3\) and “{first}” \(row 1\)"
+    with pytest.raises(CaseError, match=f"{rows} differ only in case or spaces. Write them alike.$"):
         task_from_text(f"text,label\na,{first}\nb,maybe\nc,{other}\n")
-    assert f"“{first}” (row 1)" in str(error.value)
-    assert f"“{other}” (row 3)" in str(error.value)
-    assert str(error.value).endswith("differ only in case or spaces. Write them alike.")
 
 
 def test_a_label_outside_the_set_is_named_and_a_blank_in_json_is_none() -> None:
-    with pytest.raises(ValueError, match="“grief”, the label of 2, is not in the label set"):
-        LabelledTask.model_validate(
-            {
-                "id": "t", "title": "T", "labels": ["joy", "fear"],
-                "items": [{"id": "1", "text": "x", "label": "joy"}, {"id": "2", "text": "y", "label": "grief"}],
-            }
-        )  # fmt: skip
+    items = tuple(Labelled(id=label, text="x", label=label) for label in ("joy", "grief"))
+    with pytest.raises(ValueError, match="“grief”, the label of grief, is not in the label set"):
+        LabelledTask(id="t", title="T", labels=("joy", "fear"), items=items)
     text = '{"text": "a", "label": NaN}\n{"text": "b", "label": "yes"}\n{"text": "c", "label": "no"}\n'
     assert [item["label"] for item in task_from_text(text)["items"]] == [None, "yes", "no"]
 
 
 def test_a_blind_task_tells_no_label_but_still_knows_where_its_examples_are() -> None:
-    whole = task("a.csv", "text,label,reason\nso good,joy,because\nso bad,sadness,\n")
+    whole = read("a.csv", "text,label,reason\nso good,joy,because\nso bad,sadness,\n")
     blind = whole.blind()
     assert "because" not in blind.model_dump_json()
     assert {item.label for item in blind.items} == {None}
     assert blind.pool_name == whole.pool_name
-    assert [example.id for example in whole.known()] == [
-        f"{blind.under('joy')}item/1",
-        f"{blind.under('sadness')}item/2",
-    ]
-    changed = task("a.csv", "text,label\nso good,sadness\nso bad,joy\n")
-    assert changed.pool_name != whole.pool_name
+    known = [f"{blind.under('joy')}item/1", f"{blind.under('sadness')}item/2"]
+    assert [example.id for example in whole.known()] == known
+    assert read("a.csv", "text,label\nso good,sadness\nso bad,joy\n").pool_name != whole.pool_name
 
 
 def test_a_pasted_table_is_a_task_and_markdown_and_plain_text_are_documents() -> None:
@@ -112,8 +96,7 @@ def test_the_text_of_a_pdf_is_read_and_one_without_text_is_refused(tmp_path: Pat
         page = writer.add_blank_page(300, 300)
         type, subtype, base, fonts, name = map(NameObject, ("/Type", "/Subtype", "/BaseFont", "/Font", "/F1"))
         font = DictionaryObject({type: fonts, subtype: NameObject("/Type1"), base: NameObject("/Helvetica")})
-        resources = DictionaryObject({fonts: DictionaryObject({name: font})})
-        page[NameObject("/Resources")] = resources
+        page[NameObject("/Resources")] = DictionaryObject({fonts: DictionaryObject({name: font})})
         stream = DecodedStreamObject()
         stream.set_data(content)
         page[NameObject("/Contents")] = stream
@@ -151,13 +134,10 @@ PAIR = "sentence1\tsentence2\tlabel\tidx\n"
         ("three.json", '[{"text": "x", "label": 2}, {"text": "y", "label": 10.0}]', ("2", "10")),
     ],
 )
-def test_numbers_are_no_labels_before_somebody_says_what_they_mean(
-    name: str, text: str, numbers: tuple[str, ...]
-) -> None:
-    with pytest.raises(NumberedLabels) as asked:
+def test_numbers_are_no_labels_until_it_is_said_what_they_mean(name: str, text: str, numbers: tuple[str, ...]) -> None:
+    with pytest.raises(NumberedLabels, match=rf"^{name}: The labels are numbers \(") as asked:
         read(name, text)
     assert asked.value.values == numbers
-    assert str(asked.value).startswith(f"{name}: The labels are numbers (")
 
 
 def test_the_same_columns_pose_the_question_that_their_labels_belong_to() -> None:

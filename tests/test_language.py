@@ -18,8 +18,9 @@ from courtroom.procedures import PROCEDURES
 from courtroom.report import as_html
 from courtroom.room.player import read, words
 from pages.parts.runs import TABLE
-from tests.driving import drive
+from tests.driving import done, drive
 from tests.interface_texts import ROOT, Source, found
+from tests.pages import benched, heard
 from tests.pages import page as drawn
 from tests.write_catalogue import missing
 
@@ -78,13 +79,9 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
         from pages.parts.shared.house import courthouse
 
         house = courthouse()
-        for procedure, case, knobs in (
-            ("cyberjurors", "aquarium-filter", {"jury_size": 3, "rounds": 2, "examination": "shared"}),
-            ("jurisagents", "criminal-bus-wallet", {}),
-            ("verdict", "criminal-bus-wallet", {}),
-        ):
-            setup = house.procedures[procedure].setup(**knobs)
-            drive(house, house.new_run(procedure, house.library.case(case), setup, 0))
+        heard(house, "aquarium-filter", jury_size=3, rounds=2, examination="shared")
+        for procedure in ("jurisagents", "verdict"):
+            benched(house, procedure)
         AppTest.from_file(str(ROOT / "app.py"), default_timeout=30).run()  # the first visit is drawn without the frame
         yield house
         house.close()
@@ -138,11 +135,8 @@ def test_what_has_no_translation_is_shown_in_english_and_numbers_have_their_form
 
 
 def test_no_page_glues_a_sentence_that_could_not_be_translated() -> None:
-    glued = [
-        f"{path.relative_to(ROOT)}:{line}: {text}"
-        for path in (ROOT / "app.py", *sorted((ROOT / "pages").rglob("*.py")))
-        for line, text in Source(path, path.relative_to(ROOT).as_posix()).unmarked()
-    ]
+    paths = {path.relative_to(ROOT).as_posix(): path for path in (ROOT / "app.py", *(ROOT / "pages").rglob("*.py"))}
+    glued = [f"{name}:{line}: {text}" for name, path in paths.items() for line, text in Source(path, name).unmarked()]
     assert not glued, "say it by `_` with named places: " + "\n".join(glued)
 
 
@@ -170,14 +164,9 @@ def test_what_the_engine_recorded_is_recognised(said: str, read_as: str) -> None
         assert translated(said) == said
 
 
-@pytest.mark.parametrize(
-    ("browser", "reads"), [("zh-CN", "zh"), ("zh", "zh"), ("zh_TW", "zh"), ("de-DE", "en"), (None, "en")]
-)
-def test_the_browser_says_which_language(browser: str | None, reads: str) -> None:
-    assert nearest(browser) == reads
-
-
-COMPLETE = pytest.mark.usefixtures("complete")
+def test_the_browser_says_which_language() -> None:
+    reads = {"zh-CN": "zh", "zh": "zh", "zh_TW": "zh", "de-DE": "en", None: "en"}
+    assert {browser: nearest(browser) for browser in reads} == reads
 
 
 @pytest.fixture(scope="module")
@@ -187,20 +176,15 @@ def complete() -> None:
         pytest.skip("some texts have no translation yet; a release has all")
 
 
-@COMPLETE
-@pytest.mark.parametrize("case", ["aquarium-filter", "criminal-bus-wallet"])
-def test_a_chinese_case_reads_chinese(house: Courthouse, case: str) -> None:
-    assert not english(page(case=case))
-
-
-@COMPLETE
+@pytest.mark.usefixtures("complete")
 @pytest.mark.parametrize("number", range(3))
-def test_a_hearing_of_a_chinese_case_reads_chinese(house: Courthouse, number: int) -> None:
+def test_a_chinese_case_and_its_hearing_read_chinese(house: Courthouse, number: int) -> None:
     run = house.store.runs()[number]
-    procedure = house.procedures[run.procedure]
+    left = english(page(case=run.case_id))
     app = page("deliberation", run=run.id)
-    left = english(app)
-    for tab in ("Members", *(view.title for view in procedure.views if view.name != "precedents"), "Calls"):
+    left += english(app)
+    views = house.procedures[run.procedure].views
+    for tab in ("Members", *(view.title for view in views if view.name != "precedents"), "Calls"):
         app.session_state[f"tab-{run.id}"] = tab
         assert not app.run().exception, app.exception
         left += english(app)
@@ -208,9 +192,8 @@ def test_a_hearing_of_a_chinese_case_reads_chinese(house: Courthouse, number: in
 
 
 def test_the_room_and_the_report_read_chinese(house: Courthouse) -> None:
-    run = next(run for run in house.store.runs() if run.procedure == "verdict")
-    procedure, record = house.procedures[run.procedure], house.record(run.id)
-    html = as_html(record, procedure, house.answers, house.media)
+    run = next(run.id for run in house.store.runs() if run.procedure == "verdict")
+    html = as_html(house.record(run), house.procedures["verdict"], house.answers, house.media)
     head = html[html.index("<header>") : html.index("</header>")]
     assert "判决：" in head.replace(": ", "：")
     assert not ENGLISH.search(KEPT.sub(" ", MARKS.sub(" ", head)))
@@ -237,44 +220,37 @@ def named(app: AppTest) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def varied(house: Courthouse) -> dict[str, str]:
+def varied(house: Courthouse) -> dict[str, Any]:
     """A run with a fork that has other settings, and a what-if over settings of all sorts, as sessions have them."""
     run = next(run.id for run in house.store.runs() if run.procedure == "cyberjurors")
     base = house.record(run)
     fork = drive(house, house.fork(run, base.setup.model_copy(update={"variant": "iv-cot", "tie": "seller"})))
-    kind = type(base.setup)
     given = {"variant": ["iv-cot", "jury"], "graph.kind": ["small-world"], "jury_size": [1], "persona_examines": [True]}
-    axes = [values(kind, path, several) for path, several in given.items()]
-    what_ifs = house.experiments.what_ifs
-    name = house.experiments.go(house.experiments.begin(what_ifs.experiment(run, singly(*axes), (base.run.seed,))))
-    house.experiments.wait(name, 60)
-    return {"compared": f"{run},{fork}", "what-if": name, "run": run}
+    axes = [values(type(base.setup), path, several) for path, several in given.items()]
+    what_if = done(house, house.experiments.what_ifs.experiment(run, singly(*axes), (base.run.seed,)))
+    return {TABLE: [run, fork], "compared": f"{run},{fork}", "what-if": what_if.kept.id}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     "name", ["", "setup", "knowledge", "what_if", "experiments", "runs", "compare", "deliberation"]
 )
-def test_a_page_names_settings_in_words_and_shows_no_escape(
-    house: Courthouse, varied: dict[str, str], name: str, lang: str
-) -> None:
+def test_a_page_names_settings_in_words_and_shows_no_escape(varied: dict[str, Any], name: str, lang: str) -> None:
     with speaking(lang):
-        session = {TABLE: varied["compared"].split(","), "compared": varied["compared"], "what-if": varied["what-if"]}
-        query = {"run": varied["run"]} if name == "deliberation" else {}
-        app = page(name, dict(session), lang=lang, **query)
+        query = {"run": varied[TABLE][0]} if name == "deliberation" else {}
+        app = page(name, dict(varied), lang=lang, **query)
         assert not named(app)
         chinese = lang == "zh" and not missing()
         if chinese and name not in ("", "knowledge"):  # cases and precedents are in either language
             # a table of runs holds what personas say of themselves
             assert not english(page(name) if name == "compare" else app)
         if name == "what_if":
-            told = "".join(shown(app))
-            english_ones = ("Follow-graph: small world", "1 juror", "Variant: IV-CoT")
-            wanted = english_ones if lang == "en" else ("关注图：小世界", "陪审员：1", "变体：IV-CoT")
-            assert all(one in MARKS.sub("", told) for one in wanted)
+            told = MARKS.sub("", "".join(shown(app)))
+            variants = {"en": ("Follow-graph: small world", "1 juror", "Variant: IV-CoT")}
+            variants["zh"] = ("关注图：小世界", "陪审员：1", "变体：IV-CoT")
+            assert all(one in told for one in variants[lang])
         parts = ("statutes", "charges", "cases", "standards", "directives", "learning")
         for part in parts if name == "knowledge" else ():
-            app.session_state["knowledge_part"] = part
-            app.query_params["part"] = part
+            app.session_state["knowledge_part"] = app.query_params["part"] = part
             assert not named(app.run()), part
             assert not (chinese and part == "learning" and english(app))

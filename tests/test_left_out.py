@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from courtroom.cases.dispute import Dispute
 from courtroom.courthouse import Courthouse
 from courtroom.media.medium import without_media
 from tests.asked import asked, media_of
@@ -14,31 +13,27 @@ from tests.pages import page, press
 CASE = "phone-battery"
 
 
-def dispute(house: Courthouse) -> Dispute:
-    case = house.library.case(CASE)
-    assert all(medium.description for medium in case.media())
-    return case
-
-
 def test_a_record_may_be_without_media_and_one_member_asked_on_texts_alone(house: Courthouse) -> None:
-    case = dispute(house)
+    case = house.library.case(CASE)
     left = without_media(case)
-    assert list(case.media())
     assert list(left.media()) == []
     assert [piece.text for piece in left.evidence] == [piece.text for piece in case.evidence]
     assert left.chat is case.chat
     assert without_media(left) is left
-    changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}}
-    changes |= {"members": {"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}}, "examination": "own"}
-    seen = [len(media_of(one)) for one in asked(house, "cyberjurors", changes, dispute(house)) if one.task.media()]
-    assert any(seen)
-    every = asked(house, "cyberjurors", {**changes, "members": {}}, dispute(house))
-    assert sum(seen) * 2 == sum(len(media_of(one)) for one in every)
+
+    def shown(**members: object) -> int:
+        changes = {"variant": "jury", "jury_size": 2, "model": {"vision": "yes"}, "examination": "own"}
+        every = asked(house, "cyberjurors", {**changes, "members": members}, case)
+        return sum(len(media_of(one)) for one in every)
+
+    one_of_two = shown(**{"juror-02": {"id": "openai/somebodys-own", "vision": "left-out"}})
+    assert shown() == 2 * one_of_two > 0
 
 
 @pytest.mark.parametrize("variant", ["baseline", "iv-cot"])
 def test_on_texts_alone_no_prompt_holds_a_picture_a_description_or_its_name(house: Courthouse, variant: str) -> None:
-    case, jury = dispute(house), {"variant": variant, "jury_size": 2, "rounds": 1}
+    case, jury = house.library.case(CASE), {"variant": variant, "jury_size": 2, "rounds": 1}
+    assert all(medium.description for medium in case.media())
 
     def shown(vision: str) -> tuple[int, set[str]]:
         questions = asked(house, "cyberjurors", {**jury, "model": {"vision": vision}}, case)
@@ -68,7 +63,6 @@ def test_the_shell_takes_it_and_the_offline_model_obeys(house: Courthouse, visio
 def test_the_setup_page_offers_it(house: Courthouse) -> None:
     app = page("setup", {"setup_section": "Models"})
     next(box for box in app.selectbox if box.label == "Can see pictures").set_value("left-out").run()
-    assert not app.exception, app.exception
     press(app, "Start")
     (run,) = house.store.runs()
     assert house.record(run.id).setup.model.vision == "left-out"

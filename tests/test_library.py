@@ -1,7 +1,6 @@
 """The library, on a real database and a real store; and files with many records, taken in on its page."""
 
 import json
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ from courtroom.media.store import MediaStore
 from courtroom.store.database import Database
 from tests.pages import page, press
 from tests.pictures import clip, png
+from tests.test_case_files import case
+from tests.test_knowledge import records
 
 SAMPLE = "phone-battery"
 
@@ -29,28 +30,13 @@ def store(tmp_path: Path) -> MediaStore:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path / "courtroom.sqlite")
-    yield database
-    database.close()
-
-
-@pytest.fixture
-def library(database: Database, store: MediaStore) -> Library:
-    return Library(database, store)
+def library(tmp_path: Path, store: MediaStore) -> Library:
+    return Library(Database(tmp_path / "courtroom.sqlite"), store)
 
 
 def package(name: str = "kettle", files: dict[str, bytes] | None = None, **changes: Any) -> Package:
-    photo = {"id": "leak", "kind": "image", "file": "photos/leak.png", "description": "A puddle."}
-    case = {
-        "id": name,
-        "title": "The kettle",
-        "category": "Digital & Appliances",
-        "transaction": {"product": "Kettle", "price": 1234.5},
-        "evidence": [{"id": "buyer-1", "side": "buyer", "text": "It leaks.", "media": [photo]}],
-        **changes,
-    }
-    return Package(Dispute.model_validate(case), {"photos/leak.png": png()} if files is None else files)
+    made = Dispute.model_validate(case(id=name, **changes))
+    return Package(made, {"photos/leak.png": png()} if files is None else files)
 
 
 def own(library: Library) -> list[str]:
@@ -59,8 +45,7 @@ def own(library: Library) -> list[str]:
 
 def test_samples_are_listed_with_what_they_hold(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     sample = next(case for case in library.cases() if case.id == SAMPLE)
-    assert sample.bundled
-    assert sample.fictional
+    assert (sample.bundled, sample.fictional) == (True, True)
     assert (sample.kind, sample.kind_title, sample.language) == ("dispute", "Dispute", "en")
     assert sample.brief[0] == "Digital & Appliances"
     assert sample.brief[2].endswith("pieces of evidence")
@@ -82,14 +67,14 @@ def test_without_samples_the_library_is_empty(library: Library, monkeypatch: pyt
 
 
 def test_a_case_is_taken_in_with_its_media(library: Library, store: MediaStore) -> None:
-    added = library.add(package())
+    added = library.add(package(transaction={"product": "Kettle", "price": 1234.5}))
     (medium,) = added.media()
     assert medium.sha256 is not None
     assert store.path(medium.sha256).read_bytes() == png()
     assert library.case("kettle") == added
     summary = library.cases()[0]
     assert (summary.id, summary.bundled, summary.images, summary.videos) == ("kettle", False, 1, 0)
-    assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "1 pieces of evidence")
+    assert summary.brief == ("Digital & Appliances", "1,234.50 CNY", "2 pieces of evidence")
     assert (summary.real, summary.picture) == ("", medium)
 
 
@@ -100,26 +85,20 @@ def test_a_case_with_errors_is_refused_and_leaves_nothing_behind(library: Librar
     assert own(library) == []
 
 
-def test_a_taken_id_gets_a_number_and_the_same_case_is_kept_once(library: Library) -> None:
+def test_a_taken_id_gets_a_number_and_the_same_case_is_kept_once(library: Library, store: MediaStore) -> None:
     first = library.add(package())
     assert library.add(package()) == first
-    assert library.add(package(title="Another kettle")).id == "kettle-2"
-    assert library.add(package(title="Another kettle")).id == "kettle-2"
-    assert library.add(package(title="A third kettle")).id == "kettle-3"
+    titles = ("Another kettle", "Another kettle", "A third kettle")
+    assert [library.add(package(title=title)).id for title in titles] == ["kettle-2", "kettle-2", "kettle-3"]
     assert own(library) == ["kettle-3", "kettle-2", "kettle"]
     name = "k" * 80
     library.add(package(name))
     added = library.add(package(name, title="Another kettle"))
     assert added.id == "k" * 70 + "-2"
     assert json.loads(write_json(library.case(added.id)))["id"] == added.id
-
-
-def test_a_case_named_like_a_sample_gets_a_number_and_the_sample_itself_is_not_doubled(
-    library: Library, store: MediaStore
-) -> None:
     sample = library.case(SAMPLE)
     (again,) = read_upload("sample.zip", write_zip(sample, store))
-    assert library.add(again) == sample
+    assert library.add(again) == sample, "a sample is not doubled"
     assert library.add(package(SAMPLE)).id == f"{SAMPLE}-2"
     assert library.case(SAMPLE) == sample
 
@@ -128,9 +107,9 @@ def test_threads_that_add_under_one_id_lose_nothing(library: Library) -> None:
     titles = [f"Kettle {number}" for number in range(8)]
     library.cases()
     with ThreadPoolExecutor(8) as threads:
-        list(threads.map(lambda title: library.add(package(title=title)), titles))
-    assert sorted(case.title for case in library.cases() if not case.bundled) == titles
-    assert sorted(own(library)) == ["kettle", *(f"kettle-{number}" for number in range(2, 9))]
+        added = list(threads.map(lambda title: library.add(package(title=title)), titles))
+    assert {case.id for case in added} == {"kettle", *(f"kettle-{number}" for number in range(2, 9))}
+    assert [library.case(case.id).title for case in added] == titles
 
 
 def test_a_deleted_case_can_be_restored_and_an_edited_one_takes_the_old_ones_place(library: Library) -> None:
@@ -156,25 +135,16 @@ def test_a_case_with_a_video_and_votes_is_summed_up(library: Library, tmp_path: 
     assert summary.real == "Votes on record · ● buyer 9, ■ seller 8 (near tie)"
 
 
-# --- files with many records: each is taken in or refused by itself, and all are told together -----------------
-
-
-def record(number: int) -> str:
-    judgment = {"relevant_articles": [264], "accusation": ["theft"], "term_of_imprisonment": {"imprisonment": number}}
-    return json.dumps({"fact": f"The defendant took bicycle {number} from the yard.", "meta": judgment})
-
-
 def lines(count: int, *bad: str) -> bytes:
-    good = [record(number) for number in range(1, count + 1)]
-    return "\n".join((*good[:1], *bad, *good[1:])).encode()
+    first, *others = records(count).decode().splitlines()
+    return "\n".join((first, *bad, *others)).encode()
 
 
 def test_each_record_is_read_by_itself_unless_the_file_is_wanted_whole() -> None:
     found = list(read_each("cail.jsonl", lines(2, "not json", '{"kind": "nothing"}', '{"fact": "x"}')))
     assert [type(one) for one in found] == [Package, CaseError, CaseError, CaseError, Package]
-    assert [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]] == [
-        f"cail.jsonl, line {number}" for number in (2, 3, 4)
-    ]
+    places = [str(one).split(":")[0].split(" is ")[0] for one in found[1:4]]
+    assert places == [f"cail.jsonl, line {number}" for number in (2, 3, 4)]
     with pytest.raises(CaseError, match="line 2"):
         read_upload("cail.jsonl", lines(2, "not json"))
     for name in ("cases.txt", "cases.json", "cases.jsonl", "cases.zip"):
@@ -198,13 +168,12 @@ def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthous
     assert told.value.startswith("137 cases imported, 2 refused: cail\\.jsonl, line 2")
     assert len(app.success) == len(app.error) == 0
     (details,) = app.expander
-    assert [caption.value for caption in details.caption][0] == "Refused: 2"
-    assert [caption.value for caption in details.caption][-1] == "Imported: 137"
+    assert (details.caption[0].value, details.caption[-1].value) == ("Refused: 2", "Imported: 137")
     assert sum(not case.bundled for case in house.library.cases()) == 137
 
 
-def test_one_case_is_told_by_its_title_and_none_is_an_error(house: Courthouse, tmp_path: Path) -> None:
-    app = uploaded("cail.jsonl", record(1).encode())
+def test_one_case_is_told_by_its_title_and_none_is_an_error(house: Courthouse) -> None:
+    app = uploaded("cail.jsonl", lines(1))
     (told,) = app.success
     assert told.value.startswith("Imported: ")
     assert len(app.warning) == len(app.error) == 0

@@ -4,11 +4,11 @@ A minute is two seconds here. Calls are counted within a quarter of one, so that
 """
 
 import asyncio
+import logging
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,19 @@ from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.errors import ModelError
 from courtroom.models.limits import CallLimits, Limits, Slot
-from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.local import LocalServers, _Process, _Server
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
-from tests.openai_server import OpenAIServer
+from tests.openai_server import OpenAIServer, refusal
 from tests.say import question, there
 
 MINUTE_S = 2.0
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
 
 class Clocked(OpenAIServer):
@@ -36,16 +40,21 @@ class Clocked(OpenAIServer):
     When they arrive says less: a machine that stands still for a second has them all arrive together.
     """
 
-    def __init__(self, **given: Any) -> None:
+    def __init__(self, loses: Callable[[str], bool] = lambda asked: False, **given: Any) -> None:
         super().__init__(**given)
         self.came: list[tuple[float, int]] = []
+        self._loses = loses
+        """Which calls it never answers."""
 
-    def most(self, what: int | None = None) -> int:
-        """The most calls, or tokens, within a quarter of a minute."""
-        return max(
-            sum(1 if what is None else tokens for at, tokens in self.came if start <= at < start + MINUTE_S / 4)
-            for start, _ in self.came
-        )
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        if self._loses(await request.text()):
+            await asyncio.sleep(3600)
+        return await super()._chat(request)
+
+    def quarters(self) -> Iterator[list[int]]:
+        """Tokens of the calls within a quarter of a minute from each of them."""
+        for start, _ in self.came:
+            yield [tokens for at, tokens in self.came if start <= at < start + MINUTE_S / 4]
 
 
 class NotedLimits(Limits):
@@ -62,16 +71,18 @@ class NotedLimits(Limits):
             yield slot
 
 
-async def pool_at(server: Clocked, folder: Path, minute_s: float = MINUTE_S) -> ModelPool:
-    pool = ModelPool(MediaStore(folder), there(server), NotedLimits(server.came, minute_s))
-    await pool.warm()
-    return pool
+@asynccontextmanager
+async def clocked(folder: Path, minute_s: float = MINUTE_S, **given: Any) -> AsyncIterator[tuple[Clocked, ModelPool]]:
+    """A server, and the pool of a process that asks it."""
+    with Clocked(**given) as server:
+        pool = ModelPool(MediaStore(folder), there(server), NotedLimits(server.came, minute_s))
+        await pool.warm()
+        yield server, pool
 
 
 def questions(number: int, run: str = "0", **spec: object) -> list[Request]:
-    return [
-        question(connection="test", tag=f"{run}/{n}", text=f"Say word {n} of run {run}.", **spec) for n in range(number)
-    ]
+    given: dict[str, Any] = {"connection": "test", **spec}
+    return [question(tag=f"{run}/{n}", text=f"Say word {n} of run {run}.", **given) for n in range(number)]
 
 
 async def asked(pool: ModelPool, *requests: Request) -> list[Reply]:
@@ -80,31 +91,24 @@ async def asked(pool: ModelPool, *requests: Request) -> list[Reply]:
 
 async def test_tokens_a_minute_hold_over_all_runs_but_one_longer_call_is_made(tmp_path: Path) -> None:
     long = "word " * 400
-    with Clocked() as server:
-        pool = await pool_at(server, tmp_path)
-        requests = [
-            question(connection="test", tag=f"{n}", text=f"{n} {long}", tokens_per_minute=3_000, max_tokens=16)
-            for n in range(8)
-        ]
-        await asked(pool, *requests)
+    given: dict[str, Any] = {"connection": "test", "tokens_per_minute": 3_000, "max_tokens": 16}
+    async with clocked(tmp_path) as (server, pool):
+        await asked(pool, *(question(tag=f"{n}", text=f"{n} {long}", **given) for n in range(8)))
     assert len(server.came) == 8
-    assert server.most(1) <= 3_300
-    with Clocked() as server:
-        pool = await pool_at(server, tmp_path)
-        await asked(pool, question(connection="test", text="word " * 400, tokens_per_minute=10))
+    assert max(map(sum, server.quarters())) <= 3_300
+    async with clocked(tmp_path) as (server, pool):
+        await asked(pool, *questions(1, tokens_per_minute=10))
     assert len(server.came) == 1
 
 
 async def test_the_stricter_of_two_runs_limits_holds_for_both(tmp_path: Path) -> None:
-    with Clocked() as server:
-        pool = await pool_at(server, tmp_path)
+    async with clocked(tmp_path) as (server, pool):
         await asked(pool, *questions(3, "0", requests_per_minute=6), *questions(7, "1", requests_per_minute=600))
-    assert server.most() <= 6
+    assert max(map(len, server.quarters())) <= 6
 
 
-async def test_a_limit_goes_with_the_run_that_gave_it_and_holds_for_its_model_alone(tmp_path: Path) -> None:
-    with Clocked(delay=0.3) as server:
-        pool = await pool_at(server, tmp_path, 1.0)
+async def test_a_limit_goes_with_the_run_that_gave_it(tmp_path: Path) -> None:
+    async with clocked(tmp_path, minute_s=1.0, delay=0.3) as (server, pool):
         await asked(pool, *questions(2, "0", concurrency=1))
         assert server.most_open == 1
         await asked(pool, *questions(3, "1", concurrency=8))
@@ -112,25 +116,19 @@ async def test_a_limit_goes_with_the_run_that_gave_it_and_holds_for_its_model_al
         await asyncio.sleep(1.0)
         await asked(pool, *questions(8, "2", concurrency=8))
     assert server.most_open == 8
-    with Clocked(delay=0.3) as server:
-        pool = await pool_at(server, tmp_path)
-        slow = questions(2, "0", id="openai/one", concurrency=1)
-        await asked(pool, *slow, *questions(4, "1", id="openai/two", concurrency=4))
-    assert server.most_open == 5
 
 
-async def test_one_calls_retry_after_holds_for_all_callers(tmp_path: Path) -> None:
+async def test_one_calls_retry_after_holds_for_all_callers(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "courtroom")
     refused: list[float] = []
 
     def answer(body: dict[str, Any]) -> web.Response | None:
         if refused:
             return None
         refused.append(time.monotonic())
-        error = {"error": {"message": "slow down"}}
-        return web.json_response(error, status=429, headers={"Retry-After": "1"})
+        return refusal(429, "slow down", again="1")
 
-    with Clocked(answer=answer) as server:
-        pool = await pool_at(server, tmp_path)
+    async with clocked(tmp_path, answer=answer) as (server, pool):
         first = asyncio.create_task(asked(pool, *questions(1, "0")))
         while not refused:
             await asyncio.sleep(0.01)
@@ -141,11 +139,11 @@ async def test_one_calls_retry_after_holds_for_all_callers(tmp_path: Path) -> No
     later = [at for at, _ in server.came[1:]]
     assert len(later) == 10
     assert min(later) - refused[0] > 0.7
+    assert "again in 1.0 s" in caplog.text
 
 
 async def test_waiting_for_a_turn_counts_neither_for_the_time_out_nor_for_the_latency(tmp_path: Path) -> None:
-    with Clocked() as server:
-        pool = await pool_at(server, tmp_path)
+    async with clocked(tmp_path) as (server, pool):
         spec = {"requests_per_minute": 1, "timeout_s": 1.5, "attempts": 1}
         replies = await asked(pool, *questions(2, **spec))
     assert server.came[1][0] - server.came[0][0] > MINUTE_S / 2
@@ -153,28 +151,24 @@ async def test_waiting_for_a_turn_counts_neither_for_the_time_out_nor_for_the_la
 
 
 async def test_a_call_that_is_cancelled_while_it_waits_leaves_its_place(tmp_path: Path) -> None:
-    with Clocked(delay=0.2) as server:
-        pool = await pool_at(server, tmp_path)
+    async with clocked(tmp_path, delay=0.2) as (server, pool):
         calls = [asyncio.create_task(pool.answer(request)) for request in questions(4, concurrency=1)]
         while not server.open:
             await asyncio.sleep(0.01)
         for call in calls[1:3]:
             call.cancel()
         done = await asyncio.gather(*calls, return_exceptions=True)
-        again = await asked(pool, *questions(1, "1", concurrency=1))
+        await asked(pool, *questions(1, "1", concurrency=1))
     assert [isinstance(one, Reply) for one in done] == [True, False, False, True]
-    assert len(again) == 1
     assert len(server.came) == 3
 
 
-async def test_each_attempt_is_a_request_that_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    with Clocked(faults=1.0, only=("cut body",)) as server:
-        model = LiteLLMModel(MediaStore(tmp_path), there(server), NotedLimits(server.came))
-        spec = {"requests_per_minute": 2, "attempts": 4}
-        await asyncio.gather(model.answer(question(connection="test", **spec)), return_exceptions=True)  # type: ignore[arg-type]
+async def test_each_attempt_is_a_request_that_counts(tmp_path: Path) -> None:
+    async with clocked(tmp_path, faults=1.0, only=("cut body",)) as (server, pool):
+        with pytest.raises(ModelError):
+            await asked(pool, *questions(1, requests_per_minute=2, attempts=4))
     assert len(server.came) == 4
-    assert server.most() <= 2
+    assert max(map(len, server.quarters())) <= 2
 
 
 def test_limits_are_no_part_of_an_answers_key_nor_of_old_setups() -> None:
@@ -191,8 +185,7 @@ def test_limits_are_no_part_of_an_answers_key_nor_of_old_setups() -> None:
 async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_longer_than_the_time_out(
     tmp_path: Path,
 ) -> None:
-    with Clocked(delay=0.1, slots=2) as server:
-        pool = await pool_at(server, tmp_path)
+    async with clocked(tmp_path, delay=0.1, slots=2) as (server, pool):
         replies = await asked(pool, *questions(60, timeout_s=1.5))
         lowered = pool.limits.limiter(("test", "openai/any"))._adapted
     assert [reply.attempts for reply in replies] == [1] * 60
@@ -200,27 +193,22 @@ async def test_a_server_with_two_slots_gives_each_answer_once_though_most_wait_l
     assert lowered < 60
 
 
-async def test_an_answer_may_take_longer_than_the_time_out_or_is_asked_for_as_a_stream(
-    tmp_path: Path,
-) -> None:
+async def test_an_answer_may_take_longer_than_the_time_out_or_is_asked_for_as_a_stream(tmp_path: Path) -> None:
     async def streamed() -> None:
         shown: list[str] = []
-        with Clocked(pace=0.2, answer=lambda body: '{"word": "' + 400 * "a" + '"}') as server:
-            pool = await pool_at(server, tmp_path)
+        async with clocked(tmp_path, pace=0.2, answer=lambda body: '{"word": "' + 400 * "a" + '"}') as (server, pool):
             reply = await pool.answer(questions(1, timeout_s=1.0)[0], shown.append)
         assert len(reply.text) > 400
         assert reply.latency_s > 1.0
         assert reply.attempts == 1
 
     async def whole() -> None:
-        with Clocked(delay=2.0) as server:
-            pool = await pool_at(server, tmp_path)
+        async with clocked(tmp_path, delay=2.0) as (server, pool):
             reply = await pool.answer(questions(1, timeout_s=1.0)[0])
         assert reply.attempts == len(server.came) == 1
 
     async def whole_in_vain() -> None:
-        with TooSlowForWholeAnswers() as server:
-            pool = await pool_at(server, tmp_path)
+        async with clocked(tmp_path, loses=lambda asked: '"stream"' not in asked) as (server, pool):
             first, second = questions(2, timeout_s=0.3)
             replies = [await pool.answer(first), await pool.answer(second)]
         assert [reply.attempts for reply in replies] == [2, 1]
@@ -228,30 +216,13 @@ async def test_an_answer_may_take_longer_than_the_time_out_or_is_asked_for_as_a_
     await asyncio.gather(streamed(), whole(), whole_in_vain())
 
 
-class TooSlowForWholeAnswers(Clocked):
-    """A server that is heard in time only where its answer streams in."""
-
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
-        if "stream" not in await request.json():
-            await asyncio.sleep(3600)
-        return await super()._chat(request)
-
-
-class HangsOnce(Clocked):
-    """A server that loses the first call that asks for the word 0."""
-
-    lost = False
-
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
-        if not self.lost and "Say word 0 of run 0." in await request.text():
-            self.lost = True
-            await asyncio.sleep(3600)
-        return await super()._chat(request)
-
-
 async def test_a_call_that_the_server_has_lost_is_asked_again_though_it_answers_others(tmp_path: Path) -> None:
-    with HangsOnce(delay=0.02) as server:
-        pool = await pool_at(server, tmp_path)
+    once = iter([True])
+
+    def loses(asked: str) -> bool:
+        return "Say word 0 of run 0." in asked and next(once, False)
+
+    async with clocked(tmp_path, loses=loses, delay=0.02) as (_, pool):
         lost = asyncio.create_task(pool.answer(questions(1, timeout_s=0.2, max_tokens=64)[0]))
         run = 0
         while not lost.done() and run < 2000:
@@ -288,57 +259,22 @@ async def test_calls_at_once_are_halved_once_for_calls_sent_together_and_grow_wh
     assert slowed_to[:5] == [4, 5, 6, 7, None]
 
 
-async def test_a_server_that_takes_only_so_many_calls_at_once_is_asked_no_more_than_it_takes_for_long(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-
+async def test_a_server_that_takes_only_so_many_calls_at_once_is_soon_asked_no_more(tmp_path: Path) -> None:
     def answer(body: dict[str, Any]) -> web.Response | None:
-        return None if server.open <= 4 else web.json_response({"error": {"message": "busy"}}, status=429)
+        return None if server.open <= 4 else refusal(429, "busy")
 
-    with Clocked(delay=0.05, answer=answer) as server:
-        pool = await pool_at(server, tmp_path)
-        replies = await asked(pool, *questions(40, attempts=20))
-    assert len(replies) == 40
+    async with clocked(tmp_path, delay=0.05, answer=answer) as (server, pool):
+        await asked(pool, *questions(40, attempts=20))
     assert server.calls < 40 * 3
 
 
-@pytest.mark.parametrize(
-    "after", ["1e9", "inf", "99999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "-5", "nan", "soon"]
-)
-async def test_a_huge_or_senseless_retry_after_holds_nobody_for_longer_than_a_bound(
-    after: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
-    monkeypatch.setattr(failures, "LONGEST_WAIT_S", 0.2)
-    calls = count()
-
-    def answer(body: dict[str, Any]) -> web.Response | None:
-        if next(calls) < 3:
-            error = {"error": {"message": "slow down"}}
-            return web.json_response(error, status=429, headers={"Retry-After": after})
-        return None
-
-    with Clocked(answer=answer) as server:
-        pool = await pool_at(server, tmp_path)
-        async with asyncio.timeout(60):  # without the bound it waits for years
-            replies = await asked(pool, *questions(8))
-    assert len(replies) == 8
-    assert server.calls == 11
-
-
-async def test_calls_of_one_server_do_not_slow_those_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_calls_of_one_server_do_not_slow_those_of_another(tmp_path: Path) -> None:
     """One that answers each call with 429 brings its own calls down to one at a time, and nobody else's."""
-    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
 
     def answer(body: dict[str, Any]) -> web.Response | None:
-        refuses = body["model"] == "bad"
-        return web.json_response({"error": {"message": "no"}}, status=429) if refuses else None
+        return refusal(429, "no") if body["model"] == "bad" else None
 
-    with Clocked(answer=answer, delay=0.1) as server:
-        pool = await pool_at(server, tmp_path)
+    async with clocked(tmp_path, answer=answer, delay=0.1) as (server, pool):
         bad = [pool.answer(one) for one in questions(8, "0", id="openai/bad", attempts=3)]
         failed = asyncio.gather(*bad, return_exceptions=True)
         await asked(pool, *questions(20, "1", id="openai/good"))

@@ -46,26 +46,23 @@ def failing(settings: Settings, why: str) -> list[str]:
 def test_a_traceback_keeps_its_lines_and_none_of_them_looks_like_a_record(tmp_path: Path) -> None:
     first, *trace = failing(Settings(home=tmp_path), f"no\n{FORGED}\x1b[2J")
     assert first.endswith("failed")
-    assert "test_log.py" in "".join(trace)
+    assert Path(__file__).name in "".join(trace)
     assert trace[-1].strip() == f"{FORGED}\\x1b[2J"
     assert all(line.startswith("    ") for line in trace)
 
 
 def test_a_closed_courthouse_has_no_log_file_open_and_a_log_makes_its_folder(tmp_path: Path) -> None:
-    log = logging.getLogger("courtroom")
-    before = list(log.handlers)
+    handlers = logging.getLogger("courtroom").handlers
+    before = list(handlers)
     houses = [Courthouse(Settings(home=tmp_path / name)) for name in ("one", "two", "two")]
-    assert len(log.handlers) == len(before) + 2
+    assert len(handlers) == len(before) + 2
     houses[2].close()
+    log = LogFile(tmp_path / "new" / "courtroom.log")
     LOG.warning("still open")
-    for house in houses:
-        house.close()
-    assert log.handlers == before
-    assert [len(written(tmp_path / name / "courtroom.log")) for name in ("one", "two")] == [1, 1]
-    log = LogFile(tmp_path / "home" / "courtroom.log")
-    LOG.warning("first")
-    log.close()
-    assert len(written(tmp_path / "home" / "courtroom.log")) == 1
+    for one in (log, *houses):
+        one.close()
+    assert handlers == before
+    assert [len(written(tmp_path / name / "courtroom.log")) for name in ("one", "two", "new")] == [1, 1, 1]
 
 
 def test_a_log_in_json_says_of_which_run_and_path_a_record_is_and_holds_no_key(

@@ -1,4 +1,4 @@
-"""Many sessions that look on at one run: it is read once for all of them, and a look at it costs next to nothing."""
+"""Who looks on costs next to nothing: a run is read once for all who do, and no page asks again what can't change any more."""
 
 import asyncio
 import threading
@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 
 from courtroom.access import Access, Account, acts
 from courtroom.courthouse import Courthouse
@@ -14,6 +16,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Noted, StageBegan
 from courtroom.engine.record import LatestRecords, Record
 from courtroom.engine.run import Control
+from courtroom.experiments.what_if import evidence_left_out
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.room.player import Scenes
@@ -21,8 +24,12 @@ from courtroom.settings import Settings
 from pages.parts.live.room_view import AWAY_S, LOOKS_SHARE, SHARE, Pace
 from tests.app_server import forked_app
 from tests.benchmarks.app_session import Session
+from tests.driving import done, drive
 from tests.openai_server import OpenAIServer
+from tests.pages import heard, house, opened_at, page
 from tests.toy import Bench
+
+__all__ = ["house"]  # a fixture
 
 LONG_S = 3600.0
 
@@ -50,14 +57,14 @@ def test_a_run_is_read_once_for_all_who_look_at_once_and_again_only_when_it_has_
         return latest.of(run)
 
     with ThreadPoolExecutor(many) as sessions:
-        first = [*sessions.map(look, range(many))]
+        first, *others = sessions.map(look, range(many))
         assert len(read) == 1
-        assert all(one is first[0] for one in first)
+        assert all(one is first for one in others)
         bench.store.add(run, [Noted(path="note", stage="", text="Mind the leg.")])
-        second = [*sessions.map(look, range(many))]
+        second, *others = sessions.map(look, range(many))
     assert len(read) == 2
-    assert all(one is second[0] for one in second)
-    assert second[0].notes == (*first[0].notes, "Mind the leg.")
+    assert all(one is second for one in others)
+    assert second.notes == (*first.notes, "Mind the leg.")
 
 
 def test_a_run_that_could_not_be_read_is_read_again_and_a_deleted_one_is_not_served(bench: Bench) -> None:
@@ -142,9 +149,7 @@ def test_pages_and_looks_come_less_often_the_more_look_on_and_the_longer_one_tak
     assert pace.page_s < 1.0, "the first page, which loads a lot, does not keep the second one waiting for long"
 
 
-def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_look_draws_what_came_and_a_page_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
     house = Courthouse(Settings(home=tmp_path))
     run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
@@ -160,10 +165,10 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_mo
         await until(lambda: len(one.ticks) > 1)
         ticks = [*one.ticks]
         house.store.add(run, [StageBegan(path="later", stage="later", index=9, stage_kind="round", name="Later")])
-        await until(lambda: one.redrawn)
-        before = one.redrawn
+        await until(lambda: one.drawn > 1)
+        before = one.drawn
         house.store.set_control(run, Control(paused=True))
-        await until(lambda: one.redrawn > before)
+        await until(lambda: one.drawn > before)
         await one.leave()
         return ticks
 
@@ -171,5 +176,48 @@ def test_a_look_draws_only_what_came_and_the_page_is_drawn_anew_when_there_is_mo
         server.known(monkeypatch)
         with forked_app(tmp_path) as app:
             ticks = asyncio.run(asyncio.wait_for(looks(app.url), 60))
-    house.close()
     assert set(ticks) == {2}, "the pulse in its block, and no controls"
+
+
+def finished(house: Courthouse) -> dict[str, dict[str, str]]:
+    """Every page with what its address holds; nothing in the store goes on."""
+    run = heard(house, jury_size=2, rounds=1)
+    record = house.record(run)
+    fork = drive(house, house.fork(run, record.setup))
+    variants = evidence_left_out(record.case)[:2]
+    what_if = done(house, house.experiments.what_ifs.experiment(run, variants, (0,))).kept.id
+    seat = house.people.seat(run, "juror-01").token
+    audience = house.audiences.open(run, 0).token
+    house.audiences.close(run)
+    return {
+        "cases": {},
+        "setup": {"fork": run},
+        "deliberation": {"run": run},
+        "knowledge": {},
+        "what_if": {"experiment": what_if},
+        "runs": {},
+        "compare": {"runs": f"{run},{fork}"},
+        "seat": {"seat": seat},
+        "audience": {"audience": audience},
+    }
+
+
+def test_no_page_draws_itself_anew_where_all_is_finished(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    timers: list[float] = []
+    enqueue = ScriptRunContext.enqueue
+
+    def watched(self: ScriptRunContext, message: object) -> None:
+        if message.WhichOneof("type") == "auto_rerun":  # type: ignore[attr-defined]
+            timers.append(message.auto_rerun.interval)  # type: ignore[attr-defined]
+        enqueue(self, message)  # type: ignore[arg-type]
+
+    addresses = finished(house)
+    collected: list[object] = []
+    monkeypatch.setattr(ScriptRunContext, "enqueue", watched)
+    monkeypatch.setattr(script_runner.gc, "collect", collected.append)
+    for name, query in addresses.items():
+        alone = name in ("cases", "seat", "audience")
+        app = page(**query) if alone else opened_at(name, **query)
+        assert app.main.children, name
+        assert not timers, name
+        assert not collected, f"{name}: a look for news on a page that waits must not walk the whole heap"

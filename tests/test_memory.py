@@ -1,31 +1,214 @@
-"""The memory's equations, one by one on examples worked out by hand; what it recalls; and its snapshots."""
+"""VERDICT's memory: what a session of cases leaves in it, its equations on examples worked out by hand, what it recalls; its snapshots."""
 
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
+from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.courthouse import Courthouse
+from courtroom.engine.events import Learned
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge import memory
 from courtroom.knowledge.bases import bundled_cases
-from courtroom.knowledge.lessons import Frozen
+from courtroom.knowledge.lessons import Adjust, Frozen, Lesson
 from courtroom.knowledge.memory import Directive, Due, Recall, Standard
-from courtroom.knowledge.search import Knowledge
-from courtroom.law import Judgment
+from courtroom.knowledge.search import Hit, Knowledge
+from courtroom.law import Judgment, Term, term_class
+from courtroom.procedures.verdict.learning import Trajectory, confidence, shared_anchor
 from courtroom.procedures.verdict.setup import Learning, VerdictSetup
+from courtroom.procedures.verdict.tasks import DraftJudgment, FinalJudgment, Turn
 from courtroom.settings import Settings
 from courtroom.store.database import Database
-from tests.driving import drive
+from tests.driving import drive, house
 from tests.replayed import replayed
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
+__all__ = ["house"]  # a fixture
 
-THEFT, FRAUD = (
-    Judgment(relevant_articles=(264,), charges=("theft",)),
-    Judgment(relevant_articles=(266,), charges=("fraud",)),
+QUICK = VerdictSetup(learning=Learning(on=True, terms=False, batch=2, alike=0.35, decay=0.25))
+CASES = bundled_cases()
+THEFTS = [case for case in CASES if case.gold and case.gold.charges == ("盗窃",)]
+
+
+def hear(house: Courthouse, case: CriminalCase, setup: VerdictSetup = QUICK) -> Record:
+    return done(house, house.new_run("verdict", case, setup, 0))
+
+
+def done(house: Courthouse, run: str) -> Record:
+    record = house.record(drive(house, run))
+    assert record.run.status == "done", record.run.reason
+    return record
+
+
+def kept(house: Courthouse) -> dict[tuple[str, str], object]:
+    """All that is in the memory."""
+    parts = (house.knowledge.memory.standards, house.knowledge.memory.directives, house.knowledge.memory.buffer)
+    return {(part.name, record.id): record.model_dump(mode="json") for part in parts for record in part.all()}
+
+
+@pytest.mark.slow
+def test_a_session_of_over_sixty_cases_has_all_phases_and_replays_to_the_same_memory(house: Courthouse) -> None:
+    # Facts as in a theft, a real judgment that is another: the directives that point to theft are wrong here.
+    misleading = {"gold": Gold(relevant_articles=(270,), charges=("侵占",))}
+    again = [case.model_copy(update={**misleading, "id": f"{name}-{case.id}"}) for name in "ab" for case in THEFTS]
+    cases = [*CASES, *again]
+    assert len(cases) >= 60
+    for case in cases:
+        hear(house, case)
+    lessons = house.knowledge.lessons.all()
+    phases = Counter(taught.phase for taught in lessons)
+    assert phases["archive"] + phases["buffer"] == len(cases)
+    assert phases.keys() >= {"archive", "buffer", "induction", "refinement", "confidence", "merge", "pruning"}
+    assert kept(house) == replayed(house.knowledge.lessons)
+    (pruned, *_) = [taught for taught in lessons if taught.phase == "pruning"]
+    assert all(change.before["confidence"] < 0.3 and change.after is None for change in pruned.changes)
+    life = [taught.phase for taught in house.knowledge.lessons.of(pruned.changes[0].id)]
+    assert life[0] in ("induction", "merge")
+    assert life[-1] == "pruning"
+    for taught in (taught for taught in lessons if taught.phase == "refinement"):
+        (change,) = taught.changes
+        after = Directive.model_validate(change.after)
+        assert not house.knowledge.memory.buffer.get(after.contrasting[-1]).correct
+        assert house.knowledge.memory.standards.get(after.supporting[-1]) is not None
+    for taught in reversed(lessons):
+        house.knowledge.lessons.undo(taught.seq)
+    assert kept(house) == {}, "undone backwards to its beginning"
+
+
+def test_only_verified_and_right_trajectories_are_archived(house: Courthouse) -> None:
+    right = CASES[1]
+    record = hear(house, right)
+    archived = house.knowledge.memory.standards.get("standard-precedent-002")
+    final = record.call("final-adjudication/presiding/preside")
+    # The facts, not the clerk's points.
+    assert archived.text == f"{right.facts}\n{archived.reasoning}\n{archived.verdict}"
+    assert archived.reasoning.endswith(final.value["thought"])
+    wrong = right.model_copy(update={"id": "wrong", "gold": Gold(relevant_articles=(385,), charges=("受贿",))})
+    hear(house, wrong)
+    assert house.knowledge.memory.standards.get("standard-wrong") is None
+    assert house.knowledge.memory.buffer.get("standard-wrong") is not None
+
+
+@pytest.mark.parametrize("months", [0, 1, 8, 300])
+def test_a_term_of_another_class_is_buffered_or_replaced_by_the_real_one(house: Courthouse, months: int) -> None:
+    real = Term(imprisonment=months)
+    gold = CASES[1].gold.model_copy(update={"term_of_imprisonment": real})
+    case = CASES[1].model_copy(update={"gold": gold})
+    record = hear(house, case, VerdictSetup(learning=Learning(on=True)))
+    judged = Judgment.model_validate(record.run.verdict.details["judgment"])
+    (lesson, *_) = record.of(Learned)
+    same = term_class(judged.term_of_imprisonment) == term_class(real)
+    assert lesson.lesson.phase == ("archive" if same else "buffer")
+    hear(house, case)
+    assert house.knowledge.memory.standards.get("standard-precedent-002").verdict.term_of_imprisonment == real
+
+
+def trajectory(judged: int, drafts: Sequence[int], passed: bool = True, hits: tuple[Hit, ...] = ()) -> Trajectory:
+    """The drafts, each rejected but the last one that may have passed, and the final judgment."""
+    turns = tuple(
+        Turn(
+            draft=DraftJudgment(predicted_article=article, explanation=f"Article {article}."),
+            passed=passed and turn == len(drafts),
+            feedback="Wrong.",
+        )
+        for turn, article in enumerate(drafts, start=1)
+    )
+    given = {"thought": "t", "relevant_articles": [judged], "accusation": ["c"], "term_of_imprisonment": {}}
+    return Trajectory(turns, FinalJudgment.model_validate(given), hits)
+
+
+def test_the_reasoning_of_a_standard_leaves_out_the_rejected_drafts() -> None:
+    assert trajectory(293, (234, 293)).reasoning == "Article 293.\nt"
+
+
+def test_a_fork_and_a_case_without_a_known_judgment_teach_nothing(house: Courthouse) -> None:
+    parent = hear(house, CASES[30])
+    before, lessons = kept(house), len(house.knowledge.lessons.all())
+    record = done(house, house.fork(parent.run.id, QUICK.model_copy(update={"turns": 2})))
+    assert {event.held_back for event in record.of(Learned)} == {True}
+    assert (kept(house), len(house.knowledge.lessons.all())) == (before, lessons)
+    for gold in (None, Gold(term_of_imprisonment=Term(imprisonment=12))):
+        record = hear(house, CASES[40].model_copy(update={"id": "unknown", "gold": gold}))
+        assert record.of(Learned) == []
+        assert "learning" not in [stage.path for stage in record.stages]
+
+
+def test_what_was_learned_from_a_case_does_not_reach_it(house: Courthouse) -> None:
+    """Neither in a later run, nor in one of the same facts under another id; another case of its kind is shown it."""
+    house.knowledge.restore("empty")
+    unheard, case, *others = THEFTS
+    first = hear(house, case)
+    for other in others[:3]:
+        hear(house, other)
+    (born,) = [d for d in house.knowledge.memory.directives.all() if first.case.id in str(d.supporting)]
+    plain = VerdictSetup()
+    own = [
+        hear(house, case, plain),
+        hear(house, case.model_copy(update={"id": "under-another-id"}), plain),
+        done(house, house.fork(first.run.id, plain, seed=1)),
+    ]
+    for record in own:
+        assert {f"standard-{case.id}", born.id}.isdisjoint(sum(seen(record).values(), []))
+    assert born.id in seen(hear(house, unheard, plain))["directives"]
+
+
+def judged_by(judged: Sequence[int], real: Sequence[int]) -> Standard:
+    """A standard by the articles of its judgment and of the real one."""
+    verdict, gold = (Judgment(relevant_articles=tuple(articles), charges=("c",)) for articles in (judged, real))
+    return Standard(id=f"s-{judged}-{real}", case="c", facts="f", reasoning="r", verdict=verdict, gold=gold)
+
+
+@pytest.mark.parametrize(
+    ("judged", "real", "drafts", "passed", "moves"),
+    [
+        (264, 264, (264,), True, {"d-264": 0.1}),  # verified and right
+        (264, 264, (266, 264), True, {"d-264": 0.1, "d-266": -0.25}),  # a rejected draft was wrong
+        (264, 264, (264, 264), False, {}),  # rejected, but right: nothing is lost
+        (264, 264, (264, 266), False, {"d-266": -0.25}),
+        (266, 264, (264, 266), True, {"d-266": -0.25}),  # the right draft was rejected, the judgment is wrong
+        (266, 264, (266,), False, {"d-266": -0.25}),
+    ],
 )
+def test_confidence_goes_with_what_was_right(
+    judged: int, real: int, drafts: tuple[int, ...], passed: bool, moves: dict[str, float]
+) -> None:
+    moved = {}
+
+    class Hearing:
+        setup = QUICK
+
+        async def learn(self, name: str, lesson: Lesson) -> None:
+            moved.update({op.id: op.by for op in lesson.ops if isinstance(op, Adjust)})
+
+    in_view = [Directive(id=f"d-{article}", text="t", anchor=article) for article in (264, 266)]
+    hits = tuple(Hit(id=one.id, similarity=0.5, record=one.model_dump(mode="json")) for one in in_view)
+    went, standard = trajectory(judged, drafts, passed, hits), judged_by([judged], [real])
+    asyncio.run(confidence(Hearing(), went, standard, archived=passed and judged == real))
+    assert moved == moves
+
+
+def test_the_anchor_is_the_article_that_the_standards_share() -> None:
+    assert shared_anchor([judged_by((264, 25), (25, 264)), judged_by((264, 25), (25, 264))]) == 264
+    assert shared_anchor([judged_by((25, 264), (25, 264)), judged_by((264,), (264,))]) == 264
+    assert shared_anchor([judged_by((67, 264, 25), (25, 264)), judged_by((264,), (25, 264))]) == 264
+
+
+def test_a_directive_starts_where_its_knob_says_and_rises_no_higher_than_its_knob_says(house: Courthouse) -> None:
+    house.knowledge.restore("empty")
+    setup = VerdictSetup(learning=Learning(on=True, terms=False, batch=2, start=0.7, reward=0.2, most=0.8, alike=1.0))
+    confidences = []
+    for case in THEFTS[:5]:
+        hear(house, case, setup)
+        confidences += [directive.confidence for directive in house.knowledge.memory.directives.all()]
+    assert (confidences[0], max(confidences)) == (0.7, 0.8)
+
+
+THEFT = Judgment(relevant_articles=(264,), charges=("theft",))
+FRAUD = Judgment(relevant_articles=(266,), charges=("fraud",))
 
 
 def test_iou_is_the_overlap_of_tags() -> None:
@@ -44,18 +227,13 @@ def test_semantic_similarity_is_the_cosine() -> None:
 
 
 def test_standards_are_linked_where_labels_are_identical_and_vectors_near() -> None:
-    labels = {
-        "a": memory.tags_of((264,)),
-        "b": memory.tags_of((264,)),
-        "c": memory.tags_of((264,)),
-        "d": memory.tags_of((266,)),
-    }
+    labels = {**dict.fromkeys("abc", memory.tags_of((264,))), "d": memory.tags_of((266,))}
     vectors = {"a": [1.0, 0.0], "b": [0.8, 0.6], "c": [0.0, 1.0], "d": [1.0, 0.0]}
     graph = memory.standards_graph(labels, vectors, tau=0.6)
     assert {frozenset(edge) for edge in graph.edges} == {frozenset("ab"), frozenset("bc")}  # a-c: 0, a-d: other labels
     assert set(memory.standards_graph(labels, vectors, tau=0.61).edges) == {("a", "b")}
     assert set(graph.nodes) == set("abcd")
-    path: nx.Graph = nx.path_graph(["a", "b", "c", "d"])
+    path = nx.path_graph(list("abcd"))
     assert memory.activated(path, ["a"], 0) == {"a"}
     assert memory.activated(path, ["a"], 2) == {"a", "b", "c"}
     assert memory.activated(path, ["a", "d", "not there"], 1) == {"a", "b", "c", "d"}
@@ -80,13 +258,10 @@ def standard(name: str, facts: str, judgment: Judgment, reasoning: str = "It was
 def filled(folder: Path) -> Knowledge:
     settings = Settings(home=folder)
     base = Knowledge(Database(settings.database), settings)
-    base.memory.standards.add(
-        [
-            standard("bus", "A wallet was taken from a pocket on a crowded bus.", THEFT),
-            standard("metro", "A telephone was taken from a pocket in a crowded metro.", THEFT),
-            standard("school", "Parents paid for a place at a school that was promised falsely.", FRAUD),
-        ]
-    )
+    bus = standard("bus", "A wallet was taken from a pocket on a crowded bus.", THEFT)
+    metro = standard("metro", "A telephone was taken from a pocket in a crowded metro.", THEFT)
+    school = standard("school", "Parents paid for a place at a school that was promised falsely.", FRAUD)
+    base.memory.standards.add([bus, metro, school])
     base.memory.directives.add(
         [
             Directive(id="d-theft", text="Who takes from a pocket secretly commits theft.", anchor=264, charges=("theft",), supporting=("standard-bus", "standard-metro")),
@@ -106,9 +281,7 @@ def recall(collection: str, **more: object) -> Recall:
     return Recall.model_validate({"collection": collection, "tau": 0.1, "seeds": 1, "hops": 1, **values, **more})
 
 
-async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as_the_query_says(
-    base: Knowledge,
-) -> None:
+async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as_asked(base: Knowledge) -> None:
     standards = await base.answer(recall("standards"))
     assert [hit.id for hit in standards[:2]] == ["standard-bus", "standard-metro"]
     first = standards[0].parts
@@ -123,7 +296,8 @@ async def test_the_memory_recalls_what_fits_by_labels_graph_and_facts_weighed_as
     assert hits[0].parts.topo == 1  # the seed is the nearest of the others
     (first, *_) = await base.answer(recall("standards", weights=(0.0, 0.0, 1.0)))
     assert first.parts.score == first.parts.semsim
-    assert "weights" not in recall("standards").model_dump()  # as earlier versions asked: what they saw is found
+    # As earlier versions asked: what they saw is found.
+    assert recall("standards").model_dump().keys().isdisjoint({"weights", "topo"})
 
 
 async def due(base: Knowledge, **query: object) -> list[str]:
@@ -136,13 +310,7 @@ async def test_what_is_due_depends_on_labels_counts_and_thresholds(base: Knowled
     assert await due(base, phase="induction", of="nobody", count=1) == []
     assert await due(base, phase="pruning", threshold=0.3) == ["d-fraud"]
     assert await due(base, phase="merge", threshold=0.99) == []
-    base.memory.directives.add(
-        [
-            Directive(
-                id="d-again", text="Who takes from a pocket secretly commits theft.", anchor=264, charges=("theft",)
-            )
-        ]
-    )
+    base.memory.directives.add([base.memory.directives.get("d-theft").model_copy(update={"id": "d-again"})])
     assert sorted(await due(base, phase="merge", threshold=0.99)) == ["d-again", "d-theft"]
 
 
@@ -165,18 +333,14 @@ async def test_a_contrast_is_of_a_correct_and_an_incorrect_trajectory_with_the_s
     (_, right, against) = await base.answer(Due(phase="refinement", of="standard-coin", threshold=1))
     assert Standard.model_validate(right.record).correct
     assert not Standard.model_validate(against.record).correct
-    met = Directive.model_validate(base.memory.directives.get("d-theft")).model_copy(
-        update={"contrasting": ("standard-coin",)}
-    )
-    base.memory.directives.add([met])
+    met = {"contrasting": ("standard-coin",)}
+    base.memory.directives.add([base.memory.directives.get("d-theft").model_copy(update=met)])
     assert await due(base, phase="refinement", of="standard-coin", threshold=1) == []  # once is enough
 
 
 async def test_what_was_learned_from_a_case_is_kept_out_of_its_sight(base: Knowledge) -> None:
     base.memory.buffer.add([wrong("coin", "A coin was swapped.", "The victim was deceived.")])
-    refined = Directive(
-        id="d-coin", text="Swapping is theft.", anchor=264, charges=("theft",), contrasting=("standard-coin",)
-    )
+    refined = Directive(id="d-coin", text="Swapping is theft.", anchor=264, contrasting=("standard-coin",))
     base.memory.directives.add([refined])
 
     async def found(collection: str, **query: object) -> set[str]:
@@ -197,33 +361,15 @@ async def test_activated_neighbours_are_counted_or_their_share_is_taken(base: Kn
     ]
     assert max(share.values()) <= 1 < max(count.values())
     assert all(count[name] == int(count[name]) for name in count)
-    assert "topo" not in recall("standards").model_dump()
 
 
 def test_facts_thought_and_judgment_are_embedded() -> None:
     one = standard("bus", "A wallet was taken.", THEFT, "It was taken secretly.")
     assert one.text == f"A wallet was taken.\nIt was taken secretly.\n{THEFT}"
     judgment = Judgment(relevant_articles=(293, 25, 293), charges=("b", "a", "b"))
-    assert judgment.relevant_articles == (293, 25)
-    assert judgment.charges == ("b", "a")
+    assert (judgment.relevant_articles, judgment.charges) == ((293, 25), ("b", "a"))
     assert judgment.same_labels(Judgment(relevant_articles=(25, 293), charges=("A", "b")))
     assert not judgment.same_labels(Judgment(relevant_articles=(25,), charges=("a", "b")))
-
-
-# --- snapshots: named, frozen, the same after any learning, and what a run sees --------------------------------
-
-
-TRAINING = VerdictSetup(learning=Learning(on=True, batch=2, terms=False))
-
-
-def hear(house: Courthouse, number: int, setup: VerdictSetup) -> Record:
-    return done(house, house.new_run("verdict", bundled_cases()[number], setup, 0))
-
-
-def done(house: Courthouse, run: str) -> Record:
-    record = house.record(drive(house, run))
-    assert record.run.status == "done", record.run.reason
-    return record
 
 
 def seen(record: Record) -> dict[str, list[str]]:
@@ -241,17 +387,13 @@ async def test_a_snapshot_stays_as_it_was_whatever_is_learned(base: Knowledge) -
         return {hit.id: hit.record["confidence"] for hit in await base.answer(query)}
 
     before = await directives()
-    base.memory.directives.add(
-        [
-            Directive(id="d-theft", text="Another text.", anchor=264, charges=("theft",), confidence=0.9),
-            Directive(id="d-new", text="A pocket is a pocket.", anchor=264, charges=("theft",)),
-        ]
-    )
+    other = Directive(id="d-theft", text="Another text.", anchor=264, charges=("theft",), confidence=0.9)
+    base.memory.directives.add([other, other.model_copy(update={"id": "d-new"})])
     base.memory.standards.remove(["standard-bus"])
     assert (await directives()).keys() == {*before, "d-new"}
     assert await directives("before") == before
-    assert base.snapshots.named("before").digest == digest
-    assert base.snapshots.named("before").standards == 3
+    named = base.snapshots.named("before")
+    assert (named.digest, named.standards) == (digest, 3)
     assert await directives("empty") == {}
     assert [one.name for one in base.snapshots.all()] == ["empty", "before"]
 
@@ -275,13 +417,14 @@ def test_a_name_stands_for_one_memory_for_ever_with_one_digest_in_every_store(ba
 
 
 def test_a_memory_brought_back_is_as_in_its_snapshot_and_this_can_be_undone(house: Courthouse) -> None:
-    hear(house, 1, TRAINING)
-    hear(house, 2, TRAINING)
+    house.knowledge.restore("empty")
+    hear(house, CASES[1])
+    hear(house, CASES[2])
     digest = house.knowledge.snapshot("two")
     house.knowledge.restore("empty")
     assert len(house.knowledge.memory.standards) == 0
     assert replayed(house.knowledge.lessons) == {}
-    hear(house, 7, TRAINING)
+    hear(house, CASES[7])
     house.knowledge.restore("two")
     assert house.knowledge.snapshot("again") == digest
     last = house.knowledge.lessons.all()[-1]
@@ -291,23 +434,19 @@ def test_a_memory_brought_back_is_as_in_its_snapshot_and_this_can_be_undone(hous
     assert len(house.knowledge.memory.standards) == 1
 
 
-def test_a_run_sees_the_snapshot_that_its_setup_names(house: Courthouse) -> None:
-    hear(house, 1, TRAINING)
+def test_a_run_sees_the_snapshot_that_its_setup_names_and_a_fork_what_its_parent_saw(house: Courthouse) -> None:
+    house.knowledge.restore("empty")
+    hear(house, CASES[1])
     house.knowledge.snapshot("one")
-    hear(house, 2, TRAINING)
-    case = 3
+    case = CASES[3]
+    parent = hear(house, case, VerdictSetup(precedents=1))
+    hear(house, CASES[2])
     assert seen(hear(house, case, VerdictSetup(memory="one")))["standards"] == ["standard-precedent-002"]
     assert seen(hear(house, case, VerdictSetup(memory="empty")))["standards"] == []
     assert len(seen(hear(house, case, VerdictSetup()))["standards"]) == 2
-    run = drive(house, house.new_run("verdict", bundled_cases()[case], VerdictSetup(memory="nobody"), 0))
-    assert house.store.status(run) == "failed"
-    assert "no snapshot “nobody”" in house.record(run).run.reason
-
-
-def test_a_fork_sees_the_memory_that_its_parent_saw(house: Courthouse) -> None:
-    hear(house, 1, TRAINING)
-    parent = hear(house, 3, VerdictSetup(precedents=1))
-    hear(house, 2, TRAINING)
+    failed = house.store.run(drive(house, house.new_run("verdict", case, VerdictSetup(memory="nobody"), 0)))
+    assert failed.status == "failed"
+    assert "no snapshot “nobody”" in failed.reason
     fork = done(house, house.fork(parent.run.id, VerdictSetup(precedents=5)))
     assert seen(fork)["standards"] == seen(parent)["standards"] == ["standard-precedent-002"]
     (frozen,) = [r for r in fork.retrievals if isinstance(r.query, Frozen)]

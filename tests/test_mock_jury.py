@@ -9,6 +9,7 @@ import pytest
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
 from courtroom.engine.events import Voted
+from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.evaluation.yardstick import of_runs
 from courtroom.judging.jurors import BestReasons, other_way, private_votes
@@ -25,16 +26,18 @@ __all__ = ["house"]  # a fixture
 SECRET = "Between us, I think the other way."
 
 
-def hear(house: Courthouse, case: str, seed: int = 0, **knobs: Any) -> Record:
-    run = house.new_run(MOCK_JURY.name, house.library.case(case), changed(MOCK_JURY.setup(), knobs), seed)
+def hear(
+    house: Courthouse, case: str = "trial-boatyard-fire", seed: int = 0, procedure: Procedure = MOCK_JURY, **knobs: Any
+) -> Record:
+    run = house.new_run(procedure.name, house.library.case(case), changed(procedure.setup(), knobs), seed)
     record = house.record(drive(house, run))
     assert record.run.status == "done", record.run.reason
     return record
 
 
-def outcomes(house: Courthouse, case: str, **knobs: Any) -> list[str]:
-    records = [hear(house, case, seed, **knobs) for seed in range(4)]
-    return [record.run.verdict.outcome for record in records if record.run.verdict]
+def first(record: Record) -> dict[str, int]:
+    """The votes of the first ballot."""
+    return next(iter(record.tallies.values())).counts
 
 
 def script(monkeypatch: pytest.MonkeyPatch, vote: str | None) -> list[Request]:
@@ -56,25 +59,26 @@ def script(monkeypatch: pytest.MonkeyPatch, vote: str | None) -> list[Request]:
 
 @pytest.mark.parametrize("language", ["", "-zh"])
 def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house: Courthouse, language: str) -> None:
-    assert outcomes(house, f"trial-bicycle-cellar{language}", rule="five-sixths") == ["guilty"] * 4
-    assert outcomes(house, f"trial-market-purse{language}") == ["not-guilty"] * 4
+    for seed in range(4):
+        cellar = hear(house, f"trial-bicycle-cellar{language}", seed, rule="five-sixths")
+        purse = hear(house, f"trial-market-purse{language}", seed)
+        assert (cellar.run.verdict.outcome, purse.run.verdict.outcome) == ("guilty", "not-guilty")
     for case in ("trial-boatyard-fire", "trial-bakery-oven"):
-        firsts = [next(iter(hear(house, f"{case}{language}", seed).tallies.values())).counts for seed in range(4)]
+        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(4)]
         assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 3
 
 
 def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: Courthouse) -> None:
-    assert hear(house, "trial-boatyard-fire").setup.standard == "reasonable-doubt"  # type: ignore[attr-defined]
+    assert hear(house).setup.standard == "reasonable-doubt"
     record = hear(house, "trial-bakery-oven", rule="majority")
-    assert record.setup.standard == "preponderance"  # type: ignore[attr-defined]
-    assert set(record.run.verdict.counts) == {"plaintiff", "defendant"}  # type: ignore[union-attr]
-
-    def first(standard: str) -> int:
-        knobs = {"standard": standard, "rule": "majority"}
-        found = [hear(house, "trial-boatyard-fire", seed, **knobs) for seed in range(3)]
-        return sum(next(iter(record.tallies.values())).counts["guilty"] for record in found)
-
-    assert first("reasonable-doubt") < first("clear-and-convincing") < first("preponderance")
+    assert record.setup.standard == "preponderance"
+    assert set(record.run.verdict.counts) == {"plaintiff", "defendant"}
+    standards = ("reasonable-doubt", "clear-and-convincing", "preponderance")
+    strict, middle, mild = (
+        sum(first(hear(house, seed=seed, standard=one, rule="majority"))["guilty"] for seed in range(3))
+        for one in standards
+    )
+    assert strict < middle < mild
 
 
 @pytest.mark.parametrize(
@@ -89,18 +93,14 @@ def test_as_many_must_agree_as_the_rule_says(
     house: Courthouse, monkeypatch: pytest.MonkeyPatch, size: int, rule: str, votes: int, outcome: str
 ) -> None:
     script(monkeypatch, None)
-    record = hear(house, "trial-boatyard-fire", jury_size=size, rule=rule, first_votes=votes, rounds=2)
-    assert record.run.verdict is not None
-    assert record.run.verdict.outcome == outcome
-    assert record.run.verdict.counts == {"guilty": votes, "not-guilty": size - votes}
-    assert ("no side had" in record.run.verdict.note) == (outcome == "Hung jury")
+    verdict = hear(house, jury_size=size, rule=rule, first_votes=votes, rounds=2).run.verdict
+    assert (verdict.outcome, verdict.counts) == (outcome, {"guilty": votes, "not-guilty": size - votes})
+    assert ("no side had" in verdict.note) == (outcome == "Hung jury")
 
 
-def test_a_first_ballot_that_was_set_is_drawn_by_the_seed_and_binds_nobody(
-    house: Courthouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_set_first_ballot_is_drawn_and_binds_nobody(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = script(monkeypatch, "guilty")
-    records = [hear(house, "trial-boatyard-fire", seed, first_votes=4) for seed in (1, 1, 2)]
+    records = [hear(house, seed=seed, first_votes=4) for seed in (1, 1, 2)]
     begins = [
         tuple(who for who, vote in next(iter(record.ballots.values())).items() if vote.choice == "guilty")
         for record in records
@@ -110,33 +110,29 @@ def test_a_first_ballot_that_was_set_is_drawn_by_the_seed_and_binds_nobody(
     assert [list(record.tallies.values())[-1].counts["guilty"] for record in records] == [12, 12, 12]
     sides = [request.task.side for request in asked if isinstance(request.task, BestReasons)]
     assert sides.count("guilty") * 2 == sides.count("not-guilty")
-    assert len(hear(house, "trial-boatyard-fire", first_votes=12).tallies) == 2, "one free ballot follows at least"
+    assert len(hear(house, first_votes=12).tallies) == 2, "one free ballot follows at least"
 
 
 def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = script(monkeypatch, None)
-    hear(house, "trial-boatyard-fire", first_votes=5, rounds=1, secret_ballots=True)
+    hear(house, first_votes=5, rounds=1, secret_ballots=True)
     free = [request.task for request in asked if isinstance(request.task, Vote)]
     assert all(len(task.heard) == 11 and all(one.vote is None for one in task.heard) for task in free)
     assert all(task.counts == {"guilty": 5, "not-guilty": 7} for task in free)
     asked.clear()
-    record = hear(house, "trial-boatyard-fire", first_votes=5, rounds=1, talk="follow-graph")
-    edges = record.setup.graph.edges  # type: ignore[attr-defined]
+    edges = hear(house, first_votes=5, rounds=1, talk="follow-graph").setup.graph.edges
     free = [request.task for request in asked if isinstance(request.task, Vote)]
     assert sum(len(task.heard) for task in free) == len(edges) < 12 * 11
     assert all(one.vote for task in free for one in task.heard)
 
 
 def test_a_dispute_too_can_begin_with_set_votes(house: Courthouse) -> None:
-    setup = changed(CYBERJURORS.setup(), {"first_votes": 5, "jury_size": 7, "examination": "shared", "rounds": 1})
-    run = house.new_run(CYBERJURORS.name, house.library.case("oak-table"), setup, 0)
-    record = house.record(drive(house, run))
-    tallies = list(record.tallies.values())
-    assert tallies[0].counts == {"buyer": 5, "seller": 2}
-    assert len(tallies) == 2, "the set ballot decides nothing"
-    assert {call.task for call in record.calls if call.stage == "round-1" and call.member != "clerk"} == {
-        "best-reasons"
-    }
+    knobs = {"first_votes": 5, "jury_size": 7, "examination": "shared", "rounds": 1}
+    record = hear(house, "oak-table", procedure=CYBERJURORS, **knobs)
+    assert first(record) == {"buyer": 5, "seller": 2}
+    assert len(record.tallies) == 2, "the set ballot decides nothing"
+    begins = {call.task for call in record.calls if call.stage == "round-1" and call.member != "clerk"}
+    assert begins == {"best-reasons"}
     assert len(record.calls) <= CYBERJURORS.at_most(record.case, record.setup)
 
 
@@ -163,35 +159,29 @@ def test_each_is_asked_alone_after_its_vote_and_nobody_else_sees_it(
             return given
         said = json.loads(given.text)
         side = "vote" if "vote" in said else "verdict"
-        choices = ("buyer", "seller") if side == "verdict" else ("guilty", "not-guilty")
-        other = next(one for one in choices if one != said[side])
+        other = {"buyer": "seller", "seller": "buyer", "guilty": "not-guilty", "not-guilty": "guilty"}[said[side]]
         return Reply(text=json.dumps({**said, side: other, "statement": SECRET, "reasoning": [SECRET]}), cost=0.0)
 
     monkeypatch.setattr(OfflineModel, "answer", listening)
     kind = house.procedures[procedure]
-    records = []
-    for wanted in (False, True):
-        setup = changed(kind.setup(), {**knobs, "private_ballots": wanted})
-        records.append(house.record(drive(house, house.new_run(procedure, house.library.case(case), setup, 7))))
-    without, record = records
+    without = hear(house, case, 7, kind, **knobs)
+    record = hear(house, case, 7, kind, **knobs, private_ballots=True)
     assert "private_ballots" in {one.knob for one in kind.paper_settings} or not kind.paper_settings
-    assert not any(SECRET in request.task.model_dump_json() for request in asked)
+    for request in asked:
+        assert SECRET not in request.task.model_dump_json()
+        assert ("asked of you alone" in text_of(request)) is bool(getattr(request.task, "in_private", False))
     assert [vote.choice for vote in record.of(Voted)] == [vote.choice for vote in without.of(Voted)]
     assert len(record.calls) <= kind.at_most(record.case, record.setup)
-    told = [request for request in asked if getattr(request.task, "in_private", False)]
-    assert told
-    assert all("asked of you alone" in text_of(request) for request in told)
-    assert not any("asked of you alone" in text_of(one) for one in asked if one not in told)
     private = private_votes(record, kind.about(record.case))
     assert not private_votes(without, kind)
     free = list(record.ballots)["first_votes" in knobs :]
     assert list(private) == free
     assert all(private[one].keys() == record.ballots[one].keys() for one in free)
-    last = other_way(record, private)
-    assert last is not None
-    differ = [who for who, vote in record.ballots[free[-1]].items() if private[free[-1]][who] != vote.choice]
-    assert (last[0], last[1], len(last[2])) == (free[-1], len(private[free[-1]]), len(differ))
+    ballot, votes, others = other_way(record, private)
+    last = private[free[-1]]
+    differ = [who for who, vote in record.ballots[free[-1]].items() if last[who] != vote.choice]
+    assert (ballot, votes, len(others)) == (free[-1], len(last), len(differ))
     lines = of_runs([record.run.id], house.record, house.procedures).lines
-    outcome = record.run.verdict.outcome if record.run.verdict else ""
-    shares = [fmean(vote != outcome for vote in private[free[-1]].values())] if outcome != "Hung jury" else []
+    outcome = record.run.verdict.outcome
+    shares = [fmean(vote != outcome for vote in last.values())] if outcome != "Hung jury" else []
     assert [one.value for one in lines if one.name == "private"] == shares

@@ -10,7 +10,6 @@ import pytest
 
 from courtroom.cases.dispute import Dispute
 from courtroom.engine.knobs import Widget, fields_drawn
-from courtroom.engine.procedure import Procedure
 from courtroom.engine.setup import Setup
 from courtroom.knowledge.collection import Name
 from courtroom.procedures import PROCEDURES
@@ -19,8 +18,6 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("pages", *(f"courtroom/{room}" for room in ("shell", "report", "figures", "evaluation", "upkeep")))
 FILES = [ROOT / "app.py", *sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))]
 KNOBS = {name for procedure in PROCEDURES.values() for name in procedure.setup.model_fields} - set(Setup.model_fields)
-
-
 TITLES = [procedure.title for procedure in PROCEDURES.values()]
 PATH = re.compile(r"\w+(\.\w+)*(?<!\.jsonl)")
 ALSO = {*get_args(Name), *Dispute.model_fields, *["base", "seeds", "learning", "norms", "rounds", "variant", "verdict"]}
@@ -32,11 +29,7 @@ def named(source: str) -> Iterator[str]:
     tree = ast.parse(source)
     said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}  # docstrings may name a paper
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.ImportFrom)
-            and (node.module or "").startswith("courtroom.procedures.")
-            and (node.module != "courtroom.procedures")
-        ):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("courtroom.procedures."):
             yield f"{node.lineno}: imports {node.module}"
         elif isinstance(node, ast.Import):
             yield from (f"{node.lineno}: imports {one.name}" for one in node.names if "procedures" in one.name)
@@ -66,12 +59,8 @@ def of_a_setup(node: ast.AST) -> list[ast.Constant]:
         parts = [node.slice]
     elif isinstance(node, ast.keyword) and node.arg == "key":
         parts = [node.value]
-    elif (
-        isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("getattr", "value_at")
-        and "setup" in ast.unparse(node.args[0])
-    ):
-        parts = node.args[1:]
+    elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "value_at"):
+        parts = node.args[1:] if "setup" in ast.unparse(node.args[0]) else []
     return [part for part in parts if isinstance(part, ast.Constant)]
 
 
@@ -79,20 +68,18 @@ NEEDS = {Widget.GRAPH: Widget.PERSONAS, Widget.EMPTY_SEATS: Widget.PERSONAS}
 """What a page draws only beside another."""
 
 
-@pytest.mark.parametrize("procedure", PROCEDURES.values(), ids=lambda procedure: procedure.name)
-def test_a_setup_declares_all_that_its_editors_need(procedure: Procedure) -> None:
-    drawn = fields_drawn(procedure.setup)
-    assert not [widget for widget, other in NEEDS.items() if widget in drawn and other not in drawn]
-    assert procedure.teaches_from is None or procedure.teaches_from.procedure in PROCEDURES
+def test_setups_declare_all_that_their_editors_need_and_every_editor_that_pages_have_is_declared() -> None:
+    drawn = {procedure.name: {*fields_drawn(procedure.setup)} for procedure in PROCEDURES.values()}
+    for name, widgets in drawn.items():
+        assert not [widget for widget, other in NEEDS.items() if widget in widgets and other not in widgets], name
+        teacher = PROCEDURES[name].teaches_from
+        assert teacher is None or teacher.procedure in PROCEDURES, name
+    assert set().union(*drawn.values()) == set(Widget)
 
 
-def test_every_editor_that_pages_have_is_declared_by_a_procedure() -> None:
-    assert {widget for procedure in PROCEDURES.values() for widget in fields_drawn(procedure.setup)} == set(Widget)
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_procedure_and_no_knob_of_one_is_named(path: Path) -> None:
-    assert list(named(path.read_text(encoding="utf-8"))) == []
+def test_no_procedure_and_no_knob_of_one_is_named() -> None:
+    found = [f"{path.relative_to(ROOT)}:{one}" for path in FILES for one in named(path.read_text(encoding="utf-8"))]
+    assert not found
 
 
 @pytest.mark.parametrize(

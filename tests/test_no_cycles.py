@@ -24,15 +24,9 @@ def imports(files: Mapping[str, str]) -> dict[str, set[str]]:
     return graph
 
 
-def package() -> dict[str, str]:
-    """The text of all modules of the package."""
-    paths = sorted((ROOT / "courtroom").rglob("*.py"))
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__") for path in paths]
-    return {name: path.read_text("utf-8") for name, path in zip(names, paths, strict=True)}
-
-
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    files = package()
+    paths = {path.relative_to(ROOT).with_suffix(""): path for path in (ROOT / "courtroom").rglob("*.py")}
+    files = {".".join(at.parts).removesuffix(".__init__"): path.read_text("utf-8") for at, path in paths.items()}
     del files["courtroom"]  # the front door names what lies deep inside, and loads it when it is first asked for
     assert "courtroom.engine.court" in files
     TopologicalSorter(imports(files)).prepare()  # raises CycleError with the modules of a circle

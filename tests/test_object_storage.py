@@ -60,9 +60,7 @@ def test_what_one_machine_keeps_another_finds(url: str, tmp_path: Path) -> None:
         MediaStore(tmp_path / "three", ObjectStorage(url)).path(sha256)
 
 
-def test_half_a_file_in_the_storage_is_named_and_never_shown_until_it_is_brought_in_again(
-    url: str, tmp_path: Path
-) -> None:
+def test_half_a_file_is_named_and_never_shown_until_it_is_brought_in_again(url: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path / "home", media=url)
     Courthouse(settings).close()
     sha256 = MediaStore(tmp_path / "one", ObjectStorage(url)).take(BIG, "a.png")
@@ -131,9 +129,7 @@ def test_another_folder_is_a_storage_without_copies(tmp_path: Path) -> None:
     assert store.path(store.take(BIG, "a.png")).parent == tmp_path / "a place"
 
 
-def test_a_storage_that_does_not_answer_is_named_without_a_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: str
-) -> None:
+def test_a_silent_storage_is_named_without_a_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, s3: str) -> None:
     with pytest.raises(MediaError, match=r"at s3://no-such-bucket does not answer \(\w+\)\. Check the server"):
         MediaStore(tmp_path, ObjectStorage("s3://no-such-bucket")).take(BIG, "a.png")
     assert list(tmp_path.iterdir()) == []

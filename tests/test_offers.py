@@ -5,30 +5,34 @@ import re
 import struct
 import subprocess
 import sys
-from contextlib import ExitStack
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 from aiohttp import web
 
 from courtroom.courthouse import Courthouse
 from courtroom.models import local
-from courtroom.models.connections import Connection, Connections
+from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
 from courtroom.models.local import LocalServers, model_files
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.request import Message
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.driving import shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house, page, press
+from tests.say import there
 from tests.test_wire import shown
 
 __all__ = ["house"]  # a fixture
+
+LLAMA = pytest.mark.skipif(find_spec("xllamacpp") is None, reason="xllamacpp is not installed")
+lab = partial(there, provider="hosted_vllm", key="sk-of-the-lab")
+"""A server as the connection `test`."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,16 +43,11 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch) -> None:
             monkeypatch.delenv(name, raising=False)
 
 
-def lab(server: OpenAIServer) -> Connections:
-    given = {"provider": "hosted_vllm", "address": server.url, "key": "sk-of-the-lab"}
-    return Connections({"lab": Connection.model_validate(given)})
-
-
 def test_a_connections_own_list_is_offered_and_its_key_goes_there_alone() -> None:
     with OpenAIServer() as server, OpenAIServer() as other:
         found = offers(lab(server), {}, {"OPENAI_API_BASE": other.url, "OPENAI_API_KEY": "sk-openai"})
         keys = [{headers.get("Authorization") for headers in one.listed} for one in (server, other)]
-    assert Offer(id="hosted_vllm/any", connection="lab") in found
+    assert Offer(id="hosted_vllm/any", connection="test") in found
     assert Offer(id="openai/any") in found
     assert keys == [{"Bearer sk-of-the-lab"}, {"Bearer sk-openai"}]
 
@@ -62,28 +61,22 @@ def test_a_provider_whose_key_is_set_offers_what_its_cards_say() -> None:
 
 
 @pytest.mark.parametrize(("model", "known"), [("openai/nobody-knows-it", False), ("gpt-4o-mini", True)])
-def test_an_estimate_with_another_model_tells_tokens_and_a_price_where_it_is_known(
-    house: Courthouse, model: str, known: bool
-) -> None:
+def test_an_estimate_tells_tokens_and_a_price_where_it_is_known(house: Courthouse, model: str, known: bool) -> None:
     setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id=model))
     estimate = house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0)
     (load,) = estimate.loads
-    assert (load.prompt_tokens > 1000, load.completion_tokens > 100) == (True, True)
+    assert load.prompt_tokens > 1000
+    assert load.completion_tokens > 100
     assert bool(house.price(estimate)) == known
 
 
-@pytest.mark.parametrize(
-    "listing", [b"[]", b"[" * 100_000, b'{"data": 5}', b'{"data": [{"id": "../../x y"}]}', b"x" * 3_000_000]
-)
-def test_a_server_that_lists_nonsense_offers_nothing(listing: bytes) -> None:
-    with OpenAIServer(listing=listing) as server:
-        assert offers(lab(server), {}, {}) == ()
-
-
-def test_a_listing_that_redirects_is_not_followed() -> None:
-    with OpenAIServer() as other, OpenAIServer(listing=other.url) as server:
-        assert offers(lab(server), {}, {}) == ()
-        assert not other.listed
+def test_a_server_that_lists_nonsense_offers_nothing_and_one_that_redirects_is_not_followed() -> None:
+    nonsense = (b"[]", b"[" * 100_000, b'{"data": 5}', b'{"data": [{"id": "../../x y"}]}', b"x" * 3_000_000)
+    with OpenAIServer() as other, OpenAIServer() as server:
+        for listing in (*nonsense, other.url):
+            server.listing = listing
+            assert offers(lab(server), {}, {}) == (), listing[:40]
+        assert (len(server.listed), other.listed) == (6, [])
 
 
 def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(house: Courthouse) -> None:
@@ -91,21 +84,18 @@ def test_models_are_picked_from_a_connections_list_for_all_and_for_each_seat(hou
         house.__dict__["connections"] = lab(server)
         app = page("setup", {"setup_section": "Models"})
         (picker,) = [box for box in app.selectbox if box.label == "Model"]
-        assert "hosted_vllm/any @ lab" in picker.options
-        picker.select("hosted_vllm/any @ lab").run()
+        assert "hosted_vllm/any @ test" in picker.options
+        picker.select("hosted_vllm/any @ test").run()
         assert not app.exception
         model = app.session_state["drafts"]["cyberjurors"].values["model"]
         (several,) = [box for box in app.multiselect if box.label == "Models, in turn"]
-        several.select("offline").select("hosted_vllm/any @ lab").run()
+        several.select("offline").select("hosted_vllm/any @ test").run()
         press(app, "Give them out")
         members = app.session_state["drafts"]["cyberjurors"].values["members"]
-    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "lab")
+    assert (model["id"], model["connection"]) == ("hosted_vllm/any", "test")
     assert members["juror-01"]["id"] == members["juror-03"]["id"] == "offline"
-    assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "lab")
+    assert (members["juror-02"]["id"], members["juror-02"]["connection"]) == ("hosted_vllm/any", "test")
     assert len(members) == 18
-
-
-# --- models in files of this machine, without llama.cpp -------------------------------------------------------
 
 
 def gguf(context: int) -> bytes:
@@ -139,44 +129,22 @@ def test_the_files_that_hold_a_model_are_offered_with_their_context_and_named_wi
     contexts = {name: file.context for name, file in found.items()}
     assert contexts == {"local/large.gguf": 131_072, "local/small.gguf": 4096}
     assert found["local/large.gguf"].slot == local.MOST_CONTEXT
-    offered = {offer.id: offer for offer in offers(Connections(), {}, {})}
-    shown = offered["local/small.gguf"].model_copy(update={"size": 98_000_000})
-    assert shown.facts() == "98 MB · 4,096 tokens of context · no pictures"
+    (small,) = [one for one in offers(Connections(), {}, {}) if one.id == "local/small.gguf"]
+    assert small.model_copy(update={"size": 98_000_000}).facts() == "98 MB · 4,096 tokens of context · no pictures"
     assert not ModelSpec(id="local/small.gguf").problem()
     with pytest.raises(ValueError, match="holds no address"):
         ModelSpec(id="local/../small.gguf")
 
 
-def test_a_small_model_is_answered_by_a_process_for_each_core_and_a_large_one_by_all_cores_together(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("folder")
+def test_a_small_model_has_a_process_for_each_core_and_a_large_one_all_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-    assert local.at_once("local/small.gguf") == 3
+    assert local.at_once("local/small.gguf") == 3 * local.TO_CHOOSE_FROM
     monkeypatch.setattr(local, "SMALL", 0)
-    assert local.at_once("local/small.gguf") == 1
+    assert local.at_once("local/small.gguf") == local.TO_CHOOSE_FROM
 
 
-def test_a_call_goes_to_a_process_that_is_idle_and_of_several_to_the_one_that_has_read_most_of_its_prompt() -> None:
-    servers, case, other = LocalServers(), "x" * 8_000, "y" * 8_000
-    processes = [local._Process(MagicMock(), address) for address in ("a", "b")]
-    servers._servers["local/m.gguf"] = local._Server(processes)
-    with ExitStack() as turns:
-
-        def asked(prompt: str) -> str:
-            turns.enter_context(servers.turn("local/m.gguf", [Message("user", (prompt,))]))
-            return servers.address("local/m.gguf")
-
-        first, second = asked(f"{case}one"), asked(f"{other}one")
-        assert {first, second} == {"a/v1", "b/v1"}
-        turns.close()
-        assert [process.calls for process in processes] == [0, 0]
-        assert asked(f"{other}two") == second
-        assert asked(f"{other}three") == first, "nobody waits for one process while another is idle"
-
-
-async def test_runs_share_one_process_which_ends_when_nobody_asks_it_any_more(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_runs_share_one_process_which_ends_after_them(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[subprocess.Popen[str]] = []
 
     def start(file: local.ModelFile, threads: int) -> subprocess.Popen[str]:
@@ -196,35 +164,25 @@ async def test_runs_share_one_process_which_ends_when_nobody_asks_it_any_more(
     assert [process.poll() is not None for process in started] == [True]
 
 
-@pytest.mark.parametrize("name", ["local/../small.gguf", "local//etc/passwd", "local/absent.gguf"])
-async def test_a_name_leads_to_no_file_but_those_in_the_folder(
-    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("name", "installed", "why"),
+    [
+        ("local/../small.gguf", True, "There is no model"),
+        ("local//etc/passwd", True, "There is no model"),
+        ("local/absent.gguf", True, "There is no model"),
+        ("local/small.gguf", False, "install the extra `local`"),
+        pytest.param("local/small.gguf", True, "can't load local/small.gguf", marks=LLAMA),
+    ],
+)
+async def test_what_cannot_be_loaded_is_said_and_no_name_leads_out_of_the_folder(
+    name: str, installed: bool, why: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda package: True)
+    monkeypatch.setattr(local, "find_spec", lambda package: installed or None)
     loading: set[str] = set()
-    with pytest.raises(ModelError, match="There is no model"):
+    with pytest.raises(ModelError, match=why):
         async with LocalServers().asked(name, loading):
             pass
     assert not loading
-
-
-async def test_without_llama_cpp_the_sentence_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(local, "find_spec", lambda package: None)
-    with pytest.raises(ModelError, match="install the extra `local`"):
-        async with LocalServers().asked("local/small.gguf", set()):
-            pass
-
-
-async def test_a_file_that_llama_cpp_cannot_load_is_named(folder: Path) -> None:
-    pytest.importorskip("xllamacpp")
-    with pytest.raises(ModelError, match="can't load local/small.gguf"):
-        async with LocalServers().asked("local/small.gguf", set()):
-            pass
-
-
-# --- `models check`: what a model can do, asked of real servers that can and can't -----------------------------
 
 
 def able(body: dict[str, Any]) -> str:
@@ -276,19 +234,14 @@ def test_what_a_model_can_do_and_what_it_cost_is_told() -> None:
     assert "raise the context size" in found[3]["sentence"]
 
 
-def first_in_prose(body: dict[str, Any]) -> str | None:
-    """Answers the first time in words alone, and by the schema when it is asked again."""
-    return "I have thought about it." if len(body["messages"]) == 2 else None
+@pytest.mark.parametrize("in_prose", [False, True])
+def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_told(in_prose: bool) -> None:
+    def answer(body: dict[str, Any]) -> str | None:
+        """The first time in words alone, and by the schema when it is asked again."""
+        return "I have thought about it." if in_prose and len(body["messages"]) == 2 else None
 
-
-@pytest.mark.parametrize(
-    ("answer", "all_at_once"), [(lambda body: None, True), (first_in_prose, False)], ids=["form", "prose"]
-)
-def test_a_sample_case_is_heard_by_a_procedure_and_what_became_of_its_calls_is_told(
-    answer: Any, all_at_once: bool
-) -> None:
     with OpenAIServer(answer=answer, blind=True) as server:
         (told,) = json.loads(checked(server, "--json", "--procedures", "--only", "debate"))
     assert told["verdict"]
     assert (told["lost"], told["cut"]) == (0, 0)
-    assert (told["valid"], told["again"]) == ((told["calls"], 0) if all_at_once else (0, told["calls"]))
+    assert (told["valid"], told["again"]) == ((0, told["calls"]) if in_prose else (told["calls"], 0))

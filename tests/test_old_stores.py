@@ -22,7 +22,7 @@ from courtroom.store import schema
 from courtroom.store.database import Database
 from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
-from tests import forks, killed_statements
+from tests import forks, kills
 from tests.driving import drive
 from tests.full_store import BEFORE, SMALL, STORE, as_before, full_store
 
@@ -83,25 +83,21 @@ def test_a_postgresql_store_of_before_is_taken_over_and_an_older_one_refused(on_
 def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchemy(tmp_path: Path) -> None:
     Database(tmp_path / STORE).close()
     before = (tmp_path / STORE).read_bytes()
-    held = sqlite3.connect(tmp_path / STORE, isolation_level=None)
-    held.execute("BEGIN IMMEDIATE")  # another process writes
-    Database(tmp_path / STORE).close()
-    held.rollback()
-    held.close()
+    with closing(sqlite3.connect(tmp_path / STORE, isolation_level=None)) as held:
+        held.execute("BEGIN IMMEDIATE")  # another process writes
+        Database(tmp_path / STORE).close()
     assert before == (tmp_path / STORE).read_bytes()
     assert not list(tmp_path.glob("*.bak"))
     code = (
         "import sys; from pathlib import Path; from courtroom.store.database import Database; "
         "Database(Path(sys.argv[1])).close(); print({'sqlalchemy', 'alembic'} & {*sys.modules})"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code, tmp_path / STORE], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "set()\n"
+    command = [sys.executable, "-c", code, tmp_path / STORE]
+    assert subprocess.check_output(command, cwd=ROOT, text=True) == "set()\n"
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:
-    done = forks.Fork(killed_statements.main, work, home, *given).finish()
+    done = forks.Fork(kills.die_before_each_statement, work, home, *given).finish()
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 

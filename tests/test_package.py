@@ -24,6 +24,7 @@ from courtroom.version import __version__
 from tests.app_server import app_server
 
 ROOT = Path(__file__).parents[1]
+OFFLINE = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
 HEAVY = {"litellm", "chromadb", "sklearn", "pandas", "streamlit", "pydantic", "numpy"}
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 FIRST_PAGE = """
@@ -42,17 +43,17 @@ print(app.title[0].value, len(app.button))
 """
 
 
-def do(*words: str | Path, where: Path) -> str:
+def do(*words: str | Path, where: Path, **environment: str) -> str:
     """Run a command; its standard output."""
-    done = subprocess.run([str(word) for word in words], cwd=where, capture_output=True, text=True, check=False)
+    given = [str(word) for word in words]
+    done = subprocess.run(given, cwd=where, env={**os.environ, **environment}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
 def built(source: Path, to: Path) -> Path:
     """The wheel of a source tree, built with nothing but what is installed here."""
-    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
-    do(sys.executable, "-m", "pip", "wheel", *offline, "--wheel-dir", to, source, where=to)
+    do(sys.executable, "-m", "pip", "wheel", *OFFLINE, "--wheel-dir", to, source, where=to)
     (wheel,) = to.glob("*.whl")
     return wheel
 
@@ -71,27 +72,16 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     places = {"base": str(home), "platbase": str(home)}
     packages = Path(sysconfig.get_path("purelib", scheme="venv", vars=places))
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    do(
-        *(sys.executable, "-m", "pip", "--python", commands / "python"),
-        *("install", "--quiet", "--no-deps", "--no-index", wheel),
-        where=home,
-    )
+    do(sys.executable, "-m", "pip", "--python", commands / "python", "install", *OFFLINE, wheel, where=home)
     return commands
 
 
 def test_a_wheel_holds_the_app_and_its_data_and_no_tests(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {name.split("/")[0] for name in names} == {"courtroom", f"courtroom-{__version__}.dist-info"}
-    for name in (
-        "app.py",
-        "pages/cases.py",
-        "pages/parts/shared/house.py",
-        "data/personas.json",
-        ".streamlit/config.toml",
-    ):
-        assert f"courtroom/_app/{name}" in names
-    assert "courtroom/py.typed" in names
-    assert "courtroom/language/locale/zh/LC_MESSAGES/courtroom.po" in names
+    app = ("app.py", "pages/cases.py", "pages/parts/shared/house.py", "data/personas.json", ".streamlit/config.toml")
+    wanted = {"py.typed", "language/locale/zh/LC_MESSAGES/courtroom.po", *(f"_app/{name}" for name in app)}
+    assert {f"courtroom/{name}" for name in wanted} <= names
     assert not [name for name in names if "/tests/" in name or "__pycache__" in name or name.endswith(".pyc")]
 
 
@@ -123,9 +113,8 @@ def test_an_installed_courtroom_opens_the_app_in_an_empty_folder(installed: Path
 
 
 def test_an_editable_install_is_the_repository(tmp_path: Path) -> None:
-    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet")
     place = tmp_path / "packages"
-    do(sys.executable, "-m", "pip", "install", *offline, "--target", place, "-r", ROOT / "requirements.txt", where=ROOT)
+    do(sys.executable, "-m", "pip", "install", *OFFLINE, "--target", place, "-r", ROOT / "requirements.txt", where=ROOT)
     code = f"import site; site.addsitedir({str(place)!r}); from courtroom.settings import DATA; print(DATA)"
     assert do(sys.executable, "-c", code, where=tmp_path).strip() == str(ROOT / "data")
 
@@ -134,44 +123,23 @@ def test_the_wheel_asks_for_what_the_code_imports(wheel: Path, tmp_path: Path) -
     zipfile.ZipFile(wheel).extractall(tmp_path)
     (folder,) = tmp_path.glob("*.dist-info")
     wanted = {Requirement(line).name.lower().replace("_", "-") for line in PathDistribution(folder).requires or ()}
-    other = {
-        "PIL": "pillow",
-        "cv2": "opencv-python-headless",
-        "sklearn": "scikit-learn",
-        "yaml": "pyyaml",
-    }
-    imported = {
-        name
-        for path in [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
-        for name in _imports(path)
-    } - {*sys.stdlib_module_names, "courtroom", "pages"}
-    assert {other.get(name, name.replace("_", "-")) for name in imported} <= wanted
+    files = [*ROOT.glob("courtroom/**/*.py"), *ROOT.glob("pages/**/*.py"), ROOT / "app.py"]
+    nodes = [node for path in files for node in ast.walk(ast.parse(path.read_text()))]
+    imported = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    outside = {name.split(".")[0] for name in imported} - {*sys.stdlib_module_names, "courtroom", "pages"}
+    other = {"PIL": "pillow", "cv2": "opencv-python-headless", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+    assert {other.get(name, name.replace("_", "-")) for name in outside} <= wanted
 
 
-def _imports(path: Path) -> set[str]:
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found.add(node.module.split(".")[0])
-    return found
-
-
-PUBLIC = sorted({*courtroom.__all__} - {"__version__"})
-
-
-@pytest.mark.parametrize("name", PUBLIC)
-def test_every_public_name_is_there(name: str) -> None:
-    assert getattr(courtroom, name).__name__ == name
-
-
-def test_type_checkers_see_the_public_names_and_importing_courtroom_alone_loads_nothing_heavy() -> None:
+def test_public_names_are_there_and_typed_and_importing_courtroom_alone_loads_nothing_heavy() -> None:
+    public = {*courtroom.__all__} - {"__version__"}
+    assert not [name for name in public if getattr(courtroom, name).__name__ != name]
     tree = ast.parse(Path(courtroom.__file__).read_text())
     (typed,) = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {alias.name: node.module for node in typed.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert seen == courtroom._MODULES
-    assert set(seen) == set(PUBLIC)
+    assert set(seen) == public
     code = f"import sys, courtroom; print(*sorted({HEAVY!r} & set(sys.modules)))"
     assert do(sys.executable, "-c", code, where=ROOT).strip() == ""
 
@@ -185,38 +153,18 @@ def test_one_version_is_told_everywhere_requirements_once_and_the_lock_fits() ->
         assert told == [line]
     lines = (ROOT / "requirements.lock").read_text().splitlines()
     pins = [Requirement(line) for line in lines if line and not line.lstrip().startswith("#")]
-    locked: dict[str, list[str]] = {}
-    for pin in pins:
-        (exact,) = pin.specifier
-        assert exact.operator == "==", pin
-        locked.setdefault(pin.name, []).append(exact.version)
-    for line in PROJECT["dependencies"]:
-        wanted = Requirement(line)
-        assert wanted.name in locked, f"{wanted.name} is not locked"
-        for version in locked[wanted.name]:
-            assert wanted.specifier.contains(version), f"{wanted} is locked at {version}"
-
-
-# --- what is slow to import is imported when it is used -------------------------------------------------------
+    assert [pin for pin in pins if not re.fullmatch(r"==[^,]+", str(pin.specifier))] == []
+    for wanted in map(Requirement, PROJECT["dependencies"]):
+        locked = [str(pin.specifier).removeprefix("==") for pin in pins if pin.name == wanted.name]
+        assert locked, f"{wanted.name} is not locked"
+        assert all(map(wanted.specifier.contains, locked)), f"{wanted} is locked at {locked}"
 
 
 SLOW = (
-    "sklearn",
-    "scipy",
-    "litellm",
-    "chromadb",
-    "pandas",
-    "networkx",
-    "cv2",
-    "plotly",
-    "numpy",
-    "yaml",
-    "sqlalchemy",
-    "psycopg",
-    "babel",
-    "json_repair",
-    "urllib.request",
+    *("sklearn", "scipy", "litellm", "chromadb", "pandas", "networkx", "cv2", "plotly", "numpy", "yaml"),
+    *("sqlalchemy", "psycopg", "babel", "json_repair", "urllib.request"),
 )
+"""Imported when it is used."""
 LIST_CASES = "import runpy; sys.argv = ['courtroom', 'cases']; runpy.run_module('courtroom', run_name='__main__')"
 LOOK_UP = (
     "import runpy; sys.argv = ['courtroom', 'knowledge', 'search', '盗窃手机', '--in', 'statutes'];"
@@ -234,15 +182,8 @@ OPEN_APP = (
     [(LIST_CASES, SLOW), (OPEN_APP, SLOW[:4]), (LOOK_UP, ("jieba", "pkg_resources", *SLOW[:7]))],
     ids=["cases", "first page", "look-up"],
 )
-def test_nothing_slow_is_imported_to_list_the_cases_draw_the_first_page_or_look_something_up(
-    tmp_path: Path, code: str, slow: tuple[str, ...]
-) -> None:
+def test_nothing_slow_is_imported_for_what_does_not_need_it(tmp_path: Path, code: str, slow: tuple[str, ...]) -> None:
     Database(tmp_path / "courtroom.sqlite").close()  # a store is made once, and opened each time
     looked = f"import sys, atexit; atexit.register(lambda: print([name for name in {slow} if name in sys.modules]))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{looked}\n{code}"],
-        env={**os.environ, "COURTROOM_HOME": str(tmp_path)},
-        cwd=ROOT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "[]", done.stdout
+    told = do(sys.executable, "-c", f"{looked}\n{code}", where=ROOT, COURTROOM_HOME=str(tmp_path))
+    assert told.splitlines()[-1] == "[]", told

@@ -3,6 +3,7 @@
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -23,57 +24,55 @@ from tests.pages import benched, heard, house, opened_at, page, press, texts
 __all__ = ["house"]  # a fixture
 
 
+def field(app: AppTest, kind: str, label: str) -> Any:
+    """What can be set on a page, by its label."""
+    return next(one for one in app.get(kind) if one.label == label)
+
+
+def put(app: AppTest, kind: str, label: str, value: object) -> None:
+    """Set it; the page that is drawn then has no error."""
+    field(app, kind, label).set_value(value).run()
+    assert not app.exception, app.exception
+
+
+def keys(app: AppTest, beginning: str) -> set[str]:
+    """What follows this in the keys of the page's buttons."""
+    return {one.key.removeprefix(beginning) for one in app.button if str(one.key).startswith(beginning)}
+
+
 def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it_and_filters_narrow_it(house: Courthouse) -> None:
     app = page()
-    assert {case.id for case in house.library.cases()} == {
-        button.key.removeprefix("hear-") for button in app.button if button.key and button.key.startswith("hear-")
-    }
+    assert {case.id for case in house.library.cases()} == keys(app, "hear-")
     app.text_input[0].set_value("fungus").run()
-    assert [b.key for b in app.button if b.key and b.key.startswith("hear-")] == ["hear-camera-fungus"]
+    assert keys(app, "hear-") == {"camera-fungus"}
     app.text_input[0].set_value("no such thing").run()
     assert "Loosen" in texts(app)
 
 
 def test_one_hearing_of_each_kind_can_be_watched_before_and_after_the_first_run(house: Courthouse) -> None:
-    def watched(app: AppTest) -> set[str]:
-        return {one.key for one in app.button if one.key and one.key.startswith("watch-")}
-
-    kinds = {"watch-criminal", "watch-document", "watch-labelled", "watch-trial"}
-    assert watched(page()) == kinds | {"watch-first"}
+    kinds = {"criminal", "document", "labelled", "trial"}
+    assert keys(page(), "watch-") == kinds | {"first"}
     heard(house)
     app = page()
-    assert watched(app) == kinds | {"watch-dispute"}
+    assert keys(app, "watch-") == kinds | {"dispute"}
     app.button(key="watch-document").click().run()
     assert "juris" in {run.procedure for run in house.store.runs()}
 
 
 def test_an_unknown_case_or_run_is_told_in_a_sentence_and_without_one_where_to_begin(house: Courthouse) -> None:
     assert "There is no case" in texts(page(case="nope"))
-    app = page("deliberation", {"run": "nope"})
-    assert "There is no run" in texts(app)
+    assert "There is no run" in texts(page("deliberation", {"run": "nope"}))
     app = page("deliberation")
     assert "No hearing is chosen" in texts(app)
     assert "Pick a case" in [button.label for button in app.button]
 
 
-def test_every_section_of_the_setup_draws(house: Courthouse) -> None:
-    app = page("setup")
-    for section in ("Models", "Jury", "Follow-graph", "Rules", "Prompts", "Save and share", "Settings"):
-        app.button_group(key="setup_section").set_value(section).run()
-        assert not app.exception, (section, app.exception)
-        assert "calls" in texts(app)
-
-
 def test_a_setup_says_what_it_means_that_look_ups_go_by_words_and_takes_another_embedding(house: Courthouse) -> None:
     app = page("setup", {"case": "criminal-bus-wallet", "setup_section": "Models"})
-    chosen = next(box for box in app.selectbox if box.label == "Procedure")
-    chosen.set_value(house.procedures["verdict"]).run()
-    assert not app.exception, app.exception
+    put(app, "selectbox", "Procedure", house.procedures["verdict"])
     assert "compared by their words, not by their meaning" in texts(app)
     assert "choose them again" not in texts(app)
-    box = next(box for box in app.selectbox if box.label == "Embedding")
-    box.set_value("openai/text-embedding-3-small").run()
-    assert not app.exception, app.exception
+    put(app, "selectbox", "Embedding", "openai/text-embedding-3-small")
     shown = texts(app)
     assert "compared by their words" not in shown
     assert "Link standards" in shown
@@ -86,9 +85,8 @@ def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, mo
         server.known(monkeypatch)
         app = page("knowledge", part="charges")
         assert "compared by their words, not by their meaning" in texts(app)
-        next(box for box in app.selectbox if box.label == "Embedding").set_value("openai/text-embedding-3-small").run()
-        next(box for box in app.text_input if box.label == "Search by matter").set_value("a wallet").run()
-        assert not app.exception, app.exception
+        put(app, "selectbox", "Embedding", "openai/text-embedding-3-small")
+        put(app, "text_input", "Search by matter", "a wallet")
         assert "asked through LiteLLM" in texts(app)
         assert len(app.dataframe) == 1
     asked = house.knowledge.using("openai/text-embedding-3-small").embedding.name
@@ -98,13 +96,11 @@ def test_a_collection_can_be_searched_by_another_embedding(house: Courthouse, mo
 
 def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Courthouse) -> None:
     app = page("knowledge", part="statutes")
-    next(box for box in app.text_input if box.label == "Search by matter").set_value("a phone was taken").run()
+    put(app, "text_input", "Search by matter", "a phone was taken")
     assert len(app.dataframe[0].value) > 1
-    next(box for box in app.text_input if box.label == "Article").set_value("264").run()
-    assert not app.exception, app.exception
+    put(app, "text_input", "Article", "264")
     assert [title.split()[1] for title in app.dataframe[0].value["Found"]] == ["264"]
-    app.text_input(key="search-statutes").set_value("在公交车上扒窃钱包").run()
-    assert not app.exception, app.exception
+    put(app, "text_input", "Search by matter", "在公交车上扒窃钱包")
     (table,) = app.dataframe
     assert list(table.value.columns) == ["Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused"]
     assert table.value["Found"][0].startswith("Article 264")
@@ -112,22 +108,20 @@ def test_a_search_shows_all_three_scores_and_is_narrowed_to_an_article(house: Co
 
 def test_a_knob_that_is_turned_can_be_undone_and_is_in_the_run(house: Courthouse) -> None:
     app = page("setup")
-    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
+    put(app, "number_input", "Jurors", 3)
     press(app, "Undo")
-    assert next(n for n in app.number_input if n.label == "Jurors").value == 17
-    next(n for n in app.number_input if n.label == "Jurors").set_value(3).run()
+    assert field(app, "number_input", "Jurors").value == 17
+    put(app, "number_input", "Jurors", 3)
     press(app, "Start")
     (run,) = house.store.runs()
-    setup = house.store.setup(run.id, CyberJurorsSetup)
-    assert len(setup.jury) == 3
+    assert len(house.store.setup(run.id, CyberJurorsSetup).jury) == 3
 
 
 def test_one_members_whole_chain_is_shown_also_what_was_examined_for_it(house: Courthouse) -> None:
     run = heard(house)
     app = page("deliberation", {"run": run, "member": "juror-02"})
-    shown = texts(app)
     for title in ("Focus extraction", "Clue perception", "Adversarial analysis", "Verdict"):
-        assert title in shown
+        assert title in texts(app)
     run = heard(house, examination="shared")
     app = page("deliberation", {"run": run, "member": "juror-02"})
     assert "Examined once for the whole panel" in texts(app)
@@ -138,7 +132,7 @@ def test_a_spent_budget_can_be_raised_on_the_page(house: Courthouse) -> None:
     run = heard(house, budget=Budget(calls=5))
     app = page("deliberation", {"run": run})
     assert "budget of 5 calls" in texts(app)
-    next(n for n in app.number_input if n.label == "Calls").set_value(500)
+    field(app, "number_input", "Calls").set_value(500)
     next(button for button in app.button if button.label.startswith("Set the budget")).click().run()
     house.runner.wait(run, 20)
     assert house.store.run(run).status == "done"
@@ -157,7 +151,7 @@ def test_runs_are_listed_deleted_and_brought_back(house: Courthouse) -> None:
 
 def test_precedents_are_found_by_matter_deleted_brought_back_and_distilled(house: Courthouse) -> None:
     app = page("knowledge")
-    next(t for t in app.text_input if t.label == "Search by matter").set_value("washing machine leaks").run()
+    put(app, "text_input", "Search by matter", "washing machine leaks")
     assert "Washing machine" in app.expander[0].label
     before = len(house.knowledge.precedents.all())
     next(button for button in app.button if button.key and button.key.startswith("delete-")).click().run()
@@ -178,7 +172,7 @@ def test_a_run_is_forked_from_its_page_and_says_what_changes(house: Courthouse) 
     app = page("setup", fork=run)
     assert "Nothing is changed yet" in texts(app)
     assert "8 are on record" in texts(app)
-    next(box for box in app.number_input if box.label == "Statutes looked up").set_value(3).run()
+    put(app, "number_input", "Statutes looked up", 3)
     assert "statutes: 10 → 3" in texts(app).replace("\\", "")
     press(app, "Start")
     fork = house.store.runs()[-1]
@@ -198,7 +192,7 @@ def test_an_imported_knowledge_base_is_shown_by_its_name_with_the_files_it_is_ma
     assert len(app.expander) == 2  # the import form, and the one article
     assert "Unofficial digest" not in texts(app)
     run = benched(house, "jurisagents")
-    (choice,) = [box for box in page("setup", fork=run).selectbox if box.label == "Knowledge base"]
+    choice = field(page("setup", fork=run), "selectbox", "Knowledge base")
     assert (choice.options, choice.value) == (["bundled", "prc"], "bundled")
 
 
@@ -252,9 +246,6 @@ def test_a_slow_server_is_told_on_the_page_of_a_run_and_in_the_shell(
     assert house.pool.slowed_to(setup.models) is None
 
 
-# --- groups of knobs on Setup ---------------------------------------------------------------------------------
-
-
 def test_knobs_stand_in_groups_and_what_is_folded_away_is_open_where_it_was_changed(house: Courthouse) -> None:
     app = page("setup")
     assert [one.value for one in app.subheader] == [group.value for group in Group]
@@ -272,9 +263,6 @@ def test_knobs_stand_in_groups_and_what_is_folded_away_is_open_where_it_was_chan
     assert "Quorum" in opened[0]
 
 
-# --- a link to a setup carries its case -----------------------------------------------------------------------
-
-
 def link(**more: object) -> str:
     return json.dumps({"procedure": "debate", "seed": 3, "setup": {"rounds": 4}, **more})
 
@@ -282,14 +270,14 @@ def link(**more: object) -> str:
 def test_a_link_opens_the_case_and_the_procedure_that_it_was_made_for(house: Courthouse) -> None:
     app = page("setup", setup=link(case="camera-fungus"))
     assert app.session_state["case"] == "camera-fungus"
-    assert next(one for one in app.selectbox if one.label == "Procedure").value.name == "debate"
+    assert field(app, "selectbox", "Procedure").value.name == "debate"
     press(app, "Use these settings")
     press(app, "Start")
     (run,) = house.store.runs()
     assert (run.case_id, run.procedure, run.seed) == ("camera-fungus", "debate", 3)
     assert house.record(run.id).setup.model_dump()["rounds"] == 4
     app = page("setup", setup=link(case="camera-fungus"))
-    next(one for one in app.selectbox if one.label == "Case").set_value("oak-table").run()
+    put(app, "selectbox", "Case", "oak-table")
     app.run()
     assert app.session_state["case"] == "oak-table", "another one can be chosen"
 
@@ -315,6 +303,6 @@ def test_an_uploaded_case_is_found_by_its_content_and_told_where_it_is_missing_o
 def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house: Courthouse) -> None:
     app = page("setup", {"setup_section": "Save and share", "case": "camera-fungus"})
     assert "camera-fungus" in "".join(code.value for code in app.code)
-    next(one for one in app.text_input if one.label == "Name").set_value("plain")
+    field(app, "text_input", "Name").set_value("plain")
     press(app, "Save")
     assert "case" not in house.setups.load("plain")

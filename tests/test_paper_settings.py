@@ -28,8 +28,7 @@ def test_a_preset_leaves_the_model_as_it_was_chosen_and_a_setup_tells_where_it_d
     clerk = setup.spec("clerk", "clerk")
     assert (clerk.id, clerk.temperature, clerk.max_tokens) == ("openai/x", 0.0, 512)
     assert not departures(setup, PAPER)
-    found = departures(Setup(), PAPER)
-    assert found == {"model.temperature": 0.7, "roles.clerk.max_tokens": 2048}
+    assert departures(Setup(), PAPER) == {"model.temperature": 0.7, "roles.clerk.max_tokens": 2048}
     assert title_of(Setup, "roles.clerk.max_tokens") == "Clerk · Longest answer (tokens)"
     assert title_of(Setup, "model.temperature") == "Model · Temperature"
 
@@ -58,11 +57,11 @@ def test_a_member_has_what_it_is_not_given_from_its_role_but_a_connection_of_ano
 
 
 def test_settings_reach_into_lists_and_refuse_paths_that_lead_nowhere() -> None:
-    values: dict[str, Any] = {"model": {"id": "offline"}, "jury": [{"traits": []}, {"traits": []}], "rounds": 3}
+    values: dict[str, Any] = {"model": {"id": "offline"}, "jury": [{}, {"traits": []}], "rounds": 3}
     for path, given in (("model.temperature", "0.2"), ("jury.2.traits", '["stubborn"]'), ("rounds", "2")):
         put(values, path, read_value(given))
-    assert values["model"] == {"id": "offline", "temperature": 0.2}
-    assert (values["jury"], values["rounds"]) == ([{"traits": []}, {"traits": ["stubborn"]}], 2)
+    model = {"id": "offline", "temperature": 0.2}
+    assert values == {"model": model, "jury": [{}, {"traits": ["stubborn"]}], "rounds": 2}
     for path in ("jury.3.traits", "jury.x.traits", "rounds.deep.er"):
         with pytest.raises(CourtroomError):
             put(values, path, 1)
@@ -95,11 +94,9 @@ NUMBERS: dict[str, dict[str, object]] = {
 @pytest.mark.parametrize("procedure", [one for one in PROCEDURES.values() if one.paper_settings], ids=lambda p: p.name)
 def test_the_preset_paper_has_the_numbers_of_the_papers(procedure: Procedure) -> None:
     (preset,) = [preset for preset in procedure.presets if preset.title == "Paper"]
-    with_models = [preset for preset in procedure.presets if preset.title.startswith("Paper, with")]
-    values = merged(procedure.setup().model_dump(mode="json"), preset.changes)
-    setup = procedure.setup.model_validate(values)
+    setup = procedure.setup.model_validate(merged(procedure.setup().model_dump(mode="json"), preset.changes))
     assert not departures(setup, procedure.paper_settings)
-    for models in with_models:
+    for models in [preset for preset in procedure.presets if preset.title.startswith("Paper, with")]:
         numbers = tuple(PaperSetting(path, value, "") for path, value in NUMBERS[procedure.name].items())
         assert not departures(changed(setup, models.changes), numbers)
 
@@ -113,8 +110,7 @@ def test_the_expert_is_trained_with_the_numbers_of_appendix_c() -> None:
 
 def test_the_setup_page_shows_where_a_setup_departs_from_the_paper(house: Courthouse) -> None:
     app = page("setup")
-    departs = [expander for expander in app.expander if "settings as in the paper" in expander.label]
-    assert len(departs) == 1
+    assert sum("settings as in the paper" in expander.label for expander in app.expander) == 1
     next(n for n in app.number_input if n.label == "Jurors").set_value(5).run()
     (table,) = [frame.value for frame in app.dataframe if "Paper" in frame.value.columns]
     row = table[table["Setting"] == "Jurors"].iloc[0]

@@ -1,29 +1,43 @@
-"""What a run has paid for is counted once and for good: after a kill, a stop, a budget, a failure that is asked again."""
+"""What a run has paid for is counted once and for good, and where its budget ends it stops.
+
+Payments after a kill, a stop, a budget, a failure that is asked again; budgets with many members at once and a real server.
+"""
 
 import asyncio
+import itertools
 import signal
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from courtroom.access import Access, acts
+from courtroom.accounts import AccountStore, Identity
 from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
+from courtroom.engine import budget
 from courtroom.engine.answers import AnswerStore, Arrived
-from courtroom.engine.budget import in_sum
+from courtroom.engine.budget import Need, Payment, Reserved, Spent, in_sum
 from courtroom.engine.court import Court
+from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Budget
+from courtroom.media.store import MediaStore
 from courtroom.models.errors import ModelError
+from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply, Request, Usage
+from courtroom.models.spec import ModelSpec
 from courtroom.settings import Settings
 from tests import forks
+from tests.driving import until
 from tests.kills import die_when
-from tests.openai_server import OpenAIServer
-from tests.test_resilience import environment, result
-from tests.toy import Bench, CastVote, Scripted, ToySetup, side_by_member, toy
+from tests.openai_server import OpenAIServer, refusal
+from tests.test_resilience import environment, record_of, result, runs
+from tests.toy import CASE, Bench, CastVote, Scripted, ToySetup, side_by_member, toy
 
 NONSENSE = "I would rather not say."
 
@@ -33,15 +47,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path / "home", Scripted(side_by_member))
     yield bench
     bench.close()
-
-
-def on(bench: Bench, run: str, budget: Budget | None = None) -> Record:
-    """Go on with a run until it settles; with another budget, if one is given."""
-    if budget is not None:
-        bench.store.replace_setup(run, bench.runner.record(run).setup.model_copy(update={"budget": budget}))
-    bench.runner.go(run)
-    bench.runner.wait(run, 30)
-    return bench.runner.record(run)
 
 
 # --- kills and stops ----------------------------------------------------------------------------------------
@@ -70,17 +75,14 @@ def test_what_was_paid_in_processes_that_were_killed_before_they_wrote_the_event
         run = ("run", "oak-table", "--procedure", "debate", "--set", "rounds=1", "--model", "openai/any", "--json")
         for last in (1, 2, 3):
             with forks.Fork(shell_that_dies, last, *run, environment=environment(tmp_path, server.url)) as process:
-                process.finish()
-                assert process.returncode == -signal.SIGKILL
+                assert process.finish().returncode == -signal.SIGKILL
             assert server.calls == last
-            house = Courthouse(Settings(home=tmp_path))
-            (row,) = house.store.runs()
-            run = ("resume", row.id, "--json")
-            assert house.record(row.id).asked == last, "counted before the run goes on"
-            house.close()
+            (begun,) = runs(tmp_path)
+            run = ("resume", begun, "--json")
+            assert record_of(tmp_path, begun).asked == last, "counted before the run goes on"
         done = result(forks.run(*run, environment=environment(tmp_path, server.url)))
         house = Courthouse(Settings(home=tmp_path))
-        record = house.record(row.id)
+        record = house.record(begun)
         replies = [house.answers.reply(key) for call in record.calls for key in call.keys]
         completion = sum(reply.usage.completion for reply in replies if reply)
         house.close()
@@ -98,10 +100,10 @@ def test_an_unreadable_answer_is_counted_although_the_budget_ends_before_it_is_a
     assert record.run.status == "paused"
     assert (record.asked, record.tokens) == (3, (30, 3))
     assert record.cost == pytest.approx(0.03)
-    record = on(bench, record.run.id, Budget(calls=5))
+    record = bench.go_on(record.run.id, Budget(calls=5))
     assert "5 calls is used up" in record.run.reason
     assert record.asked == len(bench.model.history) == 5
-    record = on(bench, record.run.id, Budget())
+    record = bench.go_on(record.run.id, Budget())
     assert record.run.status == "done"
     assert record.asked == len(bench.model.history) == 6
     assert (record.recorded, sum(call.asked for call in record.calls)) == (0, 6)
@@ -139,7 +141,7 @@ def test_a_fork_pays_nothing_for_what_its_parent_paid_and_a_deleted_run_comes_ba
     bench: Bench,
 ) -> None:
     record = bench.hear()
-    fork = on(bench, bench.start(parent=record.run.id))
+    fork = bench.go_on(bench.start(parent=record.run.id))
     assert (fork.asked, fork.recorded, fork.cost, fork.tokens) == (0, 6, 0, (0, 0))
     deleted = bench.store.delete(record.run.id)
     assert bench.database.connection.execute("SELECT count(*) FROM payments").fetchone()[0] == 0
@@ -155,13 +157,13 @@ def test_who_gave_answers_that_can_not_be_read_is_asked_again_when_the_run_goes_
     record = bench.hear(ToySetup(rounds=1))
     assert (record.run.status, record.asked) == ("failed", 9)
     assert record.run.reason.endswith("then continue: those who failed are asked again.")
-    record = on(bench, record.run.id)
+    record = bench.go_on(record.run.id)
     assert (record.run.status, record.asked) == ("failed", 18)
     bench.model.reply = side_by_member
-    record = on(bench, record.run.id)
+    record = bench.go_on(record.run.id)
     assert record.run.status == "done"
     assert record.asked == len(bench.model.history) == 21
-    again = on(bench, bench.start(ToySetup(rounds=1), parent=record.run.id))
+    again = bench.go_on(bench.start(ToySetup(rounds=1), parent=record.run.id))
     assert (again.run.verdict, again.asked) == (record.run.verdict, 0), "a fork finds the answer on record"
     assert [call.keys for call in again.calls] == [call.keys for call in record.calls]
     assert {len(call.keys) for call in again.calls} == {7}
@@ -170,10 +172,10 @@ def test_who_gave_answers_that_can_not_be_read_is_asked_again_when_the_run_goes_
 def test_a_process_that_ends_while_it_asks_again_goes_on_where_it_was(bench: Bench) -> None:
     bench.model.reply = lambda request: NONSENSE
     run = bench.hear(ToySetup(rounds=1, size=1)).run.id
-    assert on(bench, run, Budget(calls=4)).asked == 4
+    assert bench.go_on(run, Budget(calls=4)).asked == 4
     bench.runner.close()
     bench.runner = bench.new_runner()
-    record = on(bench, run, Budget(calls=20))
+    record = bench.go_on(run, Budget(calls=20))
     assert (record.run.status, record.asked) == ("failed", 6), "the second series is the one that was begun"
 
 
@@ -195,7 +197,7 @@ def test_who_failed_where_there_is_no_vote_is_asked_again(tmp_path: Path) -> Non
     record = bench.hear()
     assert record.run.reason == "The run can't go on without this answer. It is down."
     down = False
-    assert on(bench, record.run.id).run.status == "done"
+    assert bench.go_on(record.run.id).run.status == "done"
     assert [request.tag[-9:] for request in bench.model.history] == [f"/juror-0{number}" for number in (1, 2, 2, 3)]
     bench.close()
 
@@ -212,7 +214,167 @@ def test_what_follows_from_an_answer_that_came_after_all_is_on_record_with_what_
     assert "1 of 3 members could vote in Round 2" in record.run.reason
     assert record.asked == 6
     down = {("juror-03", 1)}
-    record = on(bench, record.run.id)
+    record = bench.go_on(record.run.id)
     assert record.run.status == "done"
     assert [call.stage for call in record.calls if call.value is None] == ["round-1"], "that abstention was borne"
     assert record.asked == len(bench.model.history) == 8
+
+
+# --- budgets --------------------------------------------------------------------------------------------------
+
+JURY = 17
+
+
+class Hearings:
+    """A store, a runner and a server."""
+
+    def __init__(self, folder: Path, server: OpenAIServer) -> None:
+        self.server, pool = server, ModelPool(MediaStore(folder))
+        self.bench = Bench(folder, online=pool)
+        self.bench.runner.do(pool.warm()).result()
+
+    def planned(
+        self, model: str = "openai/any", *, budget: Budget | None = None, rounds: int = 3, seed: int = 0, **spec: Any
+    ) -> str:
+        given = ModelSpec(id=model, attempts=1, **spec)
+        setup = ToySetup(size=JURY, rounds=rounds, budget=budget or Budget(), quorum=0, model=given)
+        return self.bench.store.create("toy", CASE, setup, seed)
+
+    def hear(self, model: str = "openai/any", **given: Any) -> Record:
+        return self.bench.go_on(self.planned(model, **given))
+
+
+@contextmanager
+def hearings(folder: Path, **server: Any) -> Iterator[Hearings]:
+    with pytest.MonkeyPatch.context() as patch, OpenAIServer(**server) as real:
+        real.known(patch)
+        held = Hearings(folder, real)
+        yield held
+        held.bench.close()
+
+
+def is_used_up(amount: float, spent: list[float], rest: float) -> bool:
+    """Whether the calls took all of the budget that the dearest of them would fit, and at most a rest more."""
+    return amount - max(spent) <= sum(spent) <= amount + rest
+
+
+def tokens(record: Record) -> list[float]:
+    return [call.prompt_tokens + call.completion_tokens for call in record.calls]
+
+
+def costs(*records: Record) -> list[float]:
+    return [call.cost or 0.0 for record in records for call in record.calls]
+
+
+def test_members_at_once_do_not_overshoot_a_budget_of_tokens_and_it_can_be_raised(tmp_path: Path) -> None:
+    with hearings(tmp_path, delay=0.05) as held:
+        record = held.hear(budget=Budget(tokens=2_000), max_tokens=64)
+        assert record.run.status == "paused"
+        assert record.run.reason.startswith("The budget of 2,000 tokens ")
+        assert "Raise it and continue" in record.run.reason
+        assert held.server.most_open > 1
+        assert is_used_up(2_000, tokens(record), 20)
+        assert held.server.calls < 3 * JURY
+        assert held.bench.go_on(record.run.id, Budget(tokens=1_000_000)).run.status == "done"
+        assert held.server.calls == 3 * JURY
+
+
+def test_members_at_once_do_not_overshoot_a_budget_of_money(tmp_path: Path) -> None:
+    with hearings(tmp_path, delay=0.05) as held:
+        record = held.hear("openai/gpt-4o-mini", budget=Budget(money=0.0004), max_tokens=64)
+        assert record.run.status == "paused"
+        assert "The budget of US$ 0.0004 " in record.run.reason
+        assert is_used_up(0.0004, costs(record), 0.000_008)
+        assert len([cost for cost in costs(record) if cost]) > 2
+
+
+def test_where_the_budget_is_far_away_all_members_are_asked_at_once(tmp_path: Path) -> None:
+    with hearings(tmp_path, delay=0.5) as held:
+        record = held.hear(budget=Budget(tokens=10_000_000, money=1_000.0), rounds=1, model="openai/gpt-4o-mini")
+        assert record.run.status == "done"
+        assert held.server.most_open > JURY / 2
+
+
+def test_a_run_is_not_stopped_while_answers_under_way_can_leave_room(tmp_path: Path) -> None:
+    """The longest answers of all would take ten times the budget; those that come fit it."""
+    with hearings(tmp_path, delay=0.02) as held:
+        record = held.hear(budget=Budget(tokens=6_000, money=1.0), rounds=1, max_tokens=3_000)
+        assert record.run.status == "done"
+        assert held.server.calls == JURY
+        assert sum(tokens(record)) < 6_000
+        assert any("No price is known for openai/any" in text for text in record.notes)
+
+
+def test_calls_that_fail_give_back_what_was_reserved(tmp_path: Path) -> None:
+    number = itertools.count()
+    with hearings(tmp_path, answer=lambda body: refusal(400, "no") if next(number) < 12 else None) as held:
+        record = held.hear(budget=Budget(tokens=2_000), max_tokens=64)
+        assert record.run.status == "paused"
+        assert record.failed == 12
+        assert is_used_up(2_000, tokens(record), 20)
+
+
+def test_a_run_that_waits_for_room_can_be_stopped_and_run_on(tmp_path: Path) -> None:
+    with hearings(tmp_path, delay=0.3) as held:
+        run = held.planned(budget=Budget(tokens=6_000), rounds=1, max_tokens=3_000)
+        held.bench.runner.go(run)
+        until(lambda: held.server.open, "a call")
+        held.bench.runner.stop(run)
+        assert held.bench.store.status(run) == "paused"
+        held.server.delay = 0.0
+        assert held.bench.go_on(run).run.status == "done"
+
+
+def granted(spent: Spent, need: Need, budget: Budget) -> Reserved:
+    room = spent.reserve(need, budget)
+    assert isinstance(room, Reserved)
+    return room
+
+
+def test_the_runs_of_a_person_stop_together_at_the_money_of_the_month(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with hearings(tmp_path, delay=0.05) as held:
+        store, accounts = held.bench.store, AccountStore(held.bench.database)
+        bea, cem = (accounts.arrive(Identity(issuer="https://id.example", subject=name)) for name in ("bea", "cem"))
+        for one in (bea, cem):
+            accounts.give(one.id, Access.RUN)
+        accounts.allow(bea.id, 0.0004)
+        begun = []
+        for seed, person in enumerate((bea, bea, cem)):
+            with acts(person):
+                begun.append(held.planned("openai/gpt-4o-mini", rounds=1, seed=seed, max_tokens=64))
+        first, second, others = begun
+        for run in begun:
+            held.bench.runner.go(run)
+        for run in begun:
+            held.bench.runner.wait(run, 60)
+        stopped = [store.run(run) for run in (first, second) if store.run(run).status == "paused"]
+        assert stopped
+        assert all("US$ 0.00 a month" in row.reason and "Ask an owner" in row.reason for row in stopped)
+        spent = costs(*(held.bench.runner.record(run) for run in (first, second)))
+        assert is_used_up(0.0004, spent, 0.000_008)
+        assert accounts.spent(bea.id) == pytest.approx(sum(spent))
+        assert store.run(others).status == "done"
+        store.delete(first)
+        assert accounts.spent(bea.id) == pytest.approx(sum(spent))  # what is spent is not had back by deleting runs
+        accounts.allow(bea.id, None)
+        monkeypatch.setattr(budget, "FRESH_S", 0.0)
+        assert held.bench.go_on(second).run.status == "done"
+
+
+async def test_at_the_end_one_call_at_a_time_is_made_while_what_it_will_probably_take_fits() -> None:
+    spent, budget, need = Spent(), Budget(tokens=1_000), Need(prompt=100, longest=2_000, model="m")
+    for _ in range(6):
+        held = granted(spent, need, budget)
+        assert isinstance(spent.reserve(need, budget), asyncio.Event)
+        spent.settle(held, Payment(calls=1, prompt=100, completion=50))
+    with pytest.raises(BudgetReached, match=r"900 tokens are used, and it takes about 150 tokens\."):
+        spent.reserve(need, budget)
+    spent, need = Spent(), Need(prompt=100, longest=10, model="m")
+    spent.settle(granted(spent, need, budget), Payment(calls=1, prompt=200, completion=10))
+    assert granted(spent, need, budget).tokens == 210, "prompts that take more are estimated higher"
+    spent = Spent(tokens=900)
+    granted(spent, Need(), budget)
+    with pytest.raises(BudgetReached, match="has no room for the next call"):  # a person is not waited for
+        spent.reserve(Need(prompt=100, longest=400, model="m"), budget)

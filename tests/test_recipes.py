@@ -21,7 +21,7 @@ from courtroom.experiments.spec import TITLES, Experiment, adapted, as_toml, par
 from courtroom.experiments.written import frame_of
 from courtroom.settings import Settings
 from tests.docs import ROOT
-from tests.driving import shell
+from tests.driving import done, shell
 
 RECIPES = sorted((ROOT / "data" / "experiments").glob("*-*.toml"))
 BUNDLED = {
@@ -46,8 +46,11 @@ METHODS = (
     "Doubao-Seed-1.6; Claude-Opus-4.5; GPT-5.2; Grok-4; Qwen3-VL-235B; Llama-3.2-90B-Vision; ChatEval; CyberJurors"
 )
 JUDGES = ("GPT-4o", "LLaMA 3.1 8B")
-SHOTS = [
-    f"{how}, {n}" for how in ("single", "multiple", "parallel", "sequential") for n in ("0 shots", "1 shot", "2 shots")
+STRUCTURES, SHOTS = ("single", "multiple", "parallel", "sequential"), ("0 shots", "1 shot", "2 shots")
+COURTS = "; ".join(f"{judge}, {how}, {shots}" for judge in JUDGES for how in STRUCTURES for shots in SHOTS)
+CONTROLLED = [
+    *(f"a debate: {TITLES[name]}" for name in TITLES if name != "placebo"),
+    *(f"a jury: {title}" for title in TITLES.values()),
 ]
 WORDS = "rouge1 rouge2 rougeL bleu bertscore"
 SCORES = "accuracy precision recall f1"
@@ -105,29 +108,13 @@ PRINTED = {
     "juris-figure-3": ("With the chief editor; Without the chief editor", WORDS),
     "juris-figure-4": ("1 juror; 3 jurors; 5 jurors; 7 jurors; 9 jurors", "quality cost_effectiveness"),
     "courtroom-llm-figure-6": ("; ".join(f"{one}, {how}" for one in JUDGES for how in ("single", "sequential")), GAINS),
-    **{
-        f"courtroom-llm-table-{number}": (
-            "; ".join(f"{one}, {how}" for one in JUDGES for how in SHOTS),
-            "accuracy hearing_accuracy",
-        )
-        for number in (3, 4, 5)
-    },
+    **{f"courtroom-llm-table-{number}": (COURTS, "accuracy hearing_accuracy") for number in (3, 4, 5)},
     "first-ballot-curve": ("; ".join(f"{votes} of 12" for votes in range(13)), "proven hung"),
     "even-splits": (
         "reasonable-doubt, 12 jurors; reasonable-doubt, 6 jurors; preponderance, 12 jurors; preponderance, 6 jurors",
         "proven hung",
     ),
-    "talk-or-tokens": (
-        "; ".join(
-            [
-                "a debate",
-                "a jury",
-                *(f"a debate: {TITLES[name]}" for name in TITLES if name != "placebo"),
-                *(f"a jury: {title}" for title in TITLES.values()),
-            ]
-        ),
-        "accuracy",
-    ),
+    "talk-or-tokens": ("; ".join(["a debate", "a jury", *CONTROLLED]), "accuracy"),
     "majority-prevails": ("twelve jurors; six jurors", "proven hung"),
 }
 """The rows and columns of each, in the order of its paper; what a recipe leaves out is in docs/reproduce.md."""
@@ -137,25 +124,21 @@ FIGURES = dict.fromkeys(
 )
 """The commands that draw the papers' figures, each with its recipe."""
 
-LOOKING_UP = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
-
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
     """A store with two bundled cases of each kind in the split `test`, and one in `train`."""
     house = Courthouse(Settings(home=tmp_path_factory.mktemp("recipes")))
     add_sample(house.datasets, house.library, "sample-trials")
-    for kind, source in {**BUNDLED, "trial": ""}.items():
-        name = "all" if source else "sample-trials"
-        if source:
-            house.dataset_imports.run(Order(source=str(ROOT / "data" / source), name=name, split="test"))
-        rows = list(islice(house.datasets.rows(name), 3))
-        splits = ("test", "test", "train")
-        house.datasets.add(
-            kind, (row.model_copy(update={"split": split}) for row, split in zip(rows, splits, strict=True))
-        )
+    for kind, source in BUNDLED.items():
+        house.dataset_imports.run(Order(source=str(ROOT / "data" / source), name=f"all-{kind}", split="test"))
+    for kind in (*BUNDLED, "trial"):
+        first = islice(house.datasets.rows(f"all-{kind}" if kind in BUNDLED else "sample-trials"), 3)
+        splits = zip(first, ("test", "test", "train"), strict=True)
+        rows = [row.model_copy(update={"split": split}) for row, split in splits]
+        house.datasets.add(kind, rows)
         if kind == "criminal":
-            house.datasets.add("cail2018", [rows[2].model_copy(update={"split": "train"})])
+            house.datasets.add("cail2018", rows[2:])
     yield house
     house.close()
 
@@ -166,9 +149,7 @@ def kind_of(house: Courthouse, experiment: Experiment) -> str:
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
-def test_a_recipe_fits_as_it_stands_compares_texts_as_its_paper_does_and_is_documented(
-    file: Path, house: Courthouse
-) -> None:
+def test_a_recipe_fits_compares_texts_as_its_paper_does_and_is_documented(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     assert experiment.name == file.stem
     check(experiment, kind_of(house, experiment), house)
@@ -177,8 +158,9 @@ def test_a_recipe_fits_as_it_stands_compares_texts_as_its_paper_does_and_is_docu
     assert "num_ctx" in said or '"ollama/' not in said, "names the context of its local models"
     looks_up = {"cyberjurors": 'base = "verdictbench"', "jurisagents": "base=NAME", "verdict": "base=NAME"}
     assert looks_up.get(file.stem.partition("-")[0], "") in said, "names its base"
+    looking_up = {"cyberjurors": ("cyberjurors", "nearest-precedents")}
     for arm in experiment.arms:
-        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in LOOKING_UP.get(arm.procedure, ()):
+        if arm.procedure == "courtroom-llm" or arm.set.get("variant") in looking_up.get(arm.procedure, ()):
             (preset,) = [one for one in house.procedures[arm.procedure].presets if one.title.startswith("Paper, with")]
             assert arm.set.get("embedding") == preset.changes["embedding"], "compares texts as its paper does"
         assert arm.name != "ChatEval" or arm.set["model.vision"] == "left-out", "is asked on texts alone"
@@ -187,8 +169,7 @@ def test_a_recipe_fits_as_it_stands_compares_texts_as_its_paper_does_and_is_docu
 @pytest.mark.parametrize("tables", [("table-8", "table-9"), ("table-3", "table-4")])
 def test_tables_that_share_values_in_the_paper_share_their_cases(tables: tuple[str, str]) -> None:
     one, other = (read_toml(ROOT / "data" / "experiments" / f"cyberjurors-{table}.toml") for table in tables)
-    assert one.dataset == other.dataset
-    assert one.repeats == other.repeats
+    assert (one.dataset, one.repeats) == (other.dataset, other.repeats)
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)
@@ -235,24 +216,17 @@ def test_a_recipe_runs_by_its_command_on_bundled_cases_and_prints_the_papers_row
 @pytest.mark.parametrize("file", [file for file in RECIPES if "verdict" in file.stem], ids=lambda file: file.stem)
 def test_verdict_learns_from_cail2018_alone_and_each_ablation_with_a_memory_has_a_learned_one(file: Path) -> None:
     experiment = adapted(read_toml(file), dataset="cjo2025")
-    assert experiment.teaches is not None
     assert (experiment.teaches.name, experiment.teaches.split) == ("cail2018", "train")
-    assert [
-        arm.memory_of for arm in experiment.arms if arm.set.get("variant") == "no-agents" and arm.procedure == "verdict"
-    ] in ([], ["VERDICT"])
+    alone = [arm for arm in experiment.arms if arm.procedure == "verdict" and arm.set.get("variant") == "no-agents"]
+    assert [arm.memory_of for arm in alone] in ([], ["VERDICT"])
 
 
 ABLATED = {"variant", "pictures", "statutes", "charges", "precedents", "model.temperature"}
+OF_LAW = [file for file in RECIPES if file.stem.startswith(("jurisagents", "verdict"))]
 
 
-@pytest.mark.parametrize(
-    "file",
-    [file for file in RECIPES if file.stem.split("-")[0] in ("jurisagents", "verdict")],
-    ids=lambda file: file.stem,
-)
-def test_a_recipes_arms_differ_from_the_paper_by_what_they_are_named_for_and_look_up_by_meaning(
-    file: Path, house: Courthouse
-) -> None:
+@pytest.mark.parametrize("file", OF_LAW, ids=lambda file: file.stem)
+def test_arms_differ_from_a_paper_by_what_their_names_say_and_look_up_by_meaning(file: Path, house: Courthouse) -> None:
     experiment = read_toml(file)
     setups = check(experiment, "criminal", house)
     for place, setup in setups.items():
@@ -265,20 +239,15 @@ def test_a_recipes_arms_differ_from_the_paper_by_what_they_are_named_for_and_loo
             assert (setup.tau, setup.learning.divergence, setup.learning.alike) == (0.6, 0.85, 0.9)
     tables = {arm.name: setups[place] for place, arm in enumerate(experiment.arms)}
     if one := tables.get("DeepSeek"):
-        other = tables["VERDICT"]
-        assert [one.embedding, *(getattr(one, name) for name in ("statutes", "ranking", "base"))] == [
-            other.embedding, *(getattr(other, name) for name in ("statutes", "ranking", "base")),
-        ]  # fmt: skip
+        for name in ("embedding", "statutes", "ranking", "base"):
+            assert getattr(one, name) == getattr(tables["VERDICT"], name)
 
 
 def test_open_models_of_jurisagents_table_1_run_three_times_and_the_others_once(house: Courthouse) -> None:
     experiment = read_toml(ROOT / "data" / "experiments" / "jurisagents-table-1.toml")
-    many = {arm.name: experiment.repeats_of(place) for place, arm in enumerate(experiment.arms)}
-    assert {name for name, repeats in many.items() if repeats == 3} == {
-        "GLM-4V-9B", "mPLUG-7B", "Qwen2.5-VL-3B", "Qwen2.5-VL-7B", "Qwen2.5-7B",
-    }  # fmt: skip
-    counted = Counter(cell.arm for cell in cells(experiment, ["a", "b"]))
-    assert counted == {place: 2 * experiment.repeats_of(place) for place in range(len(experiment.arms))}
+    counted = Counter(experiment.arms[cell.arm].name for cell in cells(experiment, ["a", "b"]))
+    often = {"GLM-4V-9B", "mPLUG-7B", "Qwen2.5-VL-3B", "Qwen2.5-VL-7B", "Qwen2.5-7B"}
+    assert counted == {arm.name: 2 * (3 if arm.name in often else 1) for arm in experiment.arms}
     small = adapted(experiment, dataset="criminal", model="offline")
     assert house.experiments.estimate(small).cells == sum(counted.values())
 
@@ -288,15 +257,12 @@ def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_pat
     experiment = read_toml(ROOT / "data" / "experiments" / "first.toml")
     info = add_sample(house.datasets, house.library, experiment.dataset.name)
     most = max(Counter(row.category or row.case.real_outcome() for row in house.datasets.rows(info.name)).values())
-    kept = house.experiments.begin(experiment)
-    house.experiments.wait(house.experiments.go(kept))
-    found = house.experiments.results(kept)
+    found = done(house, experiment)
     assert {arm.procedure for arm in experiment.arms} == {"courtroom-llm"}, "all arms are asked offline"
     assert found.table.spent["one judge"].cost == 0.0
 
     right: dict[str, dict[str, bool]] = {}
     for row in found.rows:
-        assert row.outcome is not None
         right.setdefault(row.arm, {})[row.row] = row.outcome.outcome == row.case.real_outcome()
     baseline = right.pop("nearest text")
     chance = most / info.count
@@ -305,14 +271,12 @@ def test_the_first_experiment_shows_a_difference_that_holds_above_chance(tmp_pat
         better = sum(of[case] and not baseline[case] for case in of)
         worse = sum(baseline[case] and not of[case] for case in of)
         assert better - worse >= 12
-        assert 6 * binomtest(better, better + worse).pvalue < 0.05, (
-            f"{arm}: McNemar's exact test, corrected for 6 pairs"
-        )
+        p = binomtest(better, better + worse).pvalue
+        assert 6 * p < 0.05, f"{arm}: McNemar's exact test, corrected for 6 pairs"
         assert binomtest(sum(of.values()), len(of), chance, alternative="greater").pvalue < 0.001
-    said = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
-    assert f"nearest text is right on {sum(baseline.values()) / 60:.1%}".replace("%", " %") in said
-    assert f"one judge on {sum(right['one judge'].values()) / 60:.1%}".replace("%", " %") in said
-    house.close()
+    said = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8").replace(" %", "%")
+    assert f"nearest text is right on {sum(baseline.values()) / 60:.1%}" in said
+    assert f"one judge on {sum(right['one judge'].values()) / 60:.1%}" in said
 
 
 def test_another_dataset_and_model_take_the_place_of_the_files() -> None:

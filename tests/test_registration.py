@@ -29,8 +29,10 @@ from pages.parts.shared.shown import literal
 from tests import driving
 from tests.driving import drive
 from tests.pages import page
+from tests.test_pages import put
 
 ROOT = Path(__file__).parents[1]
+UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
 Make = Callable[..., Procedure]
 
 
@@ -41,11 +43,13 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def made(file: str = "", old: str = "", new: str = "") -> Procedure:
-        if file:
-            path = tmp_path / "two_judges" / file
-            text = path.read_text(encoding="utf-8")
-            assert old in text
+    def made(file: str, old: str, new: str | None) -> Procedure:
+        path = tmp_path / "two_judges" / file
+        text = path.read_text(encoding="utf-8")
+        assert old in text
+        if new is None:
+            path.unlink()
+        else:
             path.write_text(text.replace(old, new, 1) if old else new, encoding="utf-8")
         procedure: Procedure = importlib.import_module("two_judges.procedure").PROCEDURE
         return procedure
@@ -58,6 +62,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 CODE, DECIDE = "procedure.py", "prompts/decide.md.j2"
 STUMBLES = {
     "a task's template is missing": (CODE, 'name = "decide"', 'name = "decied"', "decied.md.j2: the template of Decide is missing. Write it, or mend `name`"),
+    "a missing frame": ("prompts/_system.md.j2", "", None, "_system.md.j2: this template is missing. Write it: it says what"),
     "a frame of cases that none has": (CODE, 'case_kind="dispute"', 'case_kind="labelled"', "_case.md.j2: this template is missing. Write it: it says what"),
     "a template without blocks": (DECIDE, "", "Decide{% if careful %} with care{% endif %}.", "decide.md.j2, line 1: it has neither the block `shared` nor the block `own`"),
     "a missing folder of prompts": (CODE, '/ "prompts"', '/ "promptz"', "promptz: there is no such folder. Make it"),
@@ -100,12 +105,6 @@ def test_an_authors_mistake_is_told_with_the_file_and_the_mend(make: Make, tmp_p
     assert told.endswith((".", "?"))
 
 
-def test_a_missing_frame_is_told(make: Make, tmp_path: Path) -> None:
-    (tmp_path / "two_judges/prompts/_system.md.j2").unlink()
-    with pytest.raises(RegistrationError, match=r"_system\.md\.j2: this template is missing\. Write it: it says what"):
-        register((make(),))
-
-
 def test_all_that_is_shipped_passes_the_same_checks_and_one_task_with_two_offline_answers_is_told() -> None:
     assert [told for procedure in PROCEDURES.values() for told in mistakes(procedure)] == []
     other = {**DEBATE.offline, Argue: lambda task, draw: Argument(argument="No.")}
@@ -113,25 +112,18 @@ def test_all_that_is_shipped_passes_the_same_checks_and_one_task_with_two_offlin
         register((replace(DEBATE, name="debate-anew", offline=other),), PROCEDURES)
 
 
-# --- prompts that are edited ----------------------------------------------------------------------------------
-
-
-UNASKED = "“judge” can't be used: line 1: it has neither the block `shared` nor the block `own`"
-
-
 def test_an_edited_prompt_without_its_question_is_refused_everywhere(house: Courthouse) -> None:
     case, small = house.library.case("oak-table"), CyberJurorsSetup(jury_size=1, rounds=1)
-    edited = small.model_copy(update={"prompts": {"judge": "Vote."}})
+    run, prompts = house.new_run("cyberjurors", case, small, 0), {"judge": "Vote."}
+    edited = small.model_copy(update={"prompts": prompts})
     with pytest.raises(PromptError, match=UNASKED):
         house.new_run("cyberjurors", case, edited, 0)
-    run = house.new_run("cyberjurors", case, small, 0)
     with pytest.raises(PromptError, match=UNASKED):
         house.fork(run, edited)
     with pytest.raises(InterventionRefused, match=UNASKED):
-        house.interventions.intervene(run, ChangeSetup(key="prompts", value={"judge": "Vote."}))
-    assert house.interventions.planned(
-        house.record(run), [ChangeSetup(key="prompts", value={"judge": "{% block own %}Vote.{% endblock %}"})]
-    )
+        house.interventions.intervene(run, ChangeSetup(key="prompts", value=prompts))
+    asking = {"judge": "{% block own %}Vote.{% endblock %}"}
+    assert house.interventions.planned(house.record(run), [ChangeSetup(key="prompts", value=asking)])
 
 
 def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) -> None:
@@ -142,9 +134,7 @@ def test_an_edited_prompt_whose_blocks_are_empty_asks_nobody(house: Courthouse) 
     assert not record.calls
 
 
-def test_the_setup_page_refuses_such_a_prompt_and_tells_what_can_not_be_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_setup_page_tells_what_can_not_be_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
     broken = {"late-judges": "The procedure “late-judges” of late-judges 0.1.0 can't be used: it is late."}
@@ -152,41 +142,36 @@ def test_the_setup_page_refuses_such_a_prompt_and_tells_what_can_not_be_used(
     app = page("setup", {"setup_section": "Prompts"})
     told = f"{broken['late-judges']} {tmp_path / 'courtroom.log'} has the rest."
     assert [warning.value for warning in app.warning] == [literal(told)]
-    next(box for box in app.selectbox if box.label == "Prompt").set_value("judge").run()
-    next(area for area in app.text_area if area.label == "Text").set_value("Vote.").run()
-    assert not app.exception
+    put(app, "selectbox", "Prompt", "judge")
+    put(app, "text_area", "Text", "Vote.")
     (told,) = [error.value for error in app.error]
     assert told.startswith(literal(f"The prompt {UNASKED}"))
 
 
-# --- what another package adds --------------------------------------------------------------------------------
-
-
-def installed(folder: Path, name: str) -> None:
-    """What pip leaves of a package beside it."""
+def installed(folder: Path, name: str, old: str = "", new: str = "") -> None:
+    """What pip leaves of a new procedure's package, with a change of its author's."""
     module = name.replace("-", "_")
-    info = folder / f"{module}-0.1.0.dist-info"
+    lay_out(name, folder / name)
+    shutil.copytree(folder / name / module, folder / "site" / module)
+    code = folder / "site" / module / "procedure.py"
+    code.write_text(code.read_text().replace(old, new))
+    info = folder / "site" / f"{module}-0.1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text(f"[courtroom.procedures]\n{name} = {module}.procedure:PROCEDURE\n")
 
 
-def shell(*arguments: str, home: Path, more: Path) -> subprocess.CompletedProcess[str]:
-    surroundings = {**os.environ, "COURTROOM_HOME": str(home), "PYTHONPATH": f"{more}{os.pathsep}{ROOT}"}
+def shell(*arguments: str, at: Path) -> subprocess.CompletedProcess[str]:
+    """Run `courtroom` where the packages in a folder are installed."""
+    surroundings = {**os.environ, "COURTROOM_HOME": str(at / "home"), "PYTHONPATH": f"{at / 'site'}{os.pathsep}{ROOT}"}
     command = [sys.executable, "-m", "courtroom", *arguments]
     return subprocess.run(command, env=surroundings, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
 def test_procedures_of_other_packages_are_listed_and_a_broken_one_leaves_them_alone(tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    for name in ("two-judges", "late-judges"):
-        module = name.replace("-", "_")
-        lay_out(name, tmp_path / name)
-        shutil.copytree(tmp_path / name / module, site / module)
-        installed(site, name)
-    code = site / "late_judges/procedure.py"
-    code.write_text(code.read_text().replace("offline={Decide: decide}", "offline={Decide: decidd}"))
-    done = shell("procedures", home=tmp_path / "home", more=site)
+    installed(tmp_path, "two-judges")
+    installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
+    done = shell("procedures", at=tmp_path)
     assert done.returncode == 1
     assert "debate\tdispute\tcourtroom\tDebate" in done.stdout
     assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
@@ -198,16 +183,13 @@ def test_procedures_of_other_packages_are_listed_and_a_broken_one_leaves_them_al
 
 
 def test_an_authors_error_is_shown_in_full_with_traceback_and_named_with_its_log_without(tmp_path: Path) -> None:
-    lay_out("two-judges", tmp_path / "site")
-    installed(tmp_path / "site", "two-judges")
-    code = tmp_path / "site/two_judges/procedure.py"
-    code.write_text(code.read_text().replace("    judge = court", "    court.setup.tempo\n    judge = court"))
+    installed(tmp_path, "two-judges", "    judge = court", "    court.setup.tempo\n    judge = court")
     run = ("run", "phone-battery", "--procedure", "two-judges")
-    short = shell(*run, home=tmp_path / "home", more=tmp_path / "site")
-    full = shell("--traceback", *run, home=tmp_path / "home", more=tmp_path / "site")
+    short, full = shell(*run, at=tmp_path), shell("--traceback", *run, at=tmp_path)
     assert (short.returncode, full.returncode) == (1, 1)
-    assert f"{tmp_path / 'home' / 'courtroom.log'} has the rest" in short.stdout + short.stderr
-    assert "AttributeError: 'TwoJudgesSetup' object has no attribute 'tempo'" in short.stdout + short.stderr
+    told = short.stdout + short.stderr
+    assert f"{tmp_path / 'home' / 'courtroom.log'} has the rest" in told
+    assert "AttributeError: 'TwoJudgesSetup' object has no attribute 'tempo'" in told
     assert "Traceback" not in short.stderr
     assert "has no attribute 'tempo'" in full.stderr
     assert "court.setup.tempo" in full.stderr
@@ -225,10 +207,8 @@ def test_a_new_procedure_is_laid_out_once_under_a_name_that_can_be(tmp_path: Pat
     assert not (tmp_path / "other").exists()
 
 
-# --- a package of its own, written from docs/write-a-procedure.md alone ---------------------------------------
-
-
 PACKAGE = Path(__file__).parent / "packages" / "mediation"
+"""Written from docs/write-a-procedure.md alone."""
 Hear = Callable[..., tuple[Courthouse, Record]]
 
 
@@ -240,19 +220,14 @@ def mediation(monkeypatch: pytest.MonkeyPatch) -> Procedure:
 
 
 @pytest.fixture
-def hear(tmp_path: Path) -> Iterator[Hear]:
-    houses = []
-
+def hear(tmp_path: Path) -> Hear:
     def heard(procedure: Procedure, **values: object) -> tuple[Courthouse, Record]:
         house = Courthouse(Settings(home=tmp_path / "home"), alone=True, procedures=(procedure,))
-        houses.append(house)
         setup = procedure.setup.model_validate(values)
         run = drive(house, house.new_run(procedure.name, house.library.case("phone-battery"), setup, 0))
         return house, house.record(run)
 
-    yield heard
-    for house in houses:
-        house.close()
+    return heard
 
 
 def with_code(procedure: Procedure, folder: Path, code: str) -> Procedure:
@@ -275,9 +250,7 @@ def test_mediation_ends_in_agreement_or_deadlock_and_its_view_shows_the_offers(
     assert all(isinstance(refund, int) for row in table.rows for refund in row[1:])
 
 
-def test_an_outcome_may_be_a_text_and_is_compared_with_no_other_jury(
-    mediation: Procedure, hear: Hear, tmp_path: Path
-) -> None:
+def test_an_outcome_may_be_a_text_beside_no_other_jury(mediation: Procedure, hear: Hear, tmp_path: Path) -> None:
     _, record = hear(mediation)
     assert record.case.real_counts()
     assert mediation.real_counts(record.case) == {}
@@ -315,13 +288,10 @@ def test_a_view_that_fails_is_named_with_its_line_and_the_report_is_written(medi
     (told,) = broken.views[0].blocks(record)[""]
     assert told.body.startswith("The view “Broken” can't be drawn. ")
     assert f"{__file__}, line {draw.__code__.co_firstlineno + 1}: KeyError: 'missing'. Mend it there." in told.body
-    page = as_html(record, broken, house.answers, house.media)
-    assert "KeyError" in page
+    assert "KeyError" in as_html(record, broken, house.answers, house.media)
 
 
-def test_the_check_finds_a_view_that_fails_and_a_part_that_no_prompt_shows(
-    mediation: Procedure, tmp_path: Path
-) -> None:
+def test_the_check_finds_what_fails_and_a_part_that_no_prompt_shows(mediation: Procedure, tmp_path: Path) -> None:
     failing = replace(mediation, views=(View("broken", "Broken", "", "", lambda record: {"": (record.stages[0],)}),))  # type: ignore[dict-item,return-value]
     told = r"The view “Broken” can't be drawn\. .*test_registration\.py, line \d+: IndexError"
     with pytest.raises(CourtroomError, match=told):
@@ -341,12 +311,11 @@ def test_the_check_of_a_package_hears_each_preset_and_names_what_is_broken_with_
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in ("new-judges", "open-judges"):
         lay_out(name, tmp_path / name)
+    outcomes = {"Patient": "agreement", "Hurried": "deadlock", "mediation": "ok"}
+    outcomes |= {"Careful": "seller", "Trusting": "seller", "new-judges": "ok"}
     check_package(PACKAGE)
     check_package(tmp_path / "new-judges")
-    assert capsys.readouterr().out.splitlines() == [
-        *("Patient: agreement", "Hurried: deadlock", "mediation: ok"),
-        *("Careful: seller", "Trusting: seller", "new-judges: ok"),
-    ]
+    assert capsys.readouterr().out.splitlines() == [f"{name}: {outcome}" for name, outcome in outcomes.items()]
     code = tmp_path / "open-judges/open_judges/procedure.py"
     code.write_text(code.read_text() + "\n\nclass Open(\n")
     with pytest.raises(CourtroomError, match=rf"{code}, line \d+: SyntaxError: '\(' was never closed"):

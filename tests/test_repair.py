@@ -19,6 +19,7 @@ class Opinion(BaseModel):
     weights: list[int] = []
 
 
+LATE = Opinion(vote="buyer", reason="late")
 opinions = st.builds(
     Opinion,
     vote=st.sampled_from(["buyer", "seller"]),
@@ -49,12 +50,6 @@ def test_no_part_of_an_answer_from_its_start_is_read_as_one(data: st.DataObject)
         read_answer(text[:cut], Opinion, "stop")
 
 
-@given(opinions)
-def test_an_answer_said_to_be_cut_is_not_read_even_where_it_looks_whole(opinion: Opinion) -> None:
-    with pytest.raises(InvalidAnswer, match="cut off"):
-        read_answer(opinion.model_dump_json(), Opinion, "length")
-
-
 @given(st.text() | st.text(alphabet='{}[]",:\\ a1', max_size=60))
 def test_any_text_is_read_or_unreadable(text: str) -> None:
     with pytest.raises(InvalidAnswer):
@@ -81,10 +76,9 @@ def test_a_draft_does_not_stand_in_for_an_answer_that_broke_off(draft: Opinion, 
         '{vote: "buyer", reason: "late"}',
         '{"vote": "buyer" "reason": "late"}',
     ],
-    ids=["single quotes", "trailing comma", "bare names", "missing comma"],
 )
 def test_slightly_wrong_json_is_mended(text: str) -> None:
-    assert read_answer(text, Opinion, "stop") == Opinion(vote="buyer", reason="late")
+    assert read_answer(text, Opinion, "stop") == LATE
 
 
 def test_what_does_not_fit_is_named_field_by_field() -> None:
@@ -102,26 +96,27 @@ def test_a_long_list_of_faults_is_told_in_part() -> None:
     assert len(str(caught.value)) < 600
 
 
-@pytest.mark.parametrize("opened", ["{", "["])
-def test_bottomless_nesting_is_unreadable(opened: str) -> None:
-    text = '{"a":' * 20_000 + "1" + "}" * 20_000 if opened == "{" else "[" * 20_000 + "]" * 20_000
-    with pytest.raises(InvalidAnswer):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("I will not.", "no JSON object"),
+        ('{"a":' * 20_000 + "1" + "}" * 20_000, "nested too deeply"),
+        ("[" * 20_000 + "]" * 20_000, "nested too deeply"),
+        (f'{{"weights": [{"9" * 4_301}]}}', "too many digits"),
+        *(
+            (f'{{"vote": "buyer", "reason": "late", "sure": {number}}}', "too large, or none")
+            for number in ("NaN", "-Infinity", "1e999", "9" * 400, "1e300")
+        ),
+        *(
+            (outer + LATE.model_dump_json(), "not closed")
+            for outer in ('{"all": ', '{"all": [', '{"all": [{"vote": "seller", "reason": "one"}, ')
+        ),
+    ],
+    ids=lambda given: given[:60],
+)
+def test_what_can_not_be_read_is_told(text: str, why: str) -> None:
+    with pytest.raises(InvalidAnswer, match=why):
         read_answer(text, Opinion, "stop")
-
-
-@pytest.mark.parametrize("digits", [4_301, 5_000])
-def test_a_number_of_thousands_of_digits_is_unreadable_and_hides_no_other_answer(digits: int) -> None:
-    number = f'{{"weights": [{"9" * digits}]}}'
-    with pytest.raises(InvalidAnswer, match="too many digits"):
-        read_answer(number, Opinion, "stop")
-    answer = '{"vote": "buyer", "reason": "late"}'
-    assert read_answer(f"{answer} {number}", Opinion, "stop") == Opinion(vote="buyer", reason="late")
-
-
-@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999", "9" * 400, "1e300"])
-def test_what_is_no_number_to_count_with_is_unreadable(number: str) -> None:
-    with pytest.raises(InvalidAnswer, match="too large, or none"):
-        read_answer(f'{{"vote": "buyer", "reason": "late", "sure": {number}}}', Opinion, "stop")
 
 
 @pytest.mark.parametrize(
@@ -138,35 +133,27 @@ def test_what_is_no_number_to_count_with_is_unreadable(number: str) -> None:
     ],
 )
 def test_braces_before_the_answer_do_not_hide_it(before: str) -> None:
-    answer = Opinion(vote="buyer", reason="late")
-    assert read_answer(before + answer.model_dump_json(), Opinion, "stop") == answer
-
-
-@pytest.mark.parametrize("outer", ['{"all": ', '{"all": [', '{"all": [{"vote": "seller", "reason": "one"}, '])
-def test_a_part_of_what_broke_off_is_no_answer(outer: str) -> None:
-    with pytest.raises(InvalidAnswer, match="not closed"):
-        read_answer(outer + '{"vote": "buyer", "reason": "late"}', Opinion, "stop")
+    assert read_answer(before + LATE.model_dump_json(), Opinion, "stop") == LATE
 
 
 def test_only_so_much_is_mended_whatever_the_text(monkeypatch: pytest.MonkeyPatch) -> None:
     mended: list[int] = []
     monkeypatch.setattr(json_repair, "loads", lambda piece: mended.append(len(piece)))
-    for wrong in ('{"a" 1}', '{"a": ["x" "y"]}', '{"a" ' + '"x" "y' * 300 + "}"):
+    wrong = ('{"a" 1}', '{"a": ["x" "y"]}', '{"a" ' + '"x" "y' * 300 + "}")
+    for text in (*(one * (290_000 // len(one)) for one in wrong), '{"a" ' + "[" * 50 + "]" * 50 + "}"):
         with pytest.raises(InvalidAnswer):
-            read_answer(wrong * (290_000 // len(wrong)), Opinion, "stop")
-    with pytest.raises(InvalidAnswer):
-        read_answer('{"a" ' + "[" * 50 + "]" * 50 + "}", Opinion, "stop")
+            read_answer(text, Opinion, "stop")
     assert mended
     assert len(mended) <= 3 * repair.MOST_CANDIDATES
     assert sum(mended) <= 3 * repair.MOST_MENDED
 
 
 @pytest.mark.parametrize(
-    ("finish", "error"),
-    [("length", CutOff), ("refusal", Refused), ("content_filter", Withheld), ("stop", InvalidAnswer)],
+    ("finish", "error", "why"),
+    [("length", CutOff, "cut off"), ("refusal", Refused, "late"), ("content_filter", Withheld, "filter")],
 )
-def test_why_there_is_no_answer_is_told_apart(finish: str, error: type[InvalidAnswer]) -> None:
-    with pytest.raises(InvalidAnswer) as caught:
-        read_answer("I will not.", Opinion, finish)
-    assert type(caught.value) is error
-    assert ("no JSON object" in str(caught.value)) == (finish == "stop")
+def test_why_there_is_no_answer_is_told_apart_even_where_it_looks_whole(
+    finish: str, error: type[InvalidAnswer], why: str
+) -> None:
+    with pytest.raises(error, match=why):
+        read_answer(LATE.model_dump_json(), Opinion, finish)

@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -39,16 +40,14 @@ def forked(home: Path, url: str, *words: str) -> subprocess.CompletedProcess[str
     return forks.run(*words, environment=environment(home, url))
 
 
-def stats(url: str) -> dict[str, Any]:
+def stats(url: str) -> Any:
     with urllib.request.urlopen(url.removesuffix("/v1") + "/stats") as reply:
-        found: dict[str, Any] = json.load(reply)
-    return found
+        return json.load(reply)
 
 
-def result(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def result(done: subprocess.CompletedProcess[str]) -> Any:
     assert done.stdout, done.stderr
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    return json.loads(done.stdout)
 
 
 def asked_by(body: dict[str, Any]) -> str:
@@ -57,12 +56,10 @@ def asked_by(body: dict[str, Any]) -> str:
 
 def recorded(home: Path) -> Counter[str]:
     """How many answers are on record to each question, as the server sees questions."""
-    database = Database(Settings(home=home).database)
-    answers, media = AnswerStore(database), MediaStore(home / "media")
-    keys = [row["key"] for row in database.connection.execute("SELECT key FROM answers")]
-    found = Counter(json.dumps(to_wire(answers.request(key), media), sort_keys=True) for key in keys)
-    database.close()
-    return found
+    with closing(Database(Settings(home=home).database)) as database:
+        answers, media = AnswerStore(database), MediaStore(home / "media")
+        keys = [row["key"] for row in database.connection.execute("SELECT key FROM answers")]
+        return Counter(json.dumps(to_wire(answers.request(key), media), sort_keys=True) for key in keys)
 
 
 def test_killed_at_ten_moments_and_resumed_it_asks_no_recorded_call_again(tmp_path: Path) -> None:
@@ -93,15 +90,12 @@ def test_killed_at_ten_moments_and_resumed_it_asks_no_recorded_call_again(tmp_pa
         asked = Counter(map(asked_by, server.bodies[before:]))
     assert kills >= 5
     assert asked == total - known
-    assert done["status"] == "done"
-    assert (done["verdict"], done["votes"]) == (whole["verdict"], whole["votes"])
+    assert [done[part] for part in ("status", "verdict", "votes")] == ["done", whole["verdict"], whole["votes"]]
 
 
 def runs(home: Path) -> list[str]:
-    database = Database(Settings(home=home).database)
-    found = [row["id"] for row in database.connection.execute("SELECT id FROM runs")]
-    database.close()
-    return found
+    with closing(Database(Settings(home=home).database)) as database:
+        return [row["id"] for row in database.connection.execute("SELECT id FROM runs")]
 
 
 def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_statement(tmp_path: Path) -> None:
@@ -115,8 +109,7 @@ def test_a_server_that_fails_three_calls_in_ten_still_gets_a_verdict_or_a_plain_
             assert "quorum" in done["reason"]
         else:
             assert done["verdict"] in ("buyer", "seller")
-        for vote in done["votes"]:
-            assert vote["buyer"] + vote["seller"] + vote["abstained"] == 5
+        assert {vote["buyer"] + vote["seller"] + vote["abstained"] for vote in done["votes"]} <= {5}
 
     with ThreadPoolExecutor() as at_once:
         list(at_once.map(heard, (1, 2)))
@@ -126,24 +119,16 @@ def test_a_server_that_always_fails_ends_in_a_plain_statement(tmp_path: Path) ->
     with server_process(faults=1.0) as url:
         words = ("--model", "openai/any", "--set", "model.timeout_s=0.3", "--set", "model.attempts=1")
         done = forked(tmp_path, url, "run", "phone-battery", *words, *SETUP, "--json")
-    assert done.returncode == 1
+    assert (done.returncode, "Traceback" in done.stderr) == (1, False)
     assert "quorum" in result(done)["reason"]
-    assert "Traceback" not in done.stderr
-
-
-# --- forks from the shell, counted at a real server -----------------------------------------------------------
 
 
 def record_of(home: Path, run: str) -> Record:
-    house = Courthouse(Settings(home=home))
-    record = house.record(run)
-    house.close()
-    return record
+    with closing(Courthouse(Settings(home=home))) as house:
+        return house.record(run)
 
 
-def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_in_round_one_and_looks_at_nothing_again(
-    tmp_path: Path,
-) -> None:
+def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_and_looks_at_nothing_again(tmp_path: Path) -> None:
     with server_process() as url:
         words = ("--model", "openai/any", "--set", "consensus=1.0", "--set", "rounds=3", "--json")
         run = result(forked(tmp_path, url, "run", "oak-table", *words))["run"]
@@ -161,10 +146,9 @@ def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_in_round_one_and_
         fork = result(forked(tmp_path, url, "fork", run, *change, "--json"))
         assert stats(url)["calls"] - calls == fork["asked"]
         anew = [call for call in record_of(tmp_path, fork["run"]).calls if call.asked]
-        assert not [call for call in anew if call.task in ("extract", "select", "perceive", "analyse")]
-        assert [call.path for call in anew if call.stage == "round-1" and call.task == "judge"] == [
-            "round-1/juror-05/judge"
-        ]
+        assert {"extract", "select", "perceive", "analyse"}.isdisjoint(call.task for call in anew)
+        judged = [call.path for call in anew if call.stage == "round-1" and call.task == "judge"]
+        assert judged == ["round-1/juror-05/judge"]
         assert told["anew"]["Verdict"] >= 1
 
         late = result(forked(tmp_path, url, "fork", run, "--from", "round 3", *change, "--json"))
@@ -173,10 +157,8 @@ def test_a_fork_with_one_persona_changed_asks_one_verdict_anew_in_round_one_and_
         assert [call.path for call in third if call.task == "judge"] == ["round-3/juror-05/judge"]
 
 
-def test_interventions_from_a_file_hold_in_the_fork_and_a_wrong_one_is_told_in_words(tmp_path: Path) -> None:
-    settings = ("--set", "jury_size=5", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "examination=shared")
-    done = forked(tmp_path, "http://localhost:9", "run", "oak-table", *settings, "--json")
-    run = result(done)["run"]
+def test_interventions_from_a_file_hold_in_the_fork(tmp_path: Path) -> None:
+    run = result(forked(tmp_path, "", "run", "oak-table", *SETUP, "--set", "examination=shared", "--json"))["run"]
     actions = tmp_path / "interventions.json"
     verdict = {"verdict": "buyer", "reasoning": ["So decided."]}
     actions.write_text(json.dumps([{"kind": "overrule", "path": "round-1/juror-02/judge", "value": verdict}]))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
@@ -16,12 +15,12 @@ from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.questions.marks import Mark
 from courtroom.settings import Settings
-from courtroom.shell.commands import app as shell
+from tests.driving import drive, shell
 from tests.full_store import SMALL, full_store
-from tests.pages import house as house_of_pages
+from tests.pages import house as house_here
 from tests.pages import page, texts
 
-house_here = house_of_pages
+__all__ = ["house_here"]  # a fixture
 
 
 @pytest.fixture(scope="module")
@@ -38,9 +37,7 @@ def written(house: Courthouse, run: str) -> bytes:
     return house.files.export(run)[1].encode()
 
 
-def test_every_run_opens_in_another_install_and_is_exported_again_byte_by_byte(
-    there: Courthouse, house: Courthouse
-) -> None:
+def test_every_run_opens_elsewhere_and_is_exported_again_byte_by_byte(there: Courthouse, house: Courthouse) -> None:
     runs = there.store.runs()
     assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
     for run in runs:
@@ -49,8 +46,7 @@ def test_every_run_opens_in_another_install_and_is_exported_again_byte_by_byte(
         assert written(house, run.id) == data
         before, after = there.record(run.id), house.record(run.id)
         assert (after.tokens, after.cost, after.asked) == (before.tokens, before.cost, before.asked)
-        procedure = house.procedures[run.procedure]
-        assert report.as_html(after, procedure, house.answers, house.media)
+        assert report.as_html(after, house.procedures[run.procedure], house.answers, house.media)
     assert house.family(full_store()[1])[1].run.id == full_store()[2], "a fork is still one of its parent"
 
 
@@ -67,10 +63,7 @@ def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthous
     ):
         with pytest.raises(CourtroomError, match="was imported from a file and can only be read"):
             act()
-    new = house.fork(run, house.record(run).setup)
-    house.runner.go(new)
-    house.runner.wait(new, 30)
-    record = house.record(new)
+    record = house.record(drive(house, house.fork(run, house.record(run).setup)))
     assert record.run.status == "done"
     assert record.asked > 0, "a stranger's answers are not taken for those of a model"
     assert record.recorded == 0
@@ -103,18 +96,16 @@ def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, house: 
         house.files.take_in(data)
 
 
-def test_the_shell_imports_what_it_has_exported(
-    there: Courthouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("house")
+def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Path) -> None:
     run = full_store()[1]
     file, again = tmp_path / "run.json", tmp_path / "again.json"
     file.write_bytes(written(there, run))
-    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
-    done = CliRunner().invoke(shell, ["import", str(file)], catch_exceptions=False)
-    assert done.output == f"{run}\n"
-    assert CliRunner().invoke(shell, ["export", run, "--to", str(again)]).exit_code == 0
+    assert shell("import", str(file)) == f"{run}\n"
+    shell("export", run, "--to", str(again))
     assert again.read_bytes() == file.read_bytes()
-    assert "can only be read" in str(CliRunner().invoke(shell, ["resume", full_store()[1]]).exception)
+    with pytest.raises(CourtroomError, match="can only be read"):
+        shell("resume", run)
 
 
 def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Courthouse, house_here: Courthouse) -> None:
@@ -131,4 +122,4 @@ def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Court
         assert "do-fork" in keys or not house_here.record(fork).events
         assert not keys & {"do-run", "do-step", "do-pause", "do-stop"}
         assert "Intervene" not in [box.label for box in app.expander]
-    app = page("compare", {"compared": f"{run},{fork}"})
+    page("compare", {"compared": f"{run},{fork}"})

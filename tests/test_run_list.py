@@ -7,7 +7,6 @@ import zipfile
 from typing import Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
@@ -16,6 +15,11 @@ from courtroom.experiments.spec import Experiment
 from courtroom.store.database import Database
 from tests.full_store import kept_what_if
 from tests.pages import heard, house, opened_at, page, press, texts
+from tests.test_pages import field, keys, put
+
+__all__ = ["house"]  # a fixture
+
+SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
 
 
 def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
@@ -31,11 +35,6 @@ def copies(house: Courthouse, run: str, count: int, start: int = 0) -> None:
                 (copy, 60 * (number + 1), run),
             )
             db.execute(f"INSERT INTO events (run, {kept}) SELECT ?, {kept} FROM events WHERE run = ?", (copy, run))
-
-
-__all__ = ["house"]  # a fixture
-
-SMALL = {"jury_size": 3, "rounds": 1, "grounding_rounds": 1}
 
 
 @pytest.fixture
@@ -84,20 +83,25 @@ def test_the_list_is_filtered_ordered_and_paged_by_the_database(house: Courthous
     assert listed.count(RunFilter(text=outcome.outcome, status="done")) == 9
 
 
-def test_what_is_picked_stays_picked_on_another_page_of_the_list(house: Courthouse) -> None:
+def test_what_is_picked_stays_picked_on_another_page_and_too_many_are_refused(house: Courthouse) -> None:
     run = heard(house, **SMALL)
-    copies(house, run, 30)
-    app: AppTest = page("runs")
-    app.checkbox(key=f"pick-{run}-00029").check().run()
-    assert next(button for button in app.button if button.label == "Compare").disabled
-    app.number_input(key="runs-page").set_value(2).run()
+    copies(house, run, 110)
+    app = page("runs")
+    app.checkbox(key=f"pick-{run}-00109").check().run()
+    assert field(app, "button", "Compare").disabled
+    app.number_input(key="runs-page").set_value(5).run()
     app.checkbox(key=f"pick-{run}").check().run()
     press(app, "Compare 2 runs")
     assert app.title[0].value == "Compare"
-    assert app.session_state["compared"] == f"{run}-00029,{run}"
-
-
-# --- many runs selected at once -------------------------------------------------------------------------------
+    assert app.session_state["compared"] == f"{run}-00109,{run}"
+    app = page("runs")
+    app.button(key="select-all").click().run()
+    assert "100 runs selected" in texts(app)
+    assert keys(app, "delete-selected")
+    app.number_input(key="runs-page").set_value(5).run()
+    app.button(key="select-page").click().run()
+    assert "At most 100 runs" in texts(app)
+    assert not keys(app, "delete-selected")
 
 
 def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(house: Courthouse) -> None:
@@ -107,9 +111,9 @@ def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(ho
     app.button(key="select-page").click().run()
     assert "3 runs selected" in texts(app)
     for tags, star in ((["odd"], True), (["close call"], False)):
-        next(one for one in app.text_input if one.label == "Your name").set_value("Ada")
-        next(one for one in app.toggle if one.label == "Star").set_value(star)
-        next(one for one in app.multiselect if one.label == "Tags to add").set_value(tags)
+        field(app, "text_input", "Your name").set_value("Ada")
+        field(app, "toggle", "Star").set_value(star)
+        field(app, "multiselect", "Tags to add").set_value(tags)
         press(app, "Mark these runs")
     marks = house.marks.all()
     assert len(marks) == 3
@@ -127,22 +131,7 @@ def test_selected_runs_are_marked_together_and_deleted_together_and_come_back(ho
     assert house.files.export(run) == before
 
 
-def test_more_runs_than_can_be_handled_at_once_are_refused_in_a_sentence(house: Courthouse) -> None:
-    run = heard(house, **SMALL)
-    copies(house, run, 110)
-    app = page("runs")
-    app.button(key="select-all").click().run()
-    assert "100 runs selected" in texts(app)
-    assert "delete-selected" in [one.key for one in app.button]
-    app.number_input(key="runs-page").set_value(5).run()
-    app.button(key="select-page").click().run()
-    assert "At most 100 runs" in texts(app)
-    assert "delete-selected" not in [one.key for one in app.button]
-
-
-def test_the_runs_of_a_what_if_are_one_line_that_opens_it_and_listed_by_themselves_as_those_of_a_case_are(
-    house: Courthouse,
-) -> None:
+def test_the_runs_of_a_what_if_or_of_a_case_are_one_line_and_can_be_listed_by_themselves(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     heard(house, "phone-battery", **SMALL)
     what_if = kept_what_if(house, run, (1, 2, 3))
@@ -160,22 +149,22 @@ def test_the_runs_of_a_what_if_are_one_line_that_opens_it_and_listed_by_themselv
     app.button(key=f"within-experiment-{what_if}").click().run()
     assert not app.exception, app.exception
     assert "Only runs of “Table”" in texts(app)
-    opened = {str(one.key).removeprefix("open-") for one in app.button if str(one.key).startswith("open-")}
-    assert opened == set(forks)
+    assert keys(app, "open-") == set(forks)
     press(app, "Show all runs")
-    next(one for one in app.selectbox if one.label == "Order").set_value("case").run()
+    put(app, "selectbox", "Order", "case")
     app.button(key="within-case-oak-table").click().run()
     assert "Only runs on" in texts(app)
-    assert [one.key for one in app.button if str(one.key).startswith("open-")] == [f"open-{run}"]
-    assert f"experiment-{what_if}" in [one.key for one in app.button]
+    assert keys(app, "open-") == {run}
+    assert keys(app, "experiment-") == {what_if}
 
 
 def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house: Courthouse) -> None:
     run = heard(house, **SMALL)
     other = heard(house, **{**SMALL, "jury_size": 5})
-    rows = run_table([house.record(one) for one in (run, other)])
+    records = [house.record(one) for one in (run, other)]
+    rows = run_table(records)
     assert [row["jury_size"] for row in rows] == ["3", "5"]
-    assert [row["verdict"] for row in rows] == [house.record(one).run.verdict.outcome for one in (run, other)]  # type: ignore[union-attr]
+    assert [row["verdict"] for row in rows] == [one.run.verdict.outcome for one in records]  # type: ignore[union-attr]
     assert all(row["share"] > 0.5 and "rounds" not in row for row in rows)
     app = page("runs")
     app.button(key="select-page").click().run()
@@ -185,9 +174,6 @@ def test_runs_in_the_comparison_table_show_what_differs_and_how_they_ended(house
     assert list(app.dataframe[0].value["run"]) == [other, run]
     press(app, "Empty the table")
     assert "Comparison table" not in texts(app)
-
-
-# --- lists are read as far as they are shown ------------------------------------------------------------------
 
 
 MOST = 5
@@ -217,21 +203,17 @@ def test_a_page_with_runs_reads_no_more_of_many_than_of_few(
         counts.append(rows_read[0])
     assert counts[0] == counts[1]
     if name == "runs":
-        assert len([button for button in app.button if str(button.key).startswith("open-")]) == 25
+        assert len(keys(app, "open-")) == 25
         assert counts[0] < 200
 
 
-def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_is_there(
-    house: Courthouse, run: str
-) -> None:
+def test_a_run_that_is_not_offered_is_found_by_a_search_or_by_its_address(house: Courthouse, run: str) -> None:
     oldest = f"{run}-00000"
-    app = opened_at("compare", runs=f"{run},{oldest}")
-    (choice,) = app.multiselect
+    (choice,) = opened_at("compare", runs=f"{run},{oldest}").multiselect
     assert len(choice.options) == MOST + 2
     assert choice.value == [run, oldest]
     app = page("compare")
-    (choice,) = app.multiselect
-    assert len(choice.options) == MOST
+    assert len(app.multiselect[0].options) == MOST
     app.text_input(key="compare-search").set_value(oldest).run()
     assert [option.rpartition(" ")[2] for option in app.multiselect[0].options] == [oldest]
     app = opened_at("what_if", base=run)
@@ -242,9 +224,8 @@ def test_a_run_that_is_not_offered_is_found_by_a_search_and_one_in_the_address_i
 
 def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_read: list[int]) -> None:
     arm = {"name": "one", "procedure": "cyberjurors", "set": SMALL}
-    first = house.experiments.store.create(
-        Experiment.model_validate({"name": "first", "dataset": {"name": "one"}, "arms": [arm]}), "dispute", ()
-    )
+    experiment = Experiment.model_validate({"name": "first", "dataset": {"name": "one"}, "arms": [arm]})
+    first = house.experiments.store.create(experiment, "dispute", ())
     counts = []
     for start in (0, 10):
         for number in range(start, start + 10):
@@ -257,9 +238,9 @@ def test_the_list_of_experiments_has_pages(house: Courthouse, run: str, rows_rea
         rows_read[0] = 0
         app = page("experiments")
         counts.append(rows_read[0])
-        assert len([one for one in app.button if str(one.key).startswith("open-")]) == MOST
+        assert len(keys(app, "open-")) == MOST
     assert counts[0] == counts[1]
     app.number_input(key="experiments-page").set_value(5).run()
-    assert [one.key for one in app.button if str(one.key).startswith("open-")] == [f"open-{first}"]
+    assert keys(app, "open-") == {first}
     assert not app.exception
     assert "first" in texts(app)

@@ -11,8 +11,6 @@ import pytest
 
 from courtroom.__main__ import main
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
-
 Shell = Callable[..., tuple[int, str, str]]
 
 
@@ -53,9 +51,6 @@ def refused(told: tuple[int, str, str]) -> str:
     return sentence
 
 
-# --- forks --------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("procedure", "changes", "ask", "serve"),
     [
@@ -88,6 +83,7 @@ def test_a_fork_asks_what_its_estimate_says_and_no_more(
 
 def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: Shell, tmp_path: Path) -> None:
     run = heard(shell)
+    before = set(threading.enumerate()), list(logging.getLogger("courtroom").handlers)
     assert "There is no run “nope”" in refused(shell("fork", "nope", "--estimate"))
     assert "KEY=VALUE" in refused(shell("fork", run, "--set", "turns"))
     assert "no stage" in refused(shell("fork", run, "--from", "round 9"))
@@ -97,37 +93,25 @@ def test_a_fork_or_run_that_can_not_be_is_told_and_closes_what_it_opened(shell: 
     assert "has no parts" in refused(shell("fork", run, "--set", "model.id.x=1"))
     assert shell("runs")[1].count("\n") == 1
     sentence = refused(shell("run", "criminal-bus-wallet", "--procedure", "cyberjurors"))
-    assert "of the kind “criminal”" in sentence
-    assert "jurisagents, verdict" in sentence
+    assert all(part in sentence for part in ("of the kind “criminal”", "jurisagents, verdict"))
     assert "no procedure “nope”" in refused(shell("run", "criminal-bus-wallet", "--procedure", "nope"))
     words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", "nope")
     assert "Stages are: Pre-adjudication, Turn" in refused(shell(*words))
     assert "ends in .json or .html" in refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
     (tmp_path / "file").write_text("")
     assert "can't be written" in refused(shell("export", run, "--to", str(tmp_path / "file" / "run.json")))
-    before = set(threading.enumerate()), list(logging.getLogger("courtroom").handlers)
-    refused(shell("export", run, "--to", str(tmp_path / "run.txt")))
     refused(shell("resume", run, "--until", "nope"))
-    refused(shell("fork", run, "--set", "turns=99"))
-    refused(shell("knowledge", "reindex", "nope"))
     assert (set(threading.enumerate()) - before[0], logging.getLogger("courtroom").handlers) == (set(), before[1])
-
-
-# --- runs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("until", ["Pre-adjudication", "analysis", "pre-adjudication"])
 def test_a_run_pauses_after_a_stage_named_by_kind_or_title(shell: Shell, until: str) -> None:
-    words = ("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json")
-    paused = result(shell(*words))
+    paused = result(shell("run", "criminal-bus-wallet", "--procedure", "verdict", "--until", until, "--json"))
     assert (paused["status"], paused["stages"]) == ("paused", ["Pre-adjudication"])
     second = result(shell("resume", paused["run"], "--until", "turn 1", "--json"))
     assert second["stages"] == ["Pre-adjudication", "Turn 1"]
     done = result(shell("resume", paused["run"], "--json"))
     assert (done["status"], done["asked"]) == ("done", 1)
-
-
-# --- what a result counts -----------------------------------------------------------------------------------
 
 
 def test_a_result_counts_ballots_and_where_there_are_rounds_rounds(shell: Shell) -> None:
@@ -136,13 +120,9 @@ def test_a_result_counts_ballots_and_where_there_are_rounds_rounds(shell: Shell)
     assert (discussed["rounds"], discussed["ballots"]) == (2, 2)
     assert [(vote["ballot"], vote["round"]) for vote in discussed["votes"]] == [("Round 1", 1), ("Round 2", 2)]
     written = result(shell("run", "story-ferry-clock", "--set", "longest=3", "--json"))
-    assert written["procedure"] == "juris"
-    assert "rounds" not in written
+    assert (written["procedure"], "rounds" in written) == ("juris", False)
     assert written["ballots"] == len(written["votes"]) > 0
     assert not [vote for vote in written["votes"] if "round" in vote]
-
-
-# --- the knowledge base -------------------------------------------------------------------------------------
 
 
 def precedent(number: int) -> str:
@@ -188,26 +168,22 @@ def test_statutes_are_imported_and_found(shell: Shell, tmp_path: Path) -> None:
 
 def test_a_collection_is_indexed_anew_and_what_can_not_be_is_told(shell: Shell, tmp_path: Path) -> None:
     code, out, _ = shell("knowledge", "reindex", "charges")
-    assert code == 0
-    assert "records of “charges” are indexed with" in out
-    told = refused(shell("knowledge", "reindex", "charges", "--embedding", "http://evil.example/v1"))
-    assert "holds no address" in told
+    assert (code, "records of “charges” are indexed with" in out) == (0, True)
+    elsewhere = ("--embedding", "http://evil.example/v1")
+    assert "holds no address" in refused(shell("knowledge", "reindex", "charges", *elsewhere))
     bad = tmp_path / "bad.jsonl"
     bad.write_text(precedent(1) + "\nnot json\n")
     assert "line 2" in refused(shell("knowledge", "import", str(bad)))
-    assert "`number` and `text`" in refused(shell("knowledge", "import", str(bad), "--into", "statutes"))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path / "none.jsonl")))
     assert "is not there" in refused(shell("knowledge", "import", str(tmp_path)))
     assert "`statutes`, `charges` or `cases`" in refused(shell("knowledge", "import", str(bad), "--into", "nope"))
-    told = refused(shell("knowledge", "search", "a wallet", "--in", "nope"))
-    assert "no collection “nope”. Known: precedents, statutes" in told
+    unknown = refused(shell("knowledge", "search", "a wallet", "--in", "nope"))
+    assert "no collection “nope”. Known: precedents, statutes" in unknown
     assert "no collection “nope”" in refused(shell("knowledge", "reindex", "nope"))
     assert "no knowledge base “nope”. Known: bundled" in refused(shell("knowledge", "search", "x", "--base", "nope"))
-    assert "Import into another one" in refused(shell("knowledge", "import", str(bad), "--base", "bundled"))
     assert "some words" in refused(shell("knowledge", "search", " "))
     code, out, err = shell("knowledge", "search", "a wallet", "--k", "0")
-    assert (code, out) == (2, "")
-    assert "'--k'" in err.splitlines()[-1]
+    assert (code, out, "'--k'" in err.splitlines()[-1]) == (2, "", True)
 
 
 TRAINING = ("--set", "learning.on=true", "--set", "learning.terms=false")
@@ -217,8 +193,7 @@ def test_a_lesson_is_listed_and_undone_once(shell: Shell) -> None:
     heard(shell)
     assert shell("knowledge", "lessons") == (0, "", "")  # a run that is no training run teaches nothing
     run = heard(shell, *TRAINING)
-    (line,) = shell("knowledge", "lessons")[1].splitlines()
-    number, phase, by, why = line.split("\t")
+    number, phase, by, why = shell("knowledge", "lessons")[1].removesuffix("\n").split("\t")
     assert (phase, by, why) == ("archive", run, "Verified and right: a standard.")
     assert result(shell("knowledge", "search", "扒窃", "--in", "standards", "--json"))
     assert shell("knowledge", "undo", number) == (0, f"Step {number} is undone.\n", "")
@@ -243,23 +218,22 @@ def test_the_memory_is_named_listed_and_brought_back(shell: Shell) -> None:
     assert "no snapshot “two”" in refused(shell("knowledge", "restore", "two"))
 
 
-# --- training data ------------------------------------------------------------------------------------------
-
-
 def test_training_data_is_written_in_the_two_forms_that_trl_reads(shell: Shell, tmp_path: Path) -> None:
     right, wrong = heard(shell), heard(shell, "--set", "ranking=dense", case="criminal-two-brothers")
-    done = result(shell("align", "--to", str(tmp_path / "data"), "--json"))
+
+    def written(folder: str, *runs: str) -> Any:
+        return result(shell("align", *runs, "--to", str(tmp_path / folder), "--json"))
+
+    done = written("data")
     assert (done["status"], done["procedure"], done["stages"]) == ("done", "alignment", ["Draft 2"])
     assert done["verdict"] == "1 demonstrations, 1 preference pairs"
     row, pair = (json.loads((tmp_path / "data" / name).read_text()) for name in ("sft.jsonl", "dpo.jsonl"))
     assert row.keys() == {"messages"}
     assert json.loads(row["messages"][-1]["content"])["predicted_article"] == 264
     assert pair.keys() == {"prompt", "chosen", "rejected"}
-    one = result(shell("align", right, "--to", str(tmp_path / "one"), "--json"))
-    assert one["verdict"] == "1 demonstrations, 0 preference pairs"
+    assert written("one", right)["verdict"] == "1 demonstrations, 0 preference pairs"
     assert (tmp_path / "one" / "dpo.jsonl").read_text() == ""
-    other = result(shell("align", wrong, "--to", str(tmp_path / "other"), "--json"))
-    assert other["verdict"] == "0 demonstrations, 1 preference pairs"
+    assert written("other", wrong)["verdict"] == "0 demonstrations, 1 preference pairs"
 
 
 def test_training_data_that_can_not_be_is_told_in_a_sentence(shell: Shell, tmp_path: Path) -> None:

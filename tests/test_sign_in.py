@@ -11,17 +11,29 @@ from courtroom.access import NOBODY, Access, Account, Resource, acting, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.errors import CourtroomError
-from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned, share
+from courtroom.sharing import DAY, ActionFilter, ActionLog, Links, owned
+from pages.parts.shared.house import courthouse
 from tests.driving import shell
 from tests.pages import press, texts
 from tests.signing_in import AUTH, claims, closed_house, person, secrets, visit
-from tests.test_sharing import experiment_of, package, run_of
+from tests.test_sharing import experiment_of, package, run_of, shown
+
+TITLE = "A table two centimetres short"
 
 
 @pytest.fixture
 def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Courthouse]:
     with closed_house(tmp_path, monkeypatch) as house:
         yield house
+
+
+@pytest.fixture
+def bea(house: Courthouse) -> Account:
+    return person(house, "bea", Access.RUN)
+
+
+def labels(app: AppTest) -> set[str]:
+    return {button.label for button in app.button}
 
 
 def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_are_apart(house: Courthouse) -> None:
@@ -34,7 +46,6 @@ def test_a_listed_address_that_the_provider_knows_owns_the_server_and_issuers_ar
     assert accounts["Ada"].access is Access.OWN
     assert accounts["Eve"].access is Access.LOOK
     assert not any("People" in str(link.proto) for link in again.get("page_link"))
-    visit("bea")
     second = visit("bea")
     second.user = {**claims("bea"), "iss": "https://other.example"}
     second.run()
@@ -65,13 +76,9 @@ def test_an_owner_gives_access_which_holds_at_once_and_the_shell_the_first_owner
 def test_without_the_part_auth_nobody_signs_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     with secrets(tmp_path, monkeypatch, ""):
-        from pages.parts.shared.house import courthouse
-
-        house = courthouse()
-        app = visit("", "deliberation", run=run_of(house, None))
+        app = visit("", "deliberation", run=run_of(courthouse(), None))
         assert not app.radio
         assert not labels(app) & {"Make a link", "Sign in", "Sign out"}
-        house.close()
 
 
 @pytest.mark.parametrize(
@@ -106,12 +113,7 @@ def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("COURTROOM_OWNERS", "ada@example.org")
     with secrets(tmp_path, monkeypatch, text):
-        labels = [button.label for button in visit().button]
-        assert {"Sign in with University", "Sign in with Hospital"} <= set(labels)
-        from pages.parts.shared.house import courthouse
-
-        with acts(None):
-            courthouse().close()
+        assert {"Sign in with University", "Sign in with Hospital"} <= labels(visit())
 
 
 def test_whoever_acts_the_engine_acts_for_the_server(house: Courthouse) -> None:
@@ -123,8 +125,7 @@ def test_whoever_acts_the_engine_acts_for_the_server(house: Courthouse) -> None:
         assert house.writer.put(acting).result() is None
 
 
-def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse) -> None:
-    bea = person(house, "bea", Access.RUN)
+def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse, bea: Account) -> None:
     asked = {"procedure": "debate", "case": "camera-fungus", "seed": 3, "setup": {"rounds": 1}}
     app = visit("bea", "setup", setup=json.dumps(asked))
     press(app, "Use these settings")
@@ -134,42 +135,6 @@ def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courth
     (run,) = house.store.runs()
     house.runner.wait(run.id)
     assert house.store.run(run.id).status == "done"
-
-
-# --- what is shared, as pages show it -------------------------------------------------------------------------
-
-
-TITLE = "A table two centimetres short"
-
-
-@pytest.fixture
-def bea(house: Courthouse) -> Account:
-    return person(house, "bea", Access.RUN)
-
-
-def labels(app: AppTest) -> set[str]:
-    return {button.label for button in app.button}
-
-
-def test_a_private_run_is_on_no_page_of_another_and_owners_read_who_did_what(house: Courthouse, bea: Account) -> None:
-    run = run_of(house, bea)
-    cy = visit("cy", "deliberation", run=run)
-    assert "There is no run" in texts(cy)
-    assert TITLE not in texts(cy)
-    cy.switch_page("pages/runs.py").run()
-    assert "No hearing yet" in texts(cy)
-    mine = visit("bea", "runs")
-    assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
-    assert TITLE in texts(mine)
-    visit("bea")
-    visit("bea")
-    owner = visit("ada", "people")
-    frame = owner.dataframe[-1].value
-    assert f"run {run}" in set(frame["on what"])
-    with acts(person(house, "ada", Access.OWN)):
-        log = ActionLog(house.database)
-        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
-        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
 
 
 def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Account) -> None:
@@ -184,8 +149,16 @@ def test_an_experiment_of_a_person_goes_to_its_end(house: Courthouse, bea: Accou
         house.record(cell.run)
 
 
-def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthouse, bea: Account) -> None:
+def test_its_owner_says_who_sees_a_run_and_who_did_what_can_be_read(house: Courthouse, bea: Account) -> None:
     run = run_of(house, bea)
+    cy = visit("cy", "deliberation", run=run)
+    assert "There is no run" in texts(cy)
+    assert TITLE not in texts(cy)
+    cy.switch_page("pages/runs.py").run()
+    assert "No hearing yet" in texts(cy)
+    mine = visit("bea", "runs")
+    assert [one.key for one in mine.get("button_group") if one.key == "whose-runs"]
+    assert TITLE in texts(mine)
     app = visit("bea", "deliberation", run=run)
     assert {"Step", "Run", "Make a link"} <= labels(app)
     app.radio(f"visibility-run-{run}").set_value("shared").run()
@@ -194,18 +167,21 @@ def test_its_owner_says_who_sees_a_run_and_others_change_nothing(house: Courthou
     reader = visit("cy", "deliberation", run=run)
     assert "It belongs to somebody else" in texts(reader)
     assert not {"Step", "Run", "Pause", "Stop", "Fork", "Make a link"} & labels(reader)
-    private = visit("", public=f"run:{run}")
-    assert "leads to nothing any more" in texts(private)
-    with acts(bea):
-        share(house.database, Resource(kind="run", id=run), "public")
+    assert "leads to nothing any more" in texts(visit("", public=f"run:{run}"))
+    shown(house, bea, "run", run, "public")
     guest = visit("", public=f"run:{run}")
     assert TITLE in texts(guest)
-    with acts(bea):
-        share(house.database, Resource(kind="run", id=run), "private")
+    shown(house, bea, "run", run, "private")
     guest.run()
     assert TITLE not in texts(guest)
     with acts(NOBODY):
         assert not house.store.runs()
+    done = visit("ada", "people").dataframe[-1].value
+    assert f"run {run}" in set(done["on what"])
+    with acts(person(house, "ada", Access.OWN)):
+        log = ActionLog(house.database)
+        assert log.count(ActionFilter(account=bea.id, action="make")) == 1
+        assert log.count(ActionFilter(account=bea.id, action="sign-in")) >= 1
 
 
 def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthouse, bea: Account) -> None:
@@ -224,13 +200,10 @@ def test_a_link_is_made_on_the_page_opens_the_run_alone_and_ends(house: Courthou
     assert TITLE not in texts(guest)
     with acts(bea):
         house.library.add(package("My own table"))
-    experiment = experiment_of(house, bea)
-    for resource, shows in (
-        (Resource(kind="case", id="mine"), "My own table"),
-        (Resource(kind="experiment", id=experiment), "No cell is done yet"),
-    ):
+    of_both = {("case", "mine"): "My own table", ("experiment", experiment_of(house, bea)): "No cell is done yet"}
+    for (kind, name), shows in of_both.items():
         with acts(bea):
-            token = Links(house.database).make(resource, DAY)
+            token = Links(house.database).make(Resource(kind=kind, id=name), DAY)
         guest = visit("", link=token)
         assert shows in texts(guest)
         assert labels(guest) <= {"中文"}

@@ -1,11 +1,12 @@
 """Tests of differences, effect sizes, intervals and agreement: by hand, and against scipy, statsmodels and scikit-learn.
 
-How often they claim what is not so is in test_claims.py.
+What tables claim by them holds, and what guessing reaches stands there: simulated with a fixed seed, small enough for the
+suite; `tests.benchmarks.bench_claims` has it whole.
 """
 
 import math
 import random
-from itertools import pairwise
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +15,19 @@ from statsmodels.stats.contingency_tables import cochrans_q
 from statsmodels.stats.inter_rater import fleiss_kappa
 from statsmodels.stats.multitest import multipletests
 
+from courtroom.cases.case import Case
+from courtroom.cases.labelled import Labelled, LabelledTask
+from courtroom.courthouse import Courthouse
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import CaseSums, Interval, of_difference, of_measure, of_share
 from courtroom.evaluation.lawbench import term_score
+from courtroom.experiments.measures import measure, measures_of
+from courtroom.experiments.outcome import Outcome
+from courtroom.experiments.results import CHANCE, MOST_FREQUENT, guesses
+from courtroom.experiments.table import CellRow, grouped, pairs, sentence, summary, table, without_interval
+from courtroom.experiments.written import latex, markdown
 from courtroom.law import LONGEST, Term, term_class
+from tests.benchmarks import bench_claims as bench
 
 RANDOM = random.Random(4)
 A = [True] * 8 + [False] * 2 + [True] * 3
@@ -27,8 +37,7 @@ B = [True] * 2 + [False] * 8 + [True] * 3
 
 def test_mcnemar_is_the_binomial_test_its_power_the_exact_one_and_fewer_cases_show_nothing() -> None:
     found = significance.mcnemar(A, B)
-    assert (found.statistic, found.cases) == (0, 13)
-    assert found.p == pytest.approx(binomtest(0, 6).pvalue, abs=1e-12)
+    assert (found.statistic, found.cases, found.p) == pytest.approx((0, 13, binomtest(0, 6).pvalue), abs=1e-12)
     assert significance.mcnemar(A, A).p == 1.0
     known = 0.0
     for many in range(41):
@@ -36,10 +45,10 @@ def test_mcnemar_is_the_binomial_test_its_power_the_exact_one_and_fewer_cases_sh
         known += binom.pmf(many, 40, 0.5) * sum(binom.pmf(x, many, 0.8) for x in shown)
     assert significance.power_mcnemar(40, 0.4, 0.1) == pytest.approx(known, abs=1e-12)
     assert significance.power_mcnemar(5, 1.0, 0.0) == 0.0
-    for pairs in (1, 3, 28, 276):
-        least = significance.fewest_cases(pairs=pairs)
-        assert pairs * significance.mcnemar([True] * least, [False] * least).p < 0.05
-        assert pairs * significance.mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
+    for many in (1, 3, 28, 276):
+        least = significance.fewest_cases(pairs=many)
+        assert many * significance.mcnemar([True] * least, [False] * least).p < 0.05
+        assert many * significance.mcnemar([True] * (least - 1), [False] * (least - 1)).p >= 0.05
 
 
 def test_cochrans_q_is_that_by_hand_and_of_statsmodels() -> None:
@@ -85,45 +94,45 @@ def test_so_many_cases_would_show_a_difference() -> None:
     a = [True] * 20 + [False] * 80
     b = [False] * 20 + [True] * 10 + [False] * 70
     needed = significance.cases_needed_mcnemar(a, b)
-    assert needed is not None
     assert significance.power_mcnemar(needed - 1, 0.2, 0.1) < 0.8 <= significance.power_mcnemar(needed, 0.2, 0.1)
     assert significance.cases_needed_mcnemar(a, a) is None
-    assert significance.cases_needed_mcnemar([True] * 3, [False] * 3) == 6, (
-        "with fewer, the exact test can't show anything"
-    )
+    assert significance.cases_needed_mcnemar([True] * 3, [False] * 3) == 6, "with fewer, the test can't show anything"
     assert significance.cases_needed([3.0, 5.0, 4.0], [0.0, 2.0, 0.9]) == 6
     assert significance.cases_needed([1.0, 1.0], [1.0, 1.0]) is None
     values = [RANDOM.gauss(0.5, 1.0) for _ in range(200)]
-    d = significance.cohens_d(values, [0.0] * 200)
-    wanted = significance.cases_needed(values, [0.0] * 200)
-    assert d is not None
-    assert wanted == pytest.approx((2.8016 / d) ** 2 + 2, abs=1.5), "the normal approximation and its usual correction"
+    usual = (2.8016 / significance.cohens_d(values, [0.0] * 200)) ** 2 + 2  # the normal approximation, corrected
+    assert significance.cases_needed(values, [0.0] * 200) == pytest.approx(usual, abs=1.5)
 
 
 def mean(sums: np.ndarray) -> np.ndarray:
-    found: np.ndarray = sums[:, 0] / sums[:, 1]
-    return found
+    return sums[:, 0] / sums[:, 1]
 
 
 def counted(values: np.ndarray) -> np.ndarray:
     return np.column_stack([values, np.ones(len(values))])
 
 
-def given(values: np.ndarray, repeats: int = 1, binary: bool = False) -> CaseSums:
-    """Cases with these means over their repeats."""
-    return CaseSums(repeats * counted(values), np.full(len(values), float(repeats)), binary)
+def right(shares: np.ndarray, repeats: int = 1) -> CaseSums:
+    """Cases that are right in these shares of their repeats."""
+    return CaseSums(repeats * counted(shares), np.full(len(shares), float(repeats)), True)
+
+
+def share(shares: np.ndarray, repeats: int = 1) -> Interval:
+    return of_measure(right(shares, repeats), mean, (0.0, 1.0), True)
+
+
+def unbounded(values: np.ndarray, each: bool = True) -> Interval:
+    return of_measure(CaseSums(counted(values), np.ones(len(values)), False), mean, None, each)
 
 
 @pytest.mark.parametrize("cases", [4, 9, 13])
 def test_the_permutation_test_of_a_mean_is_scipys(cases: int) -> None:
     a, b = (np.array([RANDOM.random() for _ in range(cases)]) for _ in range(2))
-    known = permutation_test(
-        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", n_resamples=20_000
-    )
+    given = {"permutation_type": "samples", "n_resamples": 20_000}
+    known = permutation_test((a, b), lambda x, y, axis: np.mean(x - y, axis=axis), **given)
     found = significance.permutation(counted(a), counted(b), mean)
     assert (found.draws, found.cases) == (0, cases)
-    assert found.statistic == pytest.approx(known.statistic, abs=1e-12)
-    assert found.p == pytest.approx(known.pvalue, abs=1e-12)
+    assert (found.statistic, found.p) == pytest.approx((known.statistic, known.pvalue), abs=1e-12)
 
 
 def test_permutations_of_right_and_wrong_are_mcnemars_and_drawn_ones_come_close_to_all() -> None:
@@ -148,36 +157,29 @@ def test_a_share_has_scipys_exact_interval_repeats_add_nothing_and_too_few_cases
         known = binomtest(hits, trials).proportion_ci(method="exact")
         found = of_share(hits, trials)
         assert (found.low, found.high) == pytest.approx((known.low, known.high), abs=1e-9)
-        right = np.arange(trials) < hits
-        assert of_measure(given(right.astype(float), binary=True), mean, (0.0, 1.0), True) == found
+        assert share((np.arange(trials) < hits).astype(float)) == found
     values = np.array([float(RANDOM.random() < 0.5) for _ in range(40)])
-    one = of_measure(given(values, binary=True), mean, (0.0, 1.0), True)
-    ten = of_measure(given(values, 10, binary=True), mean, (0.0, 1.0), True)
+    one, ten = share(values), share(values, 10)
     assert (ten.low, ten.high) == pytest.approx((one.low, one.high), abs=1e-12)
-    apart = np.array([RANDOM.choice((0.4, 0.5, 0.6)) for _ in range(40)])
-    less = of_measure(given(apart, 10, binary=True), mean, (0.0, 1.0), True)
+    less = share(np.array([RANDOM.choice((0.4, 0.5, 0.6)) for _ in range(40)]), 10)
     assert less.high - less.low < 0.6 * (one.high - one.low), "repeats that differ say more"
     values = np.array([RANDOM.expovariate(1.0) for _ in range(20)])
-    assert of_measure(given(values), mean, None, True).known
-    assert not of_measure(given(values[:19]), mean, None, True).known
-    assert not of_measure(given(np.ones(30)), mean, None, True).known, "cases that are all alike"
-    assert not of_measure(given(values), mean, None, False).known
-    assert Interval(0.5).known is False
+    assert unbounded(values).known
+    assert not unbounded(values[:19]).known
+    assert not unbounded(np.ones(30)).known, "cases that are all alike"
+    assert not unbounded(values, False).known
 
 
 def test_the_interval_of_a_difference_is_tangos() -> None:
     """His own example (1998, table 2): of 44 cases 0 and 1 are right under one arm alone: -0.118 to 0.060 is the first less the second."""
-    a = np.array([1.0] * 43 + [0.0])
-    b = np.ones(44)
-    found = of_difference(given(a, binary=True), given(b, binary=True), mean, (0.0, 1.0), True)
+    a, b = right(np.array([1.0] * 43 + [0.0])), right(np.ones(44))
+    found = of_difference(a, b, mean, (0.0, 1.0), True)
     score = (-1 - 44 * found.low) / np.sqrt(44 * (2 * _nuisance(0, 1, 44, found.low) + found.low * (1 - found.low)))
     assert found.value == pytest.approx(-1 / 44)
     assert score == pytest.approx(norm.ppf(0.975), abs=1e-6)
-    same = of_difference(given(b, binary=True), given(b, binary=True), mean, (0.0, 1.0), True)
-    z2 = norm.ppf(0.975) ** 2
-    assert (same.low, same.high) == pytest.approx((-z2 / (44 + z2), z2 / (44 + z2)), abs=1e-9), (
-        "also where none differs"
-    )
+    same = of_difference(b, b, mean, (0.0, 1.0), True)
+    bound = norm.ppf(0.975) ** 2 / (44 + norm.ppf(0.975) ** 2)
+    assert (same.low, same.high) == pytest.approx((-bound, bound), abs=1e-9), "also where none differs"
 
 
 def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
@@ -189,8 +191,8 @@ def _nuisance(first: int, second: int, cases: int, gap: float) -> float:
 def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
     """Two members, four cases, one disagreement: observed 1/4; expected 30/56 from 3 and 5 choices in 8."""
     units = [["x", "x"], ["x", "y"], ["y", "y"], ["y", "y"]]
-    assert significance.krippendorffs_alpha(units) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
-    assert significance.krippendorffs_alpha([*units, ["x", None]]) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
+    for more in ([], [["x", None]]):
+        assert significance.krippendorffs_alpha(units + more) == pytest.approx(1 - (2 / 8) / (2 * 3 * 5 / (8 * 7)))
     assert significance.krippendorffs_alpha([["x", "x"], ["x", "x"]]) is None
     assert significance.krippendorffs_alpha([]) is None
     choices = [[RANDOM.choice("aab") for _ in range(5)] for _ in range(400)]
@@ -199,9 +201,6 @@ def test_agreement_by_hand_and_beside_fleiss_kappa() -> None:
     assert significance.consistency(["buyer", "buyer", "seller"]) == 2 / 3
     with pytest.raises(ValueError, match="no repeat"):
         significance.consistency([])
-
-
-# --- terms of imprisonment ------------------------------------------------------------------------------------
 
 
 LIFE, DEATH = Term(life_imprisonment=True), Term(death_penalty=True)
@@ -213,13 +212,7 @@ def months(number: int) -> Term:
 
 @pytest.mark.parametrize(
     ("predicted", "real", "distance"),
-    [
-        (11, 11, 0.0),
-        (5, 11, math.log(2)),
-        (23, 11, math.log(2)),
-        (None, 11, math.log(216)),
-        (0, LONGEST, math.log(301)),
-    ],
+    [(11, 11, 0), (5, 11, math.log(2)), (23, 11, math.log(2)), (None, 11, math.log(216)), (0, LONGEST, math.log(301))],
 )
 def test_the_log_distance_is_that_of_lawbench(predicted: int | None, real: int, distance: float) -> None:
     """ln(12 / 6) = ln(24 / 12) = ln 2; without a prediction ln 216, and farther off than that is below 0."""
@@ -240,7 +233,132 @@ def test_there_are_eleven_classes_of_terms(term: Term, expected: int) -> None:
 
 def test_a_longer_term_is_never_in_a_lighter_class_and_life_and_death_have_no_log_distance() -> None:
     classes = [term_class(months(number)) for number in range(LONGEST + 1)]
-    assert all(longer <= shorter for shorter, longer in pairwise(classes))
+    assert classes == sorted(classes, reverse=True)
     assert set(classes) == set(range(1, 11))
     assert term_score(11, LIFE) is None
     assert term_score(None, DEATH) is None
+
+
+def at_most(share: float, experiments: int) -> float:
+    """A share with twice the simulation's error."""
+    return share + 2 * math.sqrt(share * (1 - share) / experiments)
+
+
+@pytest.mark.parametrize("kind", bench.SAME, ids=[kind.title for kind in bench.SAME])
+@pytest.mark.parametrize(
+    ("arms", "cases", "experiments"),
+    [*(pytest.param(2, cases, 150, marks=pytest.mark.slow) for cases in (3, 8, 20)), (8, 12, 20)],
+)
+def test_equal_arms_are_rarely_said_to_differ(kind: bench.Kind, arms: int, cases: int, experiments: int) -> None:
+    assert bench.false_claims(kind, arms, cases, experiments) <= at_most(0.05, experiments)
+
+
+@pytest.mark.parametrize("kind", [*bench.ONE, *bench.GAPS], ids=[kind.title for kind in (*bench.ONE, *bench.GAPS)])
+@pytest.mark.parametrize("cases", [5, 20])
+@pytest.mark.slow
+def test_the_interval_of_an_arm_and_that_of_a_difference_hold_the_truth(kind: bench.Kind, cases: int) -> None:
+    covered, experiments = (bench.coverage, 200) if kind in bench.ONE else (bench.coverage_of_gap, 100)
+    found = covered(kind, cases, experiments)
+    if cases < kind.fewest:
+        assert found is None
+    elif cases >= 20 or kind not in bench.ONE or "skewed" not in kind.title:
+        assert found is not None
+        assert found >= 1 - at_most(0.07, experiments)
+
+
+@pytest.mark.parametrize("cases", [1, 2])
+def test_so_few_cases_are_not_enough_to_know_and_the_table_says_so(cases: int) -> None:
+    rows = bench.experiment(np.array([[[1.0]] * cases, [[0.0]] * cases]))
+    (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [bench.SHARE])
+    assert not pair.knowable
+    assert sentence(pair) == (
+        f"Share: whether arm 00 and arm 01 differ can't be known from so few cases (100.0 % against 0.0 %; {cases} cases; at least 6 are needed)."
+    )
+    assert summary([pair]) == ["Share: there are too few cases to know of any difference."]
+
+
+def test_a_table_in_latex_says_its_intervals_the_n_of_a_column_and_what_its_marks_mean() -> None:
+    rows = bench.experiment(np.array([[[1.0]] * 20, [[0.0]] * 17 + [[2.0]] * 3]))
+    part = measure.mean(
+        "share", "Share", "made up", lambda row: v if (v := float(row.relevance["value"])) < 2 else None
+    )
+    names = ["arm 00", "arm 01"]
+    of = grouped(rows, False)
+    text = latex(table(of, rows, names, [part]), pairs(of, names, [part]))
+    assert r"\textbf{100.0 \% (83.2 to 100.0)}$^{>\!1}$ & 20" in text
+    assert r"0.0 \% (0.0 to 19.5; n = 17) & 20" in text
+    assert "to be better: p below 0.05 by McNemar's exact test, with Holm's correction" in text
+
+
+def test_a_measure_without_an_interval_says_why() -> None:
+    rows = bench.experiment(bench.exponential(np.random.default_rng(0), 1, 19))
+    found = table(grouped(rows, False), rows, ["arm 00"], [bench.UNBOUNDED])
+    assert not found.lines[0].values["unbounded"].known
+    why = "Unbounded has no interval on fewer than 20 cases, or where too few of them differ: none would hold."
+    assert without_interval(found) == [why]
+
+
+def test_arms_with_more_repeats_than_others_are_compared_case_by_case() -> None:
+    """One arm has each case once, the other five times: neither is better."""
+    random = np.random.default_rng(0)
+    claims = 0
+    for _ in range(100):
+        easy = random.beta(2, 1, 20)
+        once, often = random.random((1, 20, 1)) < easy[:, None], random.random((1, 20, 5)) < easy[:, None]
+        rows = [*bench.experiment(once.astype(float))]
+        rows += [replace(row, arm="arm 01") for row in bench.experiment(often.astype(float))]
+        (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [bench.SHARE])
+        claims += pair.holds
+    assert claims / 100 <= at_most(0.05, 100)
+
+
+def test_labels_that_another_arm_alone_gives_are_swapped_with_its_answers() -> None:
+    """An arm that answers with a label that no other has: the two arms' parts still mean the same."""
+    gold = np.zeros((10, 1))
+    rows = bench.experiment(np.stack([np.zeros((10, 1)), np.full((10, 1), 2.0)]), gold)
+    (pair,) = pairs(grouped(rows, False), ["arm 00", "arm 01"], [bench.LABELS])
+    assert (pair.of_a, pair.of_b) == (1.0, 0.0)
+    assert pair.tested.p == 2 / 2**10
+
+
+def row(number: int, case: Case, outcome: Outcome) -> CellRow:
+    return CellRow(number, "arm", case.id, case, "", 0, "", "done", "", outcome)
+
+
+def test_the_most_frequent_answer_and_chance_have_a_row_and_what_is_below_is_marked() -> None:
+    rows = []
+    for number, (label, answer) in enumerate(zip("aaaabbc", "abcabca", strict=True)):
+        item = Labelled(id=f"t-{number}", text="It rains.", label=label)
+        case = LabelledTask(id=item.id, title="t", labels=("a", "b", "c"), items=(item,))
+        details = {"results": [{"id": item.id, "label": answer}]}
+        rows.append(row(number, case, Outcome(outcome=answer, details=details)))
+    measures = [measures_of("labelled")[name] for name in ("accuracy", "macro_f1")]
+    groups = grouped(rows, False)
+    found = {one.name: one.values for one in guesses(groups, measures)}
+    assert found[MOST_FREQUENT]["accuracy"] == pytest.approx(4 / 7)
+    of_a = 2 * 4 / 7 / (1 + 4 / 7)  # the two other labels have an F1 of 0
+    assert found[MOST_FREQUENT]["macro_f1"] == pytest.approx(of_a / 3)
+    assert found[CHANCE] == {"accuracy": pytest.approx(1 / 3)}
+    made = replace(table(groups, rows, ["arm"], measures), guesses=tuple(guesses(groups, measures)))
+    (line,) = made.lines
+    assert line.values["accuracy"].value == pytest.approx(3 / 7)
+    assert made.below(line, measures[0])
+    text = markdown(made)
+    assert "42.9 %" in text
+    assert " ↓ |" in text
+    assert f"| {MOST_FREQUENT} | 57.1 % |" in text
+    assert MOST_FREQUENT in latex(made)
+    assert "↓" not in latex(made)
+
+
+def test_disputes_are_guessed_by_the_most_frequent_winner_and_the_middle_of_their_votes(house: Courthouse) -> None:
+    cases = [house.library.case(name) for name in ("oak-table", "phone-battery", "camera-fungus")]
+    rows = [row(n, case, Outcome(outcome="buyer")) for n, case in enumerate(cases)]
+    measures = [measures_of("dispute")[name] for name in ("accuracy", "votes_mae")]
+    most, chance = guesses(grouped(rows, False), measures)
+    juries = [case.jury for case in cases]
+    buyer = sum(jury.winner == "buyer" for jury in juries)
+    assert most.values["accuracy"] == pytest.approx(max(buyer, 3 - buyer) / 3)
+    middle = sorted(jury.buyer for jury in juries)[1]
+    assert most.values["votes_mae"] == pytest.approx(sum(abs(jury.buyer - middle) for jury in juries) / 3, abs=0.01)
+    assert chance.values == {"accuracy": 0.5}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain, repeat
 from typing import Any
 
 import pytest
@@ -14,27 +15,24 @@ from courtroom.evaluation.significance import Series, State, ends, series
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from pages.parts.shared.shown import literal
 from tests.docs import ROOT
-from tests.driving import drive, shell
+from tests.driving import shell
 from tests.openai_server import Answer, OpenAIServer, answer_for
-from tests.pages import page
+from tests.pages import benched, page
 
 PRICED = "openai/gpt-4o-mini"
 
 
-def heard(house: Courthouse, model: str = "offline", case: str = "oak-table", **knobs: Any) -> str:
-    spec = {"id": model, "vision": "no", "attempts": 1, **knobs.pop("spec", {})}
-    setup = CyberJurorsSetup.model_validate({"variant": "baseline", "model": spec, "reasks": 0, **knobs})
-    run = drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0))
-    assert house.store.status(run) == "done"
-    return run
+def heard(house: Courthouse, model: str = "offline") -> str:
+    spec = {"id": model, "vision": "no", "attempts": 1}
+    return benched(house, "cyberjurors", "oak-table", variant="baseline", model=spec, reasks=0)
 
 
 def wavers(*votes: str | Callable[[], web.Response]) -> Answer:
     """A server's answers: the first vote, then each further one, in their order; a web response is given as it is."""
-    left = list(votes)
+    left = chain(votes, repeat(votes[-1]))
 
     def answer(body: dict[str, Any]) -> str | web.Response:
-        vote = left.pop(0) if len(left) > 1 else left[0]
+        vote = next(left)
         return vote() if callable(vote) else json.dumps({**json.loads(answer_for(body, "the same")), "verdict": vote})
 
     return answer
@@ -45,9 +43,6 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
     with OpenAIServer(answer=wavers("buyer")) as server:
         server.known(monkeypatch)
         yield server
-
-
-# --- the test ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -81,10 +76,7 @@ def test_a_wrong_answer_is_as_rare_as_it_says(share: float, wrong: State) -> Non
     assert found["open"] < 0.01
 
 
-# --- runs -------------------------------------------------------------------------------------------------------
-
-
-def test_repeats_are_ordinary_runs_and_none_is_made_twice(house: Courthouse) -> None:
+def test_repeats_are_ordinary_runs_none_is_made_twice_and_the_shell_prints_the_finding(house: Courthouse) -> None:
     run = heard(house)
     assert house.experiments.repeats.found(run) is None
     found = house.experiments.repeats.go(run)
@@ -95,16 +87,28 @@ def test_repeats_are_ordinary_runs_and_none_is_made_twice(house: Courthouse) -> 
     assert sorted(record.run.seed for record in records) == list(range(1, 19))
     runs = len(house.store.runs())
     assert house.experiments.repeats.go(run) == found
+    assert shell("experiment", "certainty", run).startswith(
+        "How sure is this verdict? It is shown at 95 % that at least 84.7 % of repeats come to the same outcome: 18 of 18 repeats "
+        "with other seeds came to the same outcome (Wald's sequential test of 95 % or more against 80 % or less"
+    )
+    told = json.loads(shell("experiment", "certainty", run, "--json"))
+    assert told["found"] == {"same": 18, "of": 18, "state": "shown"}
+    assert told["sentence"] == found.sentence == house.experiments.repeats.sentence(run)
     assert len(house.store.runs()) == runs
     assert house.experiments.repeats.found(run) == found
+    with pytest.raises(CourtroomError):
+        shell("experiment", "certainty", run, "--budget", "0")
 
 
-def test_the_finding_is_on_the_report_and_on_the_page(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_most_repeats_end_it_and_report_and_page_say_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     run = heard(house)
-    house.experiments.repeats.go(run, most=2)
+    found = house.experiments.repeats.go(run, most=4)
+    assert (found.found.state, found.found.of) == ("open", 4)
+    assert found.reason == "There are 4 repeats, and 4 are wanted at most."
+    assert house.experiments.repeats.go(run, most=2).found.of == 4
     sentence = (
         "How sure is this verdict? It is not decided whether the outcome is the same with at least 95 %: "
-        "2 of 2 repeats with other seeds came to the same outcome."
+        "4 of 4 repeats with other seeds came to the same outcome."
     )
     assert house.experiments.repeats.sentence(run) == sentence
     shell("export", run, "--to", str(house.settings.home / "run.html"))
@@ -120,16 +124,12 @@ def test_a_server_that_wavers_refutes_it_with_as_few_repeats_as_can_be(house: Co
     assert (found.found.state, found.found.same, found.found.of) == ("refuted", 1, 4)
     assert found.outcomes == {"seller": 3, "buyer": 1}
     assert server.calls == 5, "the run, three repeats at once, and one more"
-    assert (
-        "at most 75.1 % of repeats come to the same outcome: 1 of 4 repeats with other seeds came to the same outcome"
-        in found.sentence
-    )
+    assert "at most 75.1 % of repeats come to the same outcome: 1 of 4 repeats with other seeds" in found.sentence
 
 
 def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: OpenAIServer) -> None:
     run = heard(house, PRICED)
     each = house.record(run).cost
-    assert each
     found = house.experiments.repeats.go(run, budget=5 * each)
     assert found.found.state == "open"
     assert 1 <= found.found.of < 18
@@ -139,14 +139,6 @@ def test_a_budget_ends_it_and_a_larger_one_goes_on(house: Courthouse, server: Op
     further = house.experiments.repeats.go(run, budget=1000 * each)
     assert (further.found.state, further.found.of) == ("shown", 18)
     assert server.calls == asked + 18 - found.found.of
-
-
-def test_the_most_repeats_end_it(house: Courthouse) -> None:
-    run = heard(house)
-    found = house.experiments.repeats.go(run, most=4)
-    assert (found.found.state, found.found.of) == ("open", 4)
-    assert found.reason == "There are 4 repeats, and 4 are wanted at most."
-    assert house.experiments.repeats.go(run, most=2).found.of == 4
 
 
 def test_a_repeat_that_fails_is_said_and_gone_on_with(house: Courthouse, server: OpenAIServer) -> None:
@@ -166,23 +158,8 @@ def test_what_cannot_be_repeated_is_refused(house: Courthouse, server: OpenAISer
     waiting = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=1), 0)
     with pytest.raises(CourtroomError, match="no verdict yet"):
         house.experiments.repeats.go(waiting)
-    juris = house.procedures["juris"]
-    setup = juris.setup(jury_size=1, longest=3)
-    made = drive(house, house.new_run("juris", house.library.case("news-night-bus"), setup, 0))
+    made = benched(house, "juris", "news-night-bus", jury_size=1, longest=3)
     with pytest.raises(CourtroomError, match="decides nothing"):
         house.experiments.repeats.go(made)
     with pytest.raises(CourtroomError, match="What a repeat costs is not known"):
         house.experiments.repeats.go(heard(house, "openai/nobody-knows-its-price"), budget=1.0)
-
-
-def test_the_shell_prints_the_finding(house: Courthouse) -> None:
-    run = heard(house)
-    assert shell("experiment", "certainty", run).startswith(
-        "How sure is this verdict? It is shown at 95 % that at least 84.7 % of repeats come to the same outcome: 18 of 18 repeats "
-        "with other seeds came to the same outcome (Wald's sequential test of 95 % or more against 80 % or less"
-    )
-    found = json.loads(shell("experiment", "certainty", run, "--json"))
-    assert found["found"] == {"same": 18, "of": 18, "state": "shown"}
-    assert found["sentence"] == house.experiments.repeats.sentence(run)
-    with pytest.raises(CourtroomError):
-        shell("experiment", "certainty", run, "--budget", "0")

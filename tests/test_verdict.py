@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +20,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Standard
 from courtroom.knowledge.search import Fetch
-from courtroom.law import Both, Judgment, Statute
+from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
@@ -31,51 +34,41 @@ from tests.driving import drive
 from tests.toy import Scripted, text_of
 from tests.verdict_questions import FILE, questions, rendered
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
-
+QUARRELS = "picking quarrels and provoking trouble"
 CASE = CriminalCase(
     id="stall",
     title="A stall",
     facts="The defendant, Mr Lai, drunk, beat a stranger with a bottle at a barbecue stall because of a look.",
     defendants=("Mr Lai",),
-    gold=Gold(
-        relevant_articles=(293,),
-        charges=("picking quarrels and provoking trouble",),
-        term_of_imprisonment={"imprisonment": 12},
-    ),  # type: ignore[arg-type]
+    gold=Gold(relevant_articles=(293,), charges=(QUARRELS,), term_of_imprisonment=Term(imprisonment=12)),
 )
 
 
 class Panel(Scripted):
     """Drafts 234, then what the feedback names; the supervisor rejects as often as told."""
 
-    def __init__(self, rejections: int = 1, final: int = 293) -> None:
-        self.rejections, self.final, self.drafts = rejections, final, (234, 293)
+    def __init__(self, rejections: int = 1) -> None:
+        self.rejections, self.drafts = rejections, (234, 293)
         super().__init__(reply=self.said)
 
     def said(self, request: Request) -> str:
         turn = text_of(request).count("It was rejected")
         drafted = self.drafts[min(turn, len(self.drafts) - 1)]
-        rejects = request.task.name == "verify" and self.verified() <= self.rejections
+        verified = len(self.prompts("verify"))
+        rejects = request.task.name == "verify" and verified <= self.rejections
         answers: dict[str, object] = {
             "extract": {"points": ["Drunk.", "Beat a stranger with a bottle at a stall."]},
             "rerank": {"articles": ["Article 234", 293, 452]},
             "draft": {"predicted_article": drafted, "explanation": f"The facts meet {drafted}, turn {turn}."},
-            "verify": {"need_rejudge": rejects, "suggestions": f"Article 293: public place ({self.verified()})." if rejects else "Sound."},
+            "verify": {"need_rejudge": rejects, "suggestions": f"Article 293: public place ({verified})." if rejects else "Sound."},
             "preside": {
-                "thought": "A public place.", "relevant_articles": [self.final], "accusation": ["picking quarrels and provoking trouble"],
+                "thought": "A public place.", "relevant_articles": [293], "accusation": [QUARRELS],
                 "term_of_imprisonment": {"imprisonment": 12},
             },
             "reflect": {"advice": "Look at the place."},
-            "induce": {"directive": "A coarse rule."},
-            "refine": {"branching_feature": "The place.", "directive": "A precise rule."},
-            "consolidate": {"directive": "One rule."},
         }  # fmt: skip
         answers["alone"] = answers["preside"]
         return json.dumps(answers[request.task.name])
-
-    def verified(self) -> int:
-        return len(self.prompts("verify"))
 
     def prompts(self, *tasks: str) -> list[str]:
         """All that was asked in these tasks, or in any."""
@@ -93,15 +86,12 @@ def hear(house: Courthouse, model: Panel, **knobs: object) -> Record:
 def test_a_rejected_draft_is_revised_with_the_feedback_in_view(house: Courthouse) -> None:
     model = Panel(rejections=1)
     record = hear(house, model)
-    stages = ["Pre-adjudication", "Turn 1", "Turn 2", "Final adjudication"]
-    assert [stage.name for stage in record.stages] == stages
-    drafts = model.prompts("draft")
-    assert "Article 293: public place (1)." not in drafts[0]
-    assert "Article 293: public place (1)." in drafts[1]
+    assert [stage.name for stage in record.stages] == ["Pre-adjudication", "Turn 1", "Turn 2", "Final adjudication"]
+    assert ["Article 293: public place (1)." in draft for draft in model.prompts("draft")] == [False, True]
     assert record.run.verdict.note == "The draft passed in turn 2, after 1 rejection."
     found = record.run.verdict.details["candidates"]
     assert found["relevant_articles"][:2] == [293, 234]  # the judgment's, then a rejected draft's
-    assert found["charges"][:2] == ["picking quarrels and provoking trouble", "intentional injury"]
+    assert found["charges"][:2] == [QUARRELS, "intentional injury"]
 
 
 def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courthouse) -> None:
@@ -109,8 +99,7 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
     record = hear(house, model, learning={"on": True})
     assert [stage.name for stage in record.stages][1:4] == ["Turn 1", "Turn 2", "Turn 3"]
     last = model.prompts("draft")[-1]
-    assert "public place (1)." in last
-    assert "public place (2)." in last
+    assert all(f"public place ({turn})." in last for turn in (1, 2))
     assert record.run.verdict.note.startswith("No draft passed in 3 turns")
     assert house.knowledge.memory.buffer.get("standard-stall") is not None  # right, but not verified
 
@@ -118,12 +107,11 @@ def test_feedback_accumulates_and_the_loop_ends_after_t_max_turns(house: Courtho
 def test_an_article_of_the_assistants_own_is_fetched_with_its_text(house: Courthouse) -> None:
     model = Panel(rejections=0)
     record = hear(house, model)
-    fetched = [r for r in record.retrievals if isinstance(r.query, Fetch)]
+    fetched = {name for r in record.retrievals if isinstance(r.query, Fetch) for name in r.query.ids}
     listed = {hit.id for r in record.retrievals if r.path.endswith("/statutes") for hit in r.hits}
-    assert all(set(r.query.ids).isdisjoint(listed) for r in fetched if isinstance(r.query, Fetch))
+    assert fetched.isdisjoint(listed)
     (draft,) = model.prompts("draft")
-    assert "Article 234," in draft
-    assert "Article 293," in draft
+    assert all(f"Article {article}," in draft for article in (234, 293))
     statutes = [Statute(number=234, suffix=n, text=Both(en=text)) for n, text in enumerate(("Injuring.", "Organs."))]
     house.knowledge.of("statutes", "mine").add(statutes)
     model.history.clear()
@@ -148,19 +136,15 @@ def test_one_judge_alone_has_the_memory_and_is_not_told_of_a_panel(house: Courth
     model = Panel()
     hear(house, model, variant="no-agents")
     (text,) = model.prompts()
-    assert "A bottle was broken on a table." in text
-    assert "Who beats a stranger in public" in text
-    for part in ("panel", "presiding", "supervisor", "draft", "clerk", "assistant"):
-        assert part not in text.lower(), part
+    assert all(part in text for part in ("A bottle was broken on a table.", "Who beats a stranger in public"))
+    assert not re.findall("panel|presiding|supervisor|draft|clerk|assistant", text.lower())
 
 
 def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
     remember(house)
     model = Panel(rejections=1)
     hear(house, model, variant="no-memory")
-    for text in model.prompts():
-        assert "precedent" not in text.lower()
-        assert "directive" not in text.lower()
+    assert not any(word in text.lower() for text in model.prompts() for word in ("precedent", "directive"))
     model.history.clear()
     hear(house, model, variant="no-directives")
     (text, *_) = model.prompts("verify")
@@ -170,31 +154,28 @@ def test_without_a_memory_no_prompt_speaks_of_one(house: Courthouse) -> None:
 
 def remember(house: Courthouse) -> None:
     """A standard and a directive that fit the case."""
-    judged = Judgment(relevant_articles=(293,), charges=("picking quarrels and provoking trouble",))
+    judged = Judgment(relevant_articles=(293,), charges=(QUARRELS,))
     facts = "A bottle was broken on a table. A stranger at the stall was beaten because of a look."
-    house.knowledge.memory.standards.add(
-        [Standard(id="standard-other", case="other", facts=facts, reasoning="In public.", verdict=judged, gold=judged)]
-    )
+    standard = Standard(id="s", case="other", facts=facts, reasoning="In public.", verdict=judged, gold=judged)
+    house.knowledge.memory.standards.add([standard])
     text = "Who beats a stranger in public because of a look falls under article 293."
-    house.knowledge.memory.directives.add(
-        [Directive(id="d", text=text, anchor=293, charges=judged.charges, supporting=("standard-other",))]
-    )
+    directive = Directive(id="d", text=text, anchor=293, charges=judged.charges, supporting=("s",))
+    house.knowledge.memory.directives.add([directive])
 
 
 def test_the_presiding_judge_reads_points_drafts_and_all_that_the_supervisor_said(house: Courthouse) -> None:
-    model = Panel(rejections=1)
+    model = Panel()
     hear(house, model)
     (text,) = model.prompts("preside")
     rejected = ("The facts meet 234, turn 0.", "It was rejected:", "Article 293: public place (1).")
-    for part in ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound."):
-        assert part in text
+    parts = ("1. Drunk.", *rejected, "The facts meet 293, turn 1.", "It was passed:", "Sound.")
+    assert [part for part in parts if part not in text] == []
 
 
 def test_the_judgment_keeps_the_order_in_which_it_was_given(house: Courthouse) -> None:
     model = Panel(rejections=0)
-    charges = ["picking quarrels and provoking trouble", "intentional injury"]
-    term = {"term_of_imprisonment": {"imprisonment": 12}}
-    ordered = {"thought": "Both.", "relevant_articles": [293, 234], "accusation": charges, **term}
+    charges = [QUARRELS, "intentional injury"]
+    ordered = {"thought": "Both.", "relevant_articles": [293, 234], "accusation": charges, "term_of_imprisonment": {}}
     model.reply = lambda request: json.dumps(ordered) if request.task.name == "preside" else model.said(request)
     judgment = hear(house, model).run.verdict.details["judgment"]
     assert (judgment["relevant_articles"], judgment["charges"]) == ([293, 234], charges)
@@ -220,9 +201,7 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
     assert list(views["turns"]) == ["Turn 1", "Turn 2"]
     assert "rejected" in str(views["turns"]["Turn 1"])
-    second = str(views["turns"]["Turn 2"])
-    assert "passed" in second
-    assert "Diff(before='Article 234." in second
+    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234."))
     assert "Archive" in str(views["learning"])
     assert "Judgment on record" in str(views["judgment"])
     assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
@@ -237,14 +216,22 @@ def aligned(house: Courthouse, model: Panel, *records: Record, rounds: int = 3) 
     return record
 
 
+def pairs(house: Courthouse, record: Record) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in preferences(record, house.answers).splitlines()]
+
+
+def article(messages: list[dict[str, str]]) -> int:
+    """The article that a draft names."""
+    return json.loads(messages[-1]["content"])["predicted_article"]
+
+
 def test_a_wrong_first_draft_becomes_a_preference_pair_in_the_form_that_trl_reads(house: Courthouse) -> None:
     model = Panel(rejections=1)
     record = aligned(house, model, hear(house, model))
-    (pair,) = [json.loads(line) for line in preferences(record, house.answers).splitlines()]
+    (pair,) = pairs(house, record)
     assert [message["role"] for message in pair["prompt"]] == ["system", "user"]
     assert "beat a stranger with a bottle" in pair["prompt"][1]["content"]
-    assert json.loads(pair["rejected"][0]["content"])["predicted_article"] == 234
-    assert json.loads(pair["chosen"][0]["content"])["predicted_article"] == 293
+    assert (article(pair["rejected"]), article(pair["chosen"])) == (234, 293)
     assert supervised(record, house.answers) == ""
     corrected = model.prompts("draft")[-1]
     assert "Look at the place." in corrected  # the expert sees the advice
@@ -262,28 +249,19 @@ def test_a_draft_is_corrected_until_it_is_valid(
     record = hear(house, model)
     model.drafts = (234, 275, 293)
     record = aligned(house, model, record, rounds=rounds)
-    pairs = [json.loads(line) for line in preferences(record, house.answers).splitlines()]
-    assert [json.loads(pair["chosen"][0]["content"])["predicted_article"] for pair in pairs] == winners
+    assert [article(pair["chosen"]) for pair in pairs(house, record)] == winners
     assert len(model.prompts("reflect")) == reflections
     assert "The facts meet 275, turn 1." in text_of(model.history[-1]) or rounds == 1  # the last wrong draft is in view
 
 
-@pytest.mark.parametrize(
-    ("advice", "fits"),
-    [
-        ("Look at the place, article 234 aside.", True),
-        ("Article 293 applies.", False),
-        ("看第二百九十三条。", False),
-        ("See 293条.", False),
-        ("It is picking quarrels and provoking trouble.", False),
-        ("Whether a stranger was beaten.", True),
-    ],
-)
-def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again(advice: str, fits: bool) -> None:
+def test_advice_that_gives_the_real_article_or_charge_away_is_asked_for_again() -> None:
     statutes = tuple(statute for statute in bundled_statutes() if statute.number in (234, 293))
     draft = DraftJudgment(predicted_article=234, explanation="x")
     task = ReflectOnDraft(case=CASE.blind(), draft=draft, statutes=statutes, real_articles=(293,))
-    assert (task.problem(Advice(advice=advice)) is None) == fits
+    for advice in ("Look at the place, article 234 aside.", "Whether a stranger was beaten."):
+        assert task.problem(Advice(advice=advice)) is None
+    for advice in ("Article 293 applies.", "看第二百九十三条。", "See 293条.", f"It is {QUARRELS}."):
+        assert task.problem(Advice(advice=advice)) is not None, advice
 
 
 def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> None:
@@ -294,18 +272,20 @@ def test_a_real_article_that_the_look_up_missed_is_valid(house: Courthouse) -> N
 
 def test_a_right_first_draft_becomes_a_demonstration_and_a_wrong_correction_nothing(house: Courthouse) -> None:
     model = Panel(rejections=0)
-    heard = hear(house, model, reasons_first=True)
-    right = heard.case.model_copy(update={"gold": Gold(relevant_articles=(234,), charges=("intentional injury",))})
-    record = aligned(house, model, Record(heard.run, right, heard.setup, heard.events))
+
+    def taught(article: int, **knobs: object) -> Record:
+        heard = hear(house, model, **knobs)
+        case = heard.case.model_copy(update={"gold": Gold(relevant_articles=(article,))})
+        return aligned(house, model, replace(heard, case=case))
+
+    record = taught(234, reasons_first=True)
     (row,) = [json.loads(line) for line in supervised(record, house.answers).splitlines()]
     assert [message["role"] for message in row["messages"]] == ["system", "user", "assistant"]
     answer = json.loads(row["messages"][-1]["content"])
-    assert answer["predicted_article"] == 234
     assert list(answer) == ["explanation", "predicted_article"]  # in the order that the prompt asks for
+    assert answer["predicted_article"] == 234
     assert preferences(record, house.answers) == ""
-    heard = hear(house, model)
-    other = heard.case.model_copy(update={"gold": Gold(relevant_articles=(385,), charges=("accepting bribes",))})
-    record = aligned(house, model, Record(heard.run, other, heard.setup, heard.events))
+    record = taught(385)
     assert preferences(record, house.answers) == supervised(record, house.answers) == ""
     assert record.run.verdict.outcome == "0 demonstrations, 0 preference pairs"
 
@@ -318,9 +298,6 @@ def test_every_input_with_a_memory_in_view_changes_what_is_sent(question: Asked)
 def test_the_prompts_with_a_memory_in_view_are_those_on_file() -> None:
     kept = FILE.read_text(encoding="utf-8")
     assert rendered() == kept, "read the new prompts, then write them by python -m tests.verdict_questions"
-
-
-# --- training the expert on what was exported, with TRL's real trainers on a tiny random model -----------------
 
 
 PROMPT = [{"role": "system", "content": "You judge."}, {"role": "user", "content": "A purse was taken."}]
@@ -355,17 +332,15 @@ def test_an_expert_is_trained_on_demonstrations_and_then_on_pairs(tmp_path: Path
         adapter = json.loads((out / stage / "adapter_config.json").read_text())
         assert (adapter["r"], adapter["lora_alpha"], adapter["lora_dropout"]) == (4, 2, 0.05)
         assert (out / stage / "adapter_model.safetensors").stat().st_size > 0
-    weights = [(folder / "model.safetensors").read_bytes() for folder in (tmp_path / "base", out / "expert")]
-    assert weights[0] != weights[1]
+    base, expert = ((folder / "model.safetensors").read_bytes() for folder in (tmp_path / "base", out / "expert"))
+    assert base != expert
     assert json.loads((out / "expert" / "config.json").read_text())["model_type"] == "qwen2"
 
 
-@pytest.mark.parametrize(("devices", "batch", "steps"), [(1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)])
-def test_all_devices_together_come_to_the_batch(
-    devices: int, batch: int, steps: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("WORLD_SIZE", str(devices))
-    assert accumulated(batch) == steps
+def test_all_devices_together_come_to_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    for devices, batch, steps in ((1, 64, 64), (4, 64, 16), (6, 64, 11), (8, 4, 1)):
+        monkeypatch.setenv("WORLD_SIZE", str(devices))
+        assert accumulated(batch) == steps
 
 
 def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from courtroom.cases.dispute import CATEGORIES, Dispute
+from courtroom.cases.dispute import CATEGORIES
 from courtroom.cases.files import Package, read_upload
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.readers import verdictbench
@@ -56,10 +56,6 @@ def read(record: Any) -> Package:
     return package
 
 
-def dispute(record: Any) -> Dispute:
-    return Dispute.model_validate(read(record).case)
-
-
 def test_an_english_record_is_read_whole_and_stays_the_same_when_written_and_read_again() -> None:
     package = read(ENGLISH)
     case = package.case
@@ -72,9 +68,10 @@ def test_an_english_record_is_read_whole_and_stays_the_same_when_written_and_rea
     assert [(line.speaker, line.text) for line in case.chat] == [("buyer", "Does it heat?"), ("seller", "It does.")]
     assert case.chat[0].at is not None
     assert [(piece.id, piece.round) for piece in case.evidence] == [("buyer-1", 1), ("buyer-2", 2), ("seller-1", 1)]
-    assert [medium.file for medium in case.media()] == ["img/1.jpg", "img/2.jpg", "vid/1.mp4", "img/3.jpg"]
-    assert [medium.kind for medium in case.media()] == ["image", "image", "video", "image"]
-    assert [medium.description for medium in case.media()] == ["", "the crack", "", ""]
+    assert [(medium.kind, medium.file, medium.description) for medium in case.media()] == [
+        *(("image", "img/1.jpg", ""), ("image", "img/2.jpg", "the crack")),
+        *(("video", "vid/1.mp4", ""), ("image", "img/3.jpg", "")),
+    ]
     assert case.real_counts() == {"buyer": 11, "seller": 6}
     assert case.jury.opinions[0].text == "The crack is plain."
     (again,) = read_upload("again.json", case.model_dump_json().encode())
@@ -87,26 +84,20 @@ def test_a_chinese_record_is_read_whole() -> None:
     assert package.remarks == ()
     assert (case.id, case.language, case.category) == ("d-8", "zh", "Digital & Appliances")
     assert (case.transaction.price, case.transaction.currency) == (1850, "CNY")
-    said = [(line.speaker, line.text) for line in case.chat]
-    assert said == [("buyer", "电池怎么样？"), ("seller", "百分之九十二。")]
+    assert [(line.speaker, line.text) for line in case.chat] == [
+        ("buyer", "电池怎么样？"),
+        ("seller", "百分之九十二。"),
+    ]
     assert [piece.text for piece in case.evidence] == ["电池只有百分之七十一。", "发货时没有问题。"]
     assert case.real_counts() == {"buyer": 9, "seller": 8}
 
 
 def test_what_is_not_mapped_is_reported_at_its_place_and_two_names_for_one_thing_are_not_merged() -> None:
-    record = {
-        **ENGLISH,
-        "shop_level": 5,
-        "product_info": {**ENGLISH["product_info"], "stock": 3},
-        "seller_evidence": [{"content": "It left me whole.", "mood": "calm"}],
-    }
-    assert read(record).remarks == (
-        "The field `product_info › stock` was not taken over.",
-        "The field `seller_evidence 1 › mood` was not taken over.",
-        "The field `shop_level` was not taken over.",
-    )
-    record = {**ENGLISH, "seller_evidence": [{"text": "It left me whole.", "content": "Another text."}]}
-    assert read(record).remarks == ("The field `seller_evidence 1 › content` was not taken over.",)
+    product = {**ENGLISH["product_info"], "stock": 3}
+    piece = {"text": "It left me whole.", "content": "Another text.", "mood": "calm"}
+    record = {**ENGLISH, "shop_level": 5, "product_info": product, "seller_evidence": [piece]}
+    unmapped = ("product_info › stock", "seller_evidence 1 › content", "seller_evidence 1 › mood", "shop_level")
+    assert read(record).remarks == tuple(f"The field `{field}` was not taken over." for field in unmapped)
 
 
 @pytest.mark.parametrize(
@@ -129,29 +120,23 @@ def test_what_is_doubtful_is_reported(changes: dict[str, Any], remark: str) -> N
 
 
 def test_evidence_may_lie_in_one_list_or_by_side_and_votes_be_two_numbers() -> None:
-    bare = {name: value for name, value in ENGLISH.items() if not name.endswith("_evidence")}
-    mixed = dispute({**bare, "evidence": [{"role": "seller", "text": "Whole."}, {"role": "buyer", "text": "Cracked."}]})
-    assert [(piece.id, piece.text) for piece in mixed.evidence] == [("seller-1", "Whole."), ("buyer-1", "Cracked.")]
-    by_side = dispute({**bare, "evidence": {"buyer": ["Cracked."], "seller": "Whole."}})
-    assert [(piece.id, piece.text) for piece in by_side.evidence] == [("buyer-1", "Cracked."), ("seller-1", "Whole.")]
-    bare = {name: value for name, value in ENGLISH.items() if name != "votes"}
-    case = dispute({**bare, "buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]})
+    bare = {name: value for name, value in ENGLISH.items() if name != "votes" and not name.endswith("_evidence")}
+    mixed = [{"role": "seller", "text": "Whole."}, {"role": "buyer", "text": "Cracked."}]
+    for evidence in (mixed, {"buyer": ["Cracked."], "seller": "Whole."}):
+        case = read({**bare, "evidence": evidence}).case
+        assert {piece.id: piece.text for piece in case.evidence} == {"buyer-1": "Cracked.", "seller-1": "Whole."}
+    counted = {"buyer_votes": 12, "seller_votes": 5, "opinions": [{"side": "seller", "reason": "Thin."}]}
+    case = read({**bare, **counted, "evidence": mixed}).case
+    assert [piece.id for piece in case.evidence] == ["seller-1", "buyer-1"]
     assert case.real_counts() == {"buyer": 12, "seller": 5}
     assert [(opinion.side, opinion.text) for opinion in case.jury.opinions] == [("seller", "Thin.")]
 
 
-@pytest.mark.parametrize(
-    "votes",
-    [
-        ["buyer", "buyer", "seller"],
-        [0, 0, 1],
-        ["买家", "买家", "卖家"],
-        {"buyer": 2, "seller": "1"},
-        {"buyer": ["clear", "plain"], "seller": [{"reason": "weak"}]},
-    ],
-)
-def test_votes_may_be_counts_or_one_by_juror(votes: Any) -> None:
-    assert dispute({**ENGLISH, "votes": votes}).real_counts() == {"buyer": 2, "seller": 1}
+def test_votes_may_be_counts_or_one_by_juror() -> None:
+    reasons = {"buyer": ["clear", "plain"], "seller": [{"reason": "weak"}]}
+    one_by_one: tuple[Any, ...] = (["buyer", "buyer", "seller"], [0, 0, 1], ["买家", "买家", "卖家"])
+    for votes in (*one_by_one, {"buyer": 2, "seller": "1"}, reasons):
+        assert read({**ENGLISH, "votes": votes}).case.real_counts() == {"buyer": 2, "seller": 1}, votes
 
 
 def test_a_vote_for_nobody_and_a_record_without_a_product_are_refused_and_a_case_of_ours_is_no_record() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import cast, get_args
+from typing import get_args
 
 import pytest
 from pydantic import ValidationError
@@ -10,9 +10,8 @@ from pydantic import ValidationError
 from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Evidence
 from courtroom.courthouse import Courthouse
-from courtroom.engine.changes import changed, value_at
+from courtroom.engine.changes import changed
 from courtroom.engine.knobs import leaves
-from courtroom.engine.record import Record
 from courtroom.engine.run import Run
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments import what_if
@@ -34,10 +33,10 @@ CASE = toy.CASE.model_copy(update={"evidence": (STAYS_COLD, BOILED)})
 SETUP = CyberJurorsSetup(jury_size=3, rules=("One.", "Two."))
 
 
-def planned(variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
+def planned(variants: Sequence[Variant], seeds: Sequence[int], setup: CyberJurorsSetup = SETUP) -> Experiment:
     run = Run.model_construct(id="run", procedure="cyberjurors")
-    record = SimpleNamespace(run=run, setup=SETUP, case=CASE)
-    return what_if.experiment_of(cast(Record, record), CYBERJURORS, variants, seeds)
+    record = SimpleNamespace(run=run, setup=setup, case=CASE)
+    return what_if.experiment_of(record, CYBERJURORS, variants, seeds)
 
 
 def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() -> None:
@@ -55,8 +54,8 @@ def test_single_changes_come_one_at_a_time_and_a_grid_takes_every_combination() 
 
 
 def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_calls_them() -> None:
-    seats = [variant.set["empty_seats"] for variant in what_if.members_left_out(CYBERJURORS, SETUP, CASE, 0)]
-    assert seats == [(1,), (2,), (3,)]
+    seats = what_if.members_left_out(CYBERJURORS, SETUP, CASE, 0)
+    assert [variant.set["empty_seats"] for variant in seats] == [(1,), (2,), (3,)]
     assert [v.without for v in what_if.evidence_left_out(CASE)] == [("buyer-1",), ("seller-1",)]
     assert what_if.evidence_left_out(CASE)[0].name == "without buyer-1: It stays cold."
     assert [v.set for v in what_if.rules_left_out(SETUP)] == [{"rules": ["Two."]}, {"rules": ["One."]}]
@@ -64,8 +63,7 @@ def test_members_evidence_and_rules_are_left_out_in_turn_and_called_as_the_case_
     assert what_if.members_left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0) == ()
     crossed = what_if.grid(what_if.evidence_left_out(CASE), what_if.values(CyberJurorsSetup, "rounds", [1]))
     assert (crossed[2].without, crossed[2].set) == (("seller-1",), {"rounds": 1})
-    offered = what_if.left_out(CYBERJURORS, SETUP, CASE, 0)
-    assert list(offered) == ["jurors", "evidence", "rules"]
+    assert list(what_if.left_out(CYBERJURORS, SETUP, CASE, 0)) == ["jurors", "evidence", "rules"]
     assert list(what_if.left_out(PROCEDURES["jurisagents"], JurisAgentsSetup(), CASE, 0)) == ["evidence"]
 
 
@@ -90,9 +88,7 @@ def test_another_jury_size_keeps_the_others_or_says_what_it_draws_anew(kind: str
     before, after = ({edge for edge in one.graph.edges or () if max(edge) < both} for one in (base, made))
     assert made.jury[:both] == base.jury[:both]
     assert (len(made.jury), made.graph.seats) == (size, None)
-    run = Run.model_construct(id="run", procedure="cyberjurors")
-    record = cast(Record, SimpleNamespace(run=run, setup=base, case=CASE))
-    (arm,) = what_if.experiment_of(record, CYBERJURORS, (variant,), (0, 1)).arms
+    (arm,) = planned((variant,), (0, 1), base).arms
     if kind == "ring" and size == 8:
         assert arm.name == "8 jurors, with edges drawn anew"
     else:
@@ -110,9 +106,8 @@ def test_another_jury_size_keeps_the_others_or_says_what_it_draws_anew(kind: str
     ],
 )
 def test_a_variant_that_does_not_fit_is_told_in_a_sentence(variant: Variant, told: str) -> None:
-    with pytest.raises(CourtroomError) as error:
+    with pytest.raises(CourtroomError, match=told):
         planned((what_if.BASE, variant), (0,))
-    assert told in str(error.value)
 
 
 def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
@@ -125,9 +120,8 @@ def test_near_values_stay_within_bounds_and_odd_where_they_must_be() -> None:
     assert what_if.near(fields["examination"], "own") == ["shared"]
     assert what_if.near(JurisAgentsSetup.model_fields["appeal"], True) == [False]
     assert what_if.near(fields["jury"], ()) == []
-    setup = PROCEDURES["courtroom-llm"].setup()
-    assert value_at(setup, "judges") == 5
-    assert [v.set["judges"] for v in what_if.knobs_turned(setup) if "judges" in v.set] == [3, 7]
+    five = PROCEDURES["courtroom-llm"].setup(judges=5)
+    assert [v.set["judges"] for v in what_if.knobs_turned(five) if "judges" in v.set] == [3, 7]
 
 
 @pytest.mark.parametrize("name", [name for name in PROCEDURES if name not in ("distillation", "alignment")])
@@ -150,8 +144,7 @@ def test_knobs_that_are_no_question_about_the_matter_are_left_as_they_are() -> N
     assert turned >= {"variant", "rounds", "graph.kind", "graph.density", "tie", "jury_size"}
     assert not any(path.startswith(("model", "budget", "quorum", "reasks")) for path in turned)
     assert not [path for path, _ in leaves(VerdictSetup) if path.startswith("learning")]
-    assert "graph.seed" not in dict(leaves(type(SETUP)))
-    assert {"graph.kind", "graph.density"} <= set(dict(leaves(type(SETUP))))
+    assert "graph.seed" not in dict(leaves(CyberJurorsSetup))
 
 
 def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int = 0) -> StoredCell:
@@ -161,24 +154,17 @@ def cell(arm: int, seed: int, outcome: str | None, buyer: int = 0, seller: int =
     return StoredCell(**place, state="done" if found else "waiting", reason="", outcome=found)  # type: ignore[arg-type]
 
 
-def asked(arms: Sequence[Variant], *seeds: int) -> Experiment:
-    every = [Arm(**{**arm.model_dump(mode="json"), "procedure": "cyberjurors"}) for arm in arms]
-    return Experiment(name="x", dataset=Cases(run="r"), arms=tuple(every), seeds=seeds, repeats=len(seeds))
-
-
-PLAN = asked(
-    (
-        what_if.BASE,
-        Variant(name="without buyer-1", kind="evidence", without=("buyer-1",)),
-        Variant(name="without juror-01", kind="member", set={"empty_seats": [1]}),
-        Variant(name="rounds=1", kind="knob", set={"rounds": 1}),
-    ),
-    *range(3),
+VARIANTS = (
+    what_if.BASE,
+    Variant(name="without buyer-1", kind="evidence", without=("buyer-1",)),
+    Variant(name="without juror-01", kind="member", set={"empty_seats": [1]}),
+    Variant(name="rounds=1", kind="knob", set={"rounds": 1}),
 )
+ARMS = tuple(Arm(**{**variant.model_dump(mode="json"), "procedure": "cyberjurors"}) for variant in VARIANTS)
+PLAN = Experiment(name="x", dataset=Cases(run="r"), arms=ARMS, seeds=tuple(range(3)), repeats=3)
 
 
-@pytest.fixture
-def rows() -> dict[str, what_if.Result]:
+def test_results_by_hand() -> None:
     cells = [
         cell(0, 0, "buyer", 7, 3), cell(0, 1, "buyer", 6, 4), cell(0, 2, "seller", 4, 6),
         cell(1, 0, "seller", 2, 8), cell(1, 1, "seller", 3, 7), cell(1, 2, "seller", 4, 6),
@@ -189,11 +175,7 @@ def rows() -> dict[str, what_if.Result]:
     assert (found.decided, found.outcomes) == ("buyer", ("buyer", "seller"))
     assert [row.name for row in found.influential("evidence", "member")] == ["without buyer-1", "without juror-01"]
     assert [row.name for row in found.influential("member")] == ["without juror-01"]
-    return {row.name: row for row in found.rows}
-
-
-def test_results_by_hand(rows: dict[str, what_if.Result]) -> None:
-    base, evidence, juror, pending = rows.values()
+    base, evidence, juror, pending = found.rows
     assert (base.flips, base.pairs, base.swing) == (0, 3, 0)
     assert base.votes == pytest.approx((0.7 + 0.6 + 0.4) / 3)
     assert base.shares["buyer"].value == pytest.approx(2 / 3)
@@ -205,13 +187,9 @@ def test_results_by_hand(rows: dict[str, what_if.Result]) -> None:
     assert (juror.done, juror.planned, juror.flips, juror.pairs) == (2, 3, 1, 2)
     assert juror.swing == pytest.approx((0.1 + 0.2) / 2)
     assert (pending.outcome, pending.swing, pending.votes, pending.shares) == ("", None, None, {})
-    two = asked(PLAN.arms[:2], 0)
-    found = what_if.results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")])
-    assert found.rows[1].votes is None
-    assert (found.rows[1].swing, found.rows[1].flips) == (-1.0, 1)
-
-
-# --- what a run can do without: a juror, a piece of evidence, a sentence of the facts -------------------------
+    two = PLAN.model_copy(update={"arms": ARMS[:2], "seeds": (0,), "repeats": 1})
+    row = what_if.results(two, [cell(0, 0, "theft"), cell(1, 0, "robbery")]).rows[1]
+    assert (row.votes, row.swing, row.flips) == (None, -1.0, 1)
 
 
 def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(house: Courthouse) -> None:
@@ -227,13 +205,10 @@ def test_a_juror_who_is_left_out_takes_nobody_elses_words_or_follows_along(house
     assert sum(fork.run.verdict.counts.values()) == 4
     ring = changed(base.setup, {"graph.kind": "ring", "empty_seats": [3]})
     fork = house.record(drive(house, house.fork(base.run.id, ring)))
-    views = {view.name: view for view in house.procedures["cyberjurors"].views}
-    (graph,) = list(views["graph"].draw(fork).values())[-1]
-    assert [(edge.source, edge.target) for edge in graph.edges] == [  # type: ignore[union-attr]
-        ("juror-01", "juror-02"),
-        ("juror-04", "juror-05"),
-        ("juror-05", "juror-01"),
-    ]
+    (view,) = (view for view in CYBERJURORS.views if view.name == "graph")
+    (graph,) = list(view.draw(fork).values())[-1]
+    follows = [f"{edge.source} {edge.target}".replace("juror-0", "") for edge in graph.edges]
+    assert follows == ["1 2", "4 5", "5 1"]
 
 
 def test_every_seat_but_the_last_can_be_left_empty() -> None:
@@ -250,15 +225,11 @@ def test_every_seat_but_the_last_can_be_left_empty() -> None:
     [
         ({"graph.kind": "ring"}, True),
         ({"graph.density": 0.9}, True),
-        ({"jury_size": 7}, False),
-        ({"jury_size": 4}, False),
         ({"rounds": 1}, False),
         ({"graph.kind": "ring", "graph.edges": [[0, 1]]}, False),
     ],
 )
-def test_another_kind_of_graph_has_other_edges_and_another_jury_size_keeps_them(
-    changes: dict[str, object], redrawn: bool
-) -> None:
+def test_another_kind_of_graph_has_other_edges(changes: dict[str, object], redrawn: bool) -> None:
     complete = CyberJurorsSetup(jury_size=5).complete(CASE, 0)
     assert (changed(complete, changes).graph.edges is None) is redrawn
 

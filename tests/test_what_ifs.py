@@ -2,22 +2,21 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from courtroom.courthouse import Courthouse
-from courtroom.engine.asker import Asker
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment, as_toml, parsed, read_toml
-from courtroom.experiments.what_if import evidence_left_out, members_left_out, results, singly, values
+from courtroom.experiments.what_if import evidence_left_out, left_out, results, singly, values
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
 from courtroom.models.keys import KEYS
 from courtroom.models.request import Reply, Request, Watch
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.driving import drive, shell
+from tests.driving import answered_by, done, shell
 from tests.pages import benched, house, opened_at, page, press, texts
 from tests.test_what_if_variants import CYBERJURORS, PLAN, cell
 
@@ -26,47 +25,35 @@ __all__ = ["house"]  # a fixture
 SMALL = {"jury_size": 3, "rounds": 2, "consensus": 1.0, "grounding_rounds": 1}
 
 
-def heard(house: Courthouse, case: str = "oak-table", **knobs: object) -> str:
-    setup = CyberJurorsSetup(**{**SMALL, **knobs})  # type: ignore[arg-type]
-    run = drive(house, house.new_run("cyberjurors", house.library.case(case), setup, 0))
-    assert house.store.status(run) == "done"
-    return run
+def heard(house: Courthouse) -> str:
+    return benched(house, "cyberjurors", "oak-table", **SMALL)
 
 
 def everything(house: Courthouse, run: str, seeds: tuple[int, ...] = (0,)) -> Experiment:
     base = house.record(run)
-    procedure = house.procedures[base.run.procedure]
-    return house.experiments.what_ifs.experiment(
-        run,
-        singly(
-            members_left_out(procedure, base.setup, base.case, base.run.seed),
-            evidence_left_out(base.case),
-            values(CyberJurorsSetup, "graph.kind", ["ring", "none"]),
-        ),
-        seeds,
-    )
+    without = left_out(CYBERJURORS, base.setup, base.case, base.run.seed)
+    graphs = values(CyberJurorsSetup, "graph.kind", ["ring", "none"])
+    return house.experiments.what_ifs.experiment(run, singly(without["jurors"], without["evidence"], graphs), seeds)
+
+
+def one_round(house: Courthouse, run: str, seed: int = 0) -> Experiment:
+    return house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (seed,))
 
 
 class Held:
     """The offline model behind a door that is open until it is shut."""
 
     def __init__(self, house: Courthouse) -> None:
-        self.door, self.knocked = asyncio.Event(), asyncio.Event()
+        self.door, self.knocked = asyncio.Event(), threading.Event()
         self.door.set()
         self.spent: list[dict[str, str]] = []
         """The keys that were given with each question."""
         self._house = house
-        house.runner._engine = replace(house.runner._engine, asker=Asker(house.answers, self, house.writer))
+        answered_by(house, self)
 
     def shut(self) -> None:
         self.door.clear()
         self.knocked.clear()
-
-    def wait_for_a_knock(self) -> None:
-        async def wait() -> None:
-            await self.knocked.wait()
-
-        self._house.runner.do(wait()).result(30)
 
     def open(self) -> None:
         self._house.runner._loop.call(self.door.set)
@@ -94,11 +81,10 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     run = heard(house)
     experiment = everything(house, run, (0, 1))
     told: list[tuple[int, int]] = []
-    takes = house.experiments.estimate(experiment, lambda done, total: told.append((done, total)))
-    name = started(house, experiment)
-    house.experiments.wait(name, 60)
-    kept, cells = house.experiments.store.experiment(name), list(house.experiments.store.cells(name))
-    assert (kept.status, kept.reason) == ("done", "")
+    takes = house.experiments.estimate(experiment, lambda *progress: told.append(progress))
+    found = done(house, experiment)
+    cells = list(house.experiments.store.cells(found.kept.id))
+    assert (found.kept.status, found.kept.reason) == ("done", "")
     assert len(cells) == 2 * len(experiment.arms) == takes.cells == told[-1][1] == told[-1][0]
     assert {cell.state for cell in cells} == {"done"}
     assert [cell.arm for cell in cells if not cell.run] == [0], "the base under its own seed is not run again"
@@ -107,29 +93,25 @@ def test_every_variant_runs_under_every_seed_and_takes_what_was_estimated(house:
     assert (sum(r.asked for r in records), sum(r.recorded for r in records)) == (takes.calls, takes.shared)
     assert takes.shared > 100, "what no change touches is served"
     assert {record.case.content_hash() for record in records} > {house.record(run).case.content_hash()}
-    found = results(experiment, cells)
-    assert all(row.done == row.pairs == 2 for row in found.rows)
-    assert found.rows[0].runs[0] == run
-    assert found.influential()
-    frame = house.experiments.results(name).frame
-    assert list(frame["run"])[0] == run
-    assert len(frame) == len(cells), "and it is exported as any experiment is"
+    came = results(experiment, cells)
+    assert all(row.done == row.pairs == 2 for row in came.rows)
+    assert came.rows[0].runs[0] == run
+    assert came.influential()
+    assert list(found.frame["run"])[0] == run
+    assert len(found.frame) == len(cells), "and it is exported as any experiment is"
 
 
-def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks_along(
-    house: Courthouse, held: Held
-) -> None:
+def test_a_paused_what_if_goes_on_and_a_deleted_one_takes_its_forks_along(house: Courthouse, held: Held) -> None:
     run = heard(house)
     held.shut()
     name = started(house, everything(house, run, (0, 5)))
-    held.wait_for_a_knock()
+    assert held.knocked.wait(30)
     house.experiments.pause(name)
     house.experiments.wait(name, 30)
-    stopped = [house.store.status(cell.run) for cell in list(house.experiments.store.cells(name)) if cell.run]
+    stopped = {house.store.status(cell.run) for cell in house.experiments.store.cells(name) if cell.run}
     assert house.experiments.store.status(name) == "paused"
     assert "running" not in stopped
-    assert {"paused", "deleted"} <= set(stopped), "some are stopped, others were never made"
-
+    assert {"paused", "deleted"} <= stopped, "some are stopped, others were never made"
     held.open()
     house.experiments.go(name)
     house.experiments.wait(name, 60)
@@ -137,10 +119,9 @@ def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks
     assert {cell.state for cell in cells} == {"done"}
     before = house.store.runs()
     assert len(before) == len(cells)
-
     held.shut()
     other, name = name, started(house, everything(house, run, (6,)))
-    held.wait_for_a_knock()
+    assert held.knocked.wait(30)
     assert len(house.store.runs()) > len(before)
     house.experiments.delete(name)
     assert house.store.runs() == before
@@ -151,14 +132,12 @@ def test_a_paused_what_if_goes_on_where_it_was_and_a_deleted_one_takes_its_forks
 
 def test_a_what_if_can_be_a_file_and_says_that_its_run_was_deleted(house: Courthouse, tmp_path: Path) -> None:
     run = heard(house)
-    experiment = house.experiments.what_ifs.experiment(
-        run, singly(evidence_left_out(house.record(run).case), values(CyberJurorsSetup, "rounds", [1])), (0, 3)
-    )
+    experiment = everything(house, run, (0, 3))
     file = tmp_path / "what-if.toml"
     file.write_text(as_toml(experiment), encoding="utf-8")
     assert read_toml(file) == experiment
-    assert house.experiments.begin(read_toml(file)) == experiment.id
-    name = house.experiments.begin(everything(house, run))
+    name = house.experiments.begin(read_toml(file))
+    assert name == experiment.id
     house.store.delete(run)
     house.experiments.go(name)
     house.experiments.wait(name, 30)
@@ -175,7 +154,7 @@ def test_forks_keep_to_the_procedure_of_their_run_which_has_a_verdict(house: Cou
         parsed({**given, "dataset": {"run": "r", "name": "d"}}, "x")
     run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(), 0)
     with pytest.raises(CourtroomError, match="no verdict yet"):
-        house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (0,))
+        one_round(house, run)
 
 
 def test_what_would_change_the_verdict_fits_the_budget_the_cheapest_first(house: Courthouse) -> None:
@@ -193,25 +172,30 @@ def test_what_would_change_the_verdict_fits_the_budget_the_cheapest_first(house:
 
 
 @pytest.mark.parametrize("procedure", ["jurisagents", "verdict"])
-def test_a_criminal_bench_is_asked_without_each_sentence_of_the_facts(house: Courthouse, procedure: str) -> None:
-    case = house.library.case("criminal-bus-wallet")
-    run = drive(house, house.new_run(procedure, case, house.procedures[procedure].setup(), 0))
-    experiment = house.experiments.what_ifs.experiment(run, singly(evidence_left_out(case)), (0,))
+def test_a_bench_is_asked_without_each_sentence_and_its_what_if_is_deleted(house: Courthouse, procedure: str) -> None:
+    run = benched(house, procedure)
+    variants = singly(evidence_left_out(house.record(run).case))
+    experiment = house.experiments.what_ifs.experiment(run, variants, (0,))
     before = len(house.knowledge.memory.standards)
-    name = started(house, experiment)
-    house.experiments.wait(name, 60)
+    name = done(house, experiment).kept.id
     found = results(experiment, list(house.experiments.store.cells(name)))
     assert [row.done for row in found.rows] == [1] * len(experiment.arms)
     assert all(row.votes is None for row in found.rows)
     assert len(house.knowledge.memory.standards) == before, "what if teaches nothing"
+    app = opened_at("what_if", experiment=name)
+    assert "What moves it" in [element.value for element in app.subheader]
+    app.button(key="experiment-delete").click().run()
+    assert not app.exception, app.exception
+    assert house.experiments.store.experiments() == []
+    assert [row.id for row in house.store.runs()] == [run]
+    assert "There is no experiment" in texts(opened_at("what_if", experiment=name))
 
 
 def test_a_key_typed_for_a_what_if_is_spent_by_nobody_elses(house: Courthouse, held: Held) -> None:
     run, mine = heard(house), {"OPENAI_API_KEY": "mine-123456"}
     for seed, keys in ((1, mine), (2, None)):
         held.spent.clear()
-        what_if = house.experiments.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [1])), (seed,))
-        name = started(house, what_if, keys)
+        name = started(house, one_round(house, run, seed), keys)
         house.experiments.wait(name, 60)
         assert house.experiments.store.status(name) == "done"
         assert held.spent, "another seed is asked again"
@@ -226,10 +210,8 @@ def test_the_shell_estimates_runs_and_tells(house: Courthouse, tmp_path: Path) -
     assert (len(takes["arms"]), takes["cells"]) == (5, 10)
     found = json.loads(shell(*words, "--json"))
     assert found["status"] == "done"
-    assert [line["variant"] for line in found["variants"]][:2] == [
-        "as it was",
-        "Rounds at most (T): 1, Follow-graph: ring",
-    ]
+    assert found["variants"][0]["variant"] == "as it was"
+    assert found["variants"][1]["variant"] == "Rounds at most (T): 1, Follow-graph: ring"
     assert shell("what-if", found["experiment"]).splitlines()[0].split() == [found["experiment"], "done"]
     assert f"{found['experiment']}\tdone\t10 of 10 cells" in shell("experiment", "status")
     shell("experiment", "export", found["experiment"], "--to", str(tmp_path / "cells.csv"))
@@ -249,9 +231,6 @@ def test_wrong_use_is_told_in_a_sentence(house: Courthouse) -> None:
     ):
         with pytest.raises((CourtroomError, AssertionError), match=told):
             shell("what-if", run, *words)
-
-
-# --- the page What if -----------------------------------------------------------------------------------------
 
 
 def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdict(house: Courthouse) -> None:
@@ -275,11 +254,10 @@ def test_from_where_to_begin_over_a_finished_run_to_what_would_change_its_verdic
     assert not app.exception, app.exception
     assert app.session_state["what-if"] == what_if.id
     assert "What decided it:" in texts(app)
-    table, cells = app.dataframe
-    assert len(cells.value) == len(table.value), "and every cell has a row"
-    assert list(table.value["change"])[0] == "as it was"
-    assert list(table.value["run"])[0] == f"deliberation?run={run}"
-    assert set(table.value["done"]) == {"1 of 1"}
+    table, cells = (one.value for one in app.dataframe)
+    assert len(cells) == len(table), "and every cell has a row"
+    assert (table["change"][0], table["run"][0]) == ("as it was", f"deliberation?run={run}")
+    assert set(table["done"]) == {"1 of 1"}
 
 
 def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
@@ -293,7 +271,6 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
     assert "must be at most 10" in texts(app)
     app.text_input(key=f"what-if-{run}-rounds").set_value("1").run()
     app.number_input(key="what-if-seeds").set_value(2).run()
-    assert not app.exception, app.exception
     assert "calls" in texts(app)
     press(app, "Start")
     (what_if,) = house.experiments.store.experiments()
@@ -302,20 +279,6 @@ def test_what_is_chosen_is_estimated_and_run(house: Courthouse) -> None:
     app.run()
     assert len(app.dataframe) == 2
     assert len(app.dataframe[1].value) == 2 * len(what_if.experiment.arms)
-
-
-def test_a_what_if_is_found_by_its_address_and_can_be_deleted(house: Courthouse) -> None:
-    run = benched(house, "verdict")
-    case = house.record(run).case
-    what_if = started(house, house.experiments.what_ifs.experiment(run, singly(evidence_left_out(case)), (0,)))
-    house.experiments.wait(what_if, 60)
-    app = opened_at("what_if", experiment=what_if)
-    assert "What moves it" in [element.value for element in app.subheader]
-    app.button(key="experiment-delete").click().run()
-    assert not app.exception, app.exception
-    assert house.experiments.store.experiments() == []
-    assert [row.id for row in house.store.runs()] == [run]
-    assert "There is no experiment" in texts(opened_at("what_if", experiment=what_if))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

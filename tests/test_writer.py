@@ -23,10 +23,8 @@ from tests.toy import Bench, Scripted
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    database = Database(tmp_path / "courtroom.sqlite")
-    yield database
-    database.close()
+def database(tmp_path: Path) -> Database:
+    return Database(tmp_path / "courtroom.sqlite")
 
 
 @pytest.fixture
@@ -86,19 +84,15 @@ def test_a_write_that_fails_is_undone_alone(database: Database, writer: Writer) 
         raise ValueError("no")
 
     goes_on = held_up(writer)
-    writes = (save(database, "before"), save(database, "bad", wrong), save(database, "after"))
-    done = [writer.put(one) for one in writes]
+    before, bad, after = (writer.put(save(database, *write)) for write in (("before",), ("bad", wrong), ("after",)))
     goes_on.set()
-    assert done[0].result() == "before"
+    assert (before.result(), after.result()) == ("before", "after")
     with pytest.raises(ValueError, match="no"):
-        done[1].result()
-    assert done[2].result() == "after"
+        bad.result()
     assert names(database.at) == ["before", "after"]
 
 
-def test_writes_that_the_disk_does_not_take_are_done_whole_when_it_does(
-    database: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_writes_wait_for_room_on_the_disk(database: Database, writer: Writer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("courtroom.store.writer.PROBE_S", 0.01)
     tried: list[str] = []
     told: list[str] = []
@@ -112,8 +106,7 @@ def test_writes_that_the_disk_does_not_take_are_done_whole_when_it_does(
             raise error
 
     goes_on = held_up(writer)
-    done = [writer.put(save(database, "before")), writer.put(save(database, "full", full))]
-    done.append(writer.put(save(database, "after")))
+    done = [writer.put(save(database, *write)) for write in (("before",), ("full", full), ("after",))]
     goes_on.set()
     assert [one.result() for one in done] == ["before", "full", "after"]
     assert names(database.at) == ["before", "full", "after"]
@@ -141,10 +134,8 @@ async def test_who_comes_while_work_is_done_goes_with_the_next_round() -> None:
     gone.cancel()
     goes_on.set()
     assert await first == 12
-    results = await asyncio.gather(*others, return_exceptions=True)
-    assert results[0] == 6
-    assert results[2] == 4
-    assert isinstance(results[1], ZeroDivisionError), "one that fails fails alone"
+    six, failed, four = await asyncio.gather(*others, return_exceptions=True)
+    assert (six, type(failed), four) == (6, ZeroDivisionError, 4), "one that fails fails alone"
     assert rounds == [[1], [2, 0, 3, 4]]
 
 
@@ -158,11 +149,8 @@ async def test_work_that_fails_as_a_whole_fails_for_all_and_the_next_round_goes_
 
     gathered: Batcher[int, int] = Batcher(work)
     results = await asyncio.gather(gathered(1), gathered(2), return_exceptions=True)
-    assert all(isinstance(one, ValueError) for one in results)
+    assert [type(one) for one in results] == [ValueError] * 2
     assert await gathered(3) == 3
-
-
-# --- a connection to PostgreSQL that is lost exactly at a commit -----------------------------------------------
 
 
 COMMIT = b"COMMIT\x00"
@@ -313,5 +301,3 @@ def test_each_write_of_a_batch_in_doubt_has_its_own_result(proxied: LosingProxy,
     rows = direct.connection.execute("SELECT count(*), sum(cost) FROM payments").fetchone()
     assert tuple(rows) == (20, 10)
     writer.close()
-    for one in (database, direct):
-        one.close()

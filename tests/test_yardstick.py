@@ -1,28 +1,36 @@
-"""The human yardstick: the data on people, and models that move as people do, or as they do not."""
+"""Panels beside people: the human yardstick, on models that move as people do, or do not; and what a panel's votes are worth."""
 
 import csv
 import json
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
+from itertools import combinations
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.samples import add_sample
+from courtroom.evaluation.effective_votes import FEWEST, Panel, conformity, effective, persona_share, variety
 from courtroom.evaluation.yardstick import Deliberation, Yardstick, deliberation, measured, of_runs, people
 from courtroom.experiments.spec import adapted, recipe
+from courtroom.language import speaking, translated
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
-from courtroom.settings import Settings
-from courtroom.shell.commands import app
+from courtroom.settings import DATA, Settings
 from pages.parts.shared.shown import literal
-from tests.pages import house, page, texts  # noqa: F401
+from tests.benchmarks.measure_voices import PANELS, held, simulated
+from tests.driving import done, drive, shell
+from tests.pages import house, page, texts
 from tests.real import FOLDER, needs_real_data
+
+__all__ = ["house"]  # a fixture
 
 WINS = {12: (0, 4, 3, 2, 3, 19, 30, 50, 80, 98, 91, 97, 99), 6: (1, 1, 4, 23, 70, 97, 100)}
 """Per cent of the verdicts for guilty, by first votes for it, as shared with the data."""
@@ -53,7 +61,7 @@ MODELS: dict[str, Model] = {
 }
 
 
-def test_people_are_as_they_were_counted() -> None:
+def test_people_are_as_they_were_counted_and_no_majority_without_a_first_ballot_on_record() -> None:
     among = people()
     assert len(among) == 2_018
     for size, wins in WINS.items():
@@ -62,27 +70,20 @@ def test_people_are_as_they_were_counted() -> None:
     even = [one.verdict for one in among if one.even]
     assert (len(even), round(100 * sum(map(bool, even)) / len(even))) == (340, 24)
     parted = [one.prevails for one in among if not one.even]
-    assert (len(parted), round(100 * sum(parted) / len(parted))) == (1_678, 91)
-
-
-def test_without_a_first_ballot_on_record_no_majority_is_counted() -> None:
-    """1,711 with 90 % are counted where 33 juries without a first ballot on record are taken for majorities against guilty."""
-    path = Path(__file__).parents[1] / "data/juries/first_ballots.csv"
-    with path.open(encoding="utf-8") as file:
+    assert (len(parted), round(100 * fmean(parted))) == (1_678, 91)
+    # 1,711 with 90 % are counted where 33 juries without a first ballot on record are taken for majorities against guilty.
+    with (DATA / "juries" / "first_ballots.csv").open(encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["death_penalty"] == "0" and row["guilty_verdict"]]
-    unknown = [row for row in rows if not row["prop_jurors_g"]]
-    prevails = sum(one.prevails for one in people()) + sum(row["guilty_verdict"] == "0" for row in unknown)
-    assert len(unknown) == 33
-    assert round(100 * prevails / (1_678 + 33)) == 90
+    unknown = [row["guilty_verdict"] == "0" for row in rows if not row["prop_jurors_g"]]
+    assert (len(unknown), round(100 * fmean(parted + unknown))) == (33, 90)
 
 
 @needs_real_data
 def test_what_is_said_of_chats_is_what_their_records_say() -> None:
     with (FOLDER / "juries/online_juries.csv").open() as file:
         rows = list(csv.DictReader(file))
-    lines = {
-        line.name: line for line in Yardstick((Deliberation(12, 0.75, True, last=1.0, changed=(0, 9, 3, 3)),), ()).lines
-    }
+    yardstick = Yardstick((Deliberation(12, 0.75, True, last=1.0, changed=(0, 9, 3, 3)),), ())
+    lines = {line.name: line for line in yardstick.lines}
     flipped, votes = (sum(int(row[name]) for row in rows) for name in ("num_flipped", "num_votes"))
     assert lines["gross"].people == pytest.approx(flipped / votes)
     assert lines["still"].people == sum(row["num_flipped"] == "0" for row in rows) / len(rows)
@@ -92,16 +93,14 @@ def test_what_is_said_of_chats_is_what_their_records_say() -> None:
 
 def test_a_model_that_moves_as_people_do_is_at_distance_0() -> None:
     for seed in range(20):
-        distance = measured(runs_of(as_people, seed=seed)).distance
-        assert distance is not None
-        assert distance[0].low == 0
-        assert distance[1] > 0.05
+        interval, p = measured(runs_of(as_people, seed=seed)).distance
+        assert interval.low == 0
+        assert p > 0.05
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_that_does_not_is_told_apart(name: str) -> None:
     found = measured(runs_of(MODELS[name]))
-    assert found.distance is not None
     interval, p = found.distance
     assert 0 < interval.low < interval.value < interval.high
     assert p < 0.001
@@ -117,9 +116,8 @@ def test_p_is_small_by_chance_alone_no_more_often_than_it_says(monkeypatch: pyte
     places = [one.place for one in people() if one.place[0] == 12]
     for seed in range(40):
         among = [Deliberation(12, votes / 12, as_people(votes, draw)) for _, votes in places]
-        distance = measured(runs_of(as_people, seed=seed), among).distance
-        assert distance is not None
-        small += distance[1] < 0.05
+        _, p = measured(runs_of(as_people, seed=seed), among).distance
+        small += p < 0.05
     assert small < 7
 
 
@@ -128,39 +126,28 @@ def test_a_panel_of_another_size_is_held_against_twelve() -> None:
     assert Deliberation(6, 0.5, True).place == (6, 3)
 
 
-def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
-    house: Courthouse,  # noqa: F811
-    tmp_path: Path,
-) -> None:
-    found = recipe("first-ballot-curve")
-    assert found is not None
-    add_sample(house.datasets, house.library, found.experiment.dataset.name)
-    knobs = {"private_ballots": True}
-    arms = ["2 of 12", "6 of 12", "10 of 12"]
-    name = house.experiments.begin(adapted(found.experiment, repeats=2, arms=arms, values=knobs))
-    house.experiments.go(name)
-    house.experiments.wait(name, 120)
-    runs = house.experiments.runs(name)
-    yardstick = of_runs(runs, house.record, house.procedures)
+def curve_of(house: Courthouse, votes: Iterable[int], **changes: Any) -> str:
+    """The recipe of the curve with these first ballots, driven to its end."""
+    experiment = recipe("first-ballot-curve").experiment
+    add_sample(house.datasets, house.library, experiment.dataset.name)
+    return done(house, adapted(experiment, arms=[f"{many} of 12" for many in votes], **changes)).kept.id
+
+
+def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(house: Courthouse, tmp_path: Path) -> None:
+    name = curve_of(house, [2, 6, 10], repeats=2, values={"private_ballots": True})
+    yardstick = of_runs(house.experiments.runs(name), house.record, house.procedures)
     assert sorted({one.place for one in yardstick.model}) == [(12, 2), (12, 6), (12, 10)]
     record = house.record(house.experiments.runs(name, "6 of 12")[0])
-    procedure = house.procedures[record.run.procedure]
-    one = deliberation(record, procedure.about(record.case))
-    assert one is not None
+    one = deliberation(record, house.procedures[record.run.procedure].about(record.case))
     assert (one.size, one.even, one.standard) == (12, True, "reasonable-doubt")
     ballots = list(record.ballots.values())
     moved = sum(ballots[0][who].choice != ballots[-1][who].choice for who in ballots[0])
     assert one.changed[0] + one.changed[2] == moved
     assert one.rounds == len(ballots) - 1
-
-    said = CliRunner().invoke(app, ["yardstick", name, "--json", "--to", str(tmp_path / "curve.html")])
-    assert said.exit_code == 0, said.output
-    data = json.loads(said.stdout)
+    data = json.loads(shell("yardstick", name, "--json", "--to", str(tmp_path / "curve.html")))
     assert data == json.loads(json.dumps(yardstick.as_data()))
     assert (tmp_path / "curve.html").stat().st_size > 10_000
-    one_arm = CliRunner().invoke(app, ["yardstick", name, "--arm", "2 of 12", "--json"])
-    assert json.loads(one_arm.stdout)["runs"] == 2
-
+    assert json.loads(shell("yardstick", name, "--arm", "2 of 12", "--json"))["runs"] == 2
     at = page("experiments", {f"yardstick-part-{name}": "Beside people"}, experiment=name)
     assert all(literal(sentence) in texts(at) for sentence in data["sentences"])
     (figure,) = [json.loads(one.proto.spec) for one in at.get("plotly_chart")]
@@ -172,9 +159,7 @@ def test_a_run_is_read_as_it_went_and_the_page_and_the_shell_show_one_curve(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["as people", *MODELS])
-def test_scripted_jurors_of_200_runs_are_told_apart_or_not(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scripted_jurors_are_told_apart_or_not(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the model's border: the jurors of a run vote in each free round for what the script draws for their first ballot."""
     answer = OfflineModel.answer
 
@@ -184,27 +169,86 @@ def test_scripted_jurors_of_200_runs_are_told_apart_or_not(
             return await answer(model, request, watch)
         votes = task.counts["guilty"]
         draw = random.Random(f"{request.tag.partition('/')[0]} {votes}")
-        if name == "as people":
-            wins: bool | None = draw.random() < wins_of_people(6, votes)
-        else:
-            wins = MODELS[name](2 * votes, draw)
+        script = MODELS.get(name, lambda _, draw: draw.random() < wins_of_people(6, votes))
+        wins = script(2 * votes, draw)
         stays = task.own.vote if task.own and task.own.vote else ""
         vote = stays if wins is None else task.case.sides[not wins]
         return Reply(text=Ballot(statement="So it is.", vote=vote).model_dump_json(), cost=0.0)
 
     monkeypatch.setattr(OfflineModel, "answer", scripted)
     made = Courthouse(Settings(home=tmp_path))
-    add_sample(made.datasets, made.library, "sample-trials")
-    found = recipe("first-ballot-curve")
-    assert found is not None
-    arms = {f"{votes} of 12" for votes in range(7)}  # of six jurors here
-    experiment = adapted(found.experiment, repeats=29, arms=arms, values={"jury_size": 6, "rounds": 1})
-    run = made.experiments.begin(experiment)
-    made.experiments.go(run)
-    made.experiments.wait(run, 300)
+    run = curve_of(made, range(7), repeats=29, values={"jury_size": 6, "rounds": 1})
     yardstick = of_runs(made.experiments.runs(run), made.record, made.procedures)
-    made.close()
     assert len(yardstick.model) == 203
-    assert yardstick.distance is not None
     interval, p = yardstick.distance
     assert (interval.low == 0 and p > 0.05) if name == "as people" else (interval.low > 0 and p < 0.001)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_is_what_counting_all_pairs_of_votes_gives(seed: int) -> None:
+    votes = simulated("copies one", 15, 7, 0.4, 0.6, random.Random(seed))
+    cases = [list(ballot.values()) for _, ballot in votes]
+    within = fmean(a == b for one in cases for a, b in combinations(one, 2))
+    between = fmean(a == b for one, other in combinations(cases, 2) for a in one for b in other)
+    found, *counted = effective(votes)
+    assert found.value == pytest.approx(7 / (1 + 6 * max(0.0, (within - between) / (1 - between))))
+    assert counted == [7, 15]
+
+
+@pytest.mark.parametrize(("known", "worth"), [(0.0, 17), (0.35, 17 / 6.6), (1.0, 1)])
+def test_panels_of_a_known_correlation_are_worth_what_it_says(known: float, worth: float) -> None:
+    panels = [simulated("copies one", 60, 17, known, 0.5, random.Random(seed)) for seed in range(12)]
+    assert fmean(effective(votes)[0].value for votes in panels) == pytest.approx(worth, rel=0.15)
+
+
+@pytest.mark.parametrize("kind", PANELS)
+@pytest.mark.slow
+def test_the_interval_holds_the_truth_as_often_as_it_says(kind: str) -> None:
+    """Of 60, fewer than 52 would come of 95 % in 1 of 130."""
+    assert held(kind, 13, 17, 0.5, 60) * 60 >= 52
+
+
+def test_votes_that_are_all_the_same_say_nothing_of_their_worth() -> None:
+    assert effective([(f"case {number}", {"a": 0, "b": 0}) for number in range(20)]) is None
+    alike, *_ = effective([(f"case {number}", dict.fromkeys("abcde", number % 2)) for number in range(20)])
+    assert alike.value == alike.low == 1 < alike.high
+
+
+def test_who_the_juror_is_counts_or_not() -> None:
+    draw, who = random.Random(0), [f"juror {number}" for number in range(12)]
+    apart = [Panel(f"case {case}", ({one: int(place % 3 == 0) for place, one in enumerate(who)},)) for case in range(9)]
+    assert persona_share(apart) == pytest.approx((1, 1 / 401, 108), abs=0.01)
+    alike = [Panel(f"case {case % 3}", ({one: draw.randrange(2) for one in who},)) for case in range(9)]
+    share, p, _ = persona_share(alike)
+    assert share < 0.2
+    assert p > 0.05
+
+
+def test_who_goes_over_and_who_stays() -> None:
+    before = {"a": 0, "b": 1, "c": 1, "d": 1}
+    assert conformity(Panel("x", (before, {**before, "a": 1}))) == (1, 1, 0, 1)
+    assert conformity(Panel("x", (before, {**before, "c": 0}))) == (0, 1, 1, 1)
+    assert conformity(Panel("x", ({"a": 0}, {"a": 1}))) == (0, 0, 0, 0), "nobody to go over to"
+    assert variety(Panel("x", (), ("the same words", "the same words"))) == 0
+    assert variety(Panel("x", (), ("one thing", "other matter"))) == 1
+
+
+def test_a_verdict_with_enough_cases_behind_it_says_what_its_votes_are_worth(house: Courthouse) -> None:
+    setup = CyberJurorsSetup(jury_size=5, rounds=1, examination="shared", grounding_rounds=1)
+    disputes = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
+    runs = [drive(house, house.new_run("cyberjurors", case, setup, 0)) for case in disputes[: FEWEST - 1]]
+    assert house.worth(runs[0]) == ""
+    other = setup.model_copy(update={"rounds": 2})
+    drive(house, house.new_run("cyberjurors", disputes[FEWEST], other, 0))
+    assert house.worth(runs[0]) == "", "another kind of panel"
+    runs.append(drive(house, house.new_run("cyberjurors", disputes[FEWEST - 1], setup, 0)))
+    said = house.worth(runs[0])
+    votes, interval = r"worth about [1-5]\.\d independent votes", r"95 % interval \d\.\d to \d\.\d, over 12 cases"
+    assert re.fullmatch(rf"5 jurors, {votes} \({interval}\)\.", said)
+    assert literal(said) in texts(page("deliberation", {"run": runs[0]}))
+    assert json.loads(shell("show", runs[0], "--json"))["worth"] == said
+    with speaking("zh"):
+        assert "折合约" in translated(said)
+    found = {line.name: line for line in of_runs(runs, house.record, house.procedures).lines}
+    assert said.startswith(f"5 jurors, worth about {found['votes-last'].value:.1f} ")
+    assert {"votes-first", "votes-next", "variety", "who"} <= found.keys()

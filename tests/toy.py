@@ -20,7 +20,7 @@ from courtroom.engine.procedure import Choice, Procedure, Role, StageKind
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
 from courtroom.engine.runner import Runner
-from courtroom.engine.setup import Member, Setup
+from courtroom.engine.setup import Budget, Member, Setup
 from courtroom.engine.store import RunStore
 from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
@@ -33,12 +33,8 @@ from courtroom.settings import Settings
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 
-CASE = Dispute(
-    id="toy",
-    title="A kettle that does not boil",
-    category="Other",
-    transaction=Transaction(product="Kettle", price=20),
-)
+KETTLE = Transaction(product="Kettle", price=20)
+CASE = Dispute(id="toy", title="A kettle that does not boil", category="Other", transaction=KETTLE)
 
 
 class Vote(BaseModel):
@@ -87,9 +83,8 @@ def toy(folder: Path) -> Procedure:
     """The procedure, with its prompts written into a folder."""
     (folder / "_system.md.j2").write_text("You sit in a jury.")
     (folder / "_case.md.j2").write_text("{{ case.title | quote }}")
-    (folder / "vote.md.j2").write_text(
-        "{% block shared %}Vote.{% endblock %}{% block own %}{{ round }} {{ seen }}{% endblock %}"
-    )
+    vote = "{% block shared %}Vote.{% endblock %}{% block own %}{{ round }} {{ seen }}{% endblock %}"
+    (folder / "vote.md.j2").write_text(vote)
     return Procedure(
         name="toy",
         title="Toy",
@@ -140,14 +135,11 @@ def text_of(request: Request) -> str:
     return "\n".join(part for message in request.messages for part in message.parts if isinstance(part, str))
 
 
-@dataclass
 class Shelf:
-    """A knowledge base that can grow."""
-
-    hits: tuple[Hit, ...] = (Hit(id="one", similarity=1.0, record={}),)
+    """A knowledge base in which one thing is found."""
 
     async def answer(self, query: Query, embedding: str) -> tuple[Hit, ...]:
-        return self.hits
+        return (Hit(id="one", similarity=1.0, record={}),)
 
     def learn(self, run: str, path: str, lesson: Lesson) -> None:
         raise AssertionError("nothing is learned here")
@@ -170,14 +162,14 @@ class Bench:
     online: Model | None = None
     """Who answers in place of `model`, over a network."""
     streaming: bool = False
-    shelf: Shelf = field(default_factory=Shelf)
-    procedures: Mapping[str, Procedure] | None = None
+    procedures: Mapping[str, Procedure] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
         self.database = Database(Settings(home=self.folder).database)
         self.store = RunStore(self.database)
         self.answers = AnswerStore(self.database)
+        self.shelf = Shelf()
         self.procedures = self.procedures or {"toy": toy(self.folder)}
         self.writers: list[Writer] = []
         """One a runner, as each process has its own."""
@@ -186,9 +178,8 @@ class Bench:
 
     def new_runner(self) -> Runner:
         async def warm(procedure: Procedure, setup: Setup) -> None:
-            return None
+            """Nothing has to be loaded."""
 
-        assert self.procedures is not None
         writer = Writer(self.database)
         self.writers.append(writer)
         self.asker = Asker(self.answers, self.online or self.model, writer)
@@ -197,15 +188,19 @@ class Bench:
         )
 
     def start(self, setup: ToySetup | None = None, *, seed: int = 0, parent: str | None = None) -> str:
-        spec = ModelSpec(id="scripted")
-        setup = (setup or ToySetup()).model_copy(update={"model": spec})
+        setup = (setup or ToySetup()).model_copy(update={"model": ModelSpec(id="scripted")})
         return self.store.create("toy", CASE, setup, seed, parent=parent)
 
     def hear(self, setup: ToySetup | None = None, *, seed: int = 0, control: Control | None = None) -> Record:
         """Drive a new run until it settles."""
-        run = self.start(setup, seed=seed)
+        return self.go_on(self.start(setup, seed=seed), control=control)
+
+    def go_on(self, run: str, budget: Budget | None = None, control: Control | None = None) -> Record:
+        """Go on with a run until it settles; with another budget, if one is given."""
+        if budget is not None:
+            self.store.replace_setup(run, self.runner.record(run).setup.model_copy(update={"budget": budget}))
         self.runner.go(run, control)
-        self.runner.wait(run, 10)
+        self.runner.wait(run, 30)
         return self.runner.record(run)
 
     def let_go(self, run: str) -> None:

@@ -5,27 +5,23 @@ import gc
 import os
 import warnings
 from functools import cache
+from importlib import import_module
+
+MODULES = (
+    *("aiohttp.web", "pandas", "plotly.graph_objects", "pytest", "scipy.sparse", "streamlit.testing.v1", "tantivy"),
+    *("streamlit.web.bootstrap", "courtroom.evaluation.run_list", "courtroom.experiments.service"),
+    *("courtroom.figures.graph", "courtroom.procedures", "courtroom.report", "courtroom.store.postgres"),
+)
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    import aiohttp.web  # noqa: F401
-    import pandas  # noqa: F401
-    import plotly.graph_objects  # noqa: F401
-    import pytest  # noqa: F401
-    import scipy.sparse  # noqa: F401
-    import streamlit.testing.v1  # noqa: F401
-    import streamlit.web.bootstrap  # noqa: F401
-    import tantivy  # noqa: F401
+    for name in MODULES:
+        import_module(name)
+
     import typer.testing
     from streamlit.components.v2 import manifest_scanner
 
-    import courtroom.__main__  # noqa: F401
-    import courtroom.evaluation.run_list  # noqa: F401
-    import courtroom.experiments.service  # noqa: F401
-    import courtroom.figures.graph  # noqa: F401
-    import courtroom.procedures  # noqa: F401
-    import courtroom.report  # noqa: F401
-    import courtroom.store.postgres  # noqa: F401
+    import courtroom.__main__
     from courtroom.knowledge.embedding import HashedNgrams
     from courtroom.models.card import load
 

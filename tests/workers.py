@@ -1,14 +1,24 @@
-"""Which worker of pytest-xdist takes which tests: a file stays with one, all files of a browser with one and the same.
+"""Which worker of pytest-xdist takes which tests, and in which process each of them runs.
 
-So what a file's tests share is made once, and one browser is open at a time. pytest-xdist would read the groups from marks,
-but its mark does not reach the names of tests since pytest 9.2.
+A file stays with one worker, all files of a browser with one and the same: what a file's tests share is made once, and one browser is
+open at a time. pytest-xdist would read the groups from marks, but its mark does not reach the names of tests since pytest 9.2.
+
+Tests run in processes forked from the worker; each ends with the first group that leaves it large. So what tests import and leave
+behind does not pile up, and a worker stays as small as it is once all tests are collected and what most of them need is imported.
 """
 
+import multiprocessing
+import traceback
+import warnings
+from multiprocessing.connection import Connection
 from pathlib import PurePosixPath
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
+
+from tests import forks
+from tests.footprint import held, resident
 
 BROWSER = "browser"
 BROWSER_FILES = {"tests/attacks/test_pages.py"}
@@ -52,3 +62,141 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _rank(item: pytest.Item) -> int:
     return next((rank for rank, name in enumerate((BROWSER, "slow", "kills")) if item.get_closest_marker(name)), 3)
+
+
+LARGE = 760
+"""Megabytes with which a process ends once a group does."""
+
+
+class TestProcess:
+    """Runs tests as it is told, and reports on them.
+
+    Attributes:
+        megabytes: its memory after the last of them.
+        held: its memory in megabytes and its threads at its end.
+    """
+
+    __test__ = False
+
+    def __init__(self, session: pytest.Session) -> None:
+        self._pipe, there = multiprocessing.Pipe()
+        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(session, there, self._pipe))
+        self.held = (0, 0)
+        self.megabytes = 0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # the worker's other threads only wait for messages
+            self._process.start()
+        there.close()
+
+    def run(self, config: pytest.Config, place: int, following: int | None) -> None:
+        """Run the session's test of this place, and report here as if it had run here; `following` is the one that it runs next.
+
+        Raises:
+            EOFError: the process is gone.
+            RuntimeError: pytest itself failed there.
+        """
+        self._pipe.send((place, following))
+        while True:
+            name, given = self._pipe.recv()
+            if name == "done":
+                self.megabytes = given
+                return
+            if name == "failed":
+                raise RuntimeError(given)
+            if "report" in given:
+                given["report"] = config.hook.pytest_report_from_serializable(config=config, data=given["report"])
+            getattr(config.hook, name)(**given)
+
+    def end(self) -> int | None:
+        """Its exit code."""
+        try:
+            self._pipe.send(None)
+            self.held = self._pipe.recv()
+        except (BrokenPipeError, EOFError):
+            pass  # it has ended by itself; the exit code says how
+        self._process.join()
+        return self._process.exitcode
+
+
+class Forking:
+    """Has a worker hand each test to its process."""
+
+    def __init__(self) -> None:
+        self._process: TestProcess | None = None
+        self._places: dict[int, int] = {}
+        self._largest = (0, 0)
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Knows all tests by their places, which are the same in a process that is forked."""
+        self._places = {id(item): place for place, item in enumerate(session.items)}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool:
+        """Runs the test in the worker's process; it begins where there is none."""
+        self._process = self._process or TestProcess(item.session)
+        following = nextitem
+        if nextitem and self._process.megabytes > LARGE and group(nextitem.nodeid) != group(item.nodeid):
+            following = None
+        try:
+            self._process.run(item.config, self._places[id(item)], self._places[id(following)] if following else None)
+        except EOFError:
+            following = None
+            why = f"the process that ran it is gone: exit code {self._process.end()}"
+            report = pytest.TestReport(item.nodeid, item.location, {}, "failed", why, "call")
+            item.ihook.pytest_runtest_logreport(report=report)
+        if following is None:
+            self._process.end()
+            self._largest = max(self._largest, self._process.held)
+            self._process = None
+        return True
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Says what the largest of the processes held."""
+        session.config.workeroutput["largest"] = self._largest  # type: ignore[attr-defined]
+
+
+OF_THE_WORKER = ("Forking", "WorkerInteractor")
+"""Plugins by their names: pytest-xdist's own is of a module that can't be imported under its name."""
+
+
+class Reporting:
+    """Sends what happens to the worker."""
+
+    def __init__(self, config: pytest.Config, pipe: Connection) -> None:
+        self._config, self._pipe = config, pipe
+
+    def pytest_runtest_logstart(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
+        self._pipe.send(("pytest_runtest_logstart", {"nodeid": nodeid, "location": location}))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        data = self._config.hook.pytest_report_to_serializable(config=self._config, report=report)
+        self._pipe.send(("pytest_runtest_logreport", {"report": data}))
+
+    def pytest_runtest_logfinish(self, nodeid: str, location: tuple[str, int | None, str]) -> None:
+        self._pipe.send(("pytest_runtest_logfinish", {"nodeid": nodeid, "location": location}))
+
+
+def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection) -> None:
+    """Run tests, as the worker says which, until it says that there are no more, or is gone."""
+    the_workers.close()
+    forks.inherited()
+    plugins = session.config.pluginmanager
+    for plugin in plugins.get_plugins():
+        if type(plugin).__name__ in OF_THE_WORKER:
+            plugins.unregister(plugin)
+    plugins.register(Reporting(session.config, pipe))
+    while (order := pipe.recv()) is not None:
+        item, following = (session.items[place] if place is not None else None for place in order)
+        try:
+            session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+        except BaseException:
+            pipe.send(("failed", traceback.format_exc()))
+            raise
+        pipe.send(("done", resident()))
+    pipe.send(held())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Takes part where pytest-xdist has workers; without them tests run here, as a debugger wants it."""
+    if hasattr(config, "workerinput"):
+        config.pluginmanager.register(Forking())

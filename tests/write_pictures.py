@@ -7,8 +7,7 @@ both themes. `--only NAME` writes those whose file begins so.
 import io
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +20,30 @@ from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, app_server
 from tests.benchmarks.tables import options
 from tests.driving import drive
-from tests.openai_server import OpenAIServer
+from tests.openai_server import OpenAIServer, texts_of
 from tests.test_room import RUNS
+
+DOCS = Path(__file__).parents[1] / "docs"
+SIZES = {"wide": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
+FRAMES = 60
+FRAME_MS = 500
+"""Half a minute in all."""
+LARGE: dict[str, object] = {"jury_size": 17, "examination": "own", "consensus": 1.0}
+SHARE = 0.87
+"""Of its calls, what a run that goes on has behind it."""
+PLAYED = ModelSpec(id="openai/played", vision="no", timeout_s=3600, concurrency=100)
+"""Answers as the offline model has answered; half-way through the run each answer stops in the middle."""
 
 
 class PlayedModel:
     """Serves the answers of finished runs to others that ask the same questions."""
 
-    def __init__(self, house: Courthouse, runs: Iterable[str], share: float) -> None:
+    def __init__(self, house: Courthouse, runs: Iterable[str]) -> None:
         self._known: dict[str, tuple[str, list[str]]] = {}
         self._left: dict[str, int] = {}
         for run in runs:
             calls = house.record(run).calls
-            self._left[run] = round(share * len(calls))
+            self._left[run] = round(SHARE * len(calls))
             for call in calls:
                 if found := house.answers.entry(call.keys[-1]):
                     parts = (part for message in house.answers.request(call.keys[-1]) for part in message.parts)
@@ -54,36 +64,8 @@ class PlayedModel:
         return found is not None and self._left[found[0]] < 0
 
     def _found(self, body: dict[str, Any]) -> tuple[str, list[str]] | None:
-        asked = "\n".join(text for message in body["messages"] for text in _texts(message["content"]))
-        return self._known.get(asked) or next(
-            (self._known[known] for known in self._known if asked.startswith(known)), None
-        )
-
-
-def _texts(content: str | list[dict[str, Any]]) -> list[str]:
-    return [content] if isinstance(content, str) else [part["text"] for part in content if "text" in part]
-
-
-@contextmanager
-def played(house: Courthouse, runs: Iterable[str], share: float) -> Iterator[OpenAIServer]:
-    """The server, of runs that the offline model has finished; `share`: of a run's calls that are answered to their end."""
-    model = PlayedModel(house, runs, share)
-    with OpenAIServer(answer=model.answer, half=threading.Event(), stops=model.stops) as server:
-        yield server
-
-
-DOCS = Path(__file__).parents[1] / "docs"
-SIZES = {"wide": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
-FRAMES = 60
-FRAME_MS = 500
-"""Half a minute in all."""
-LARGE: dict[str, object] = {"jury_size": 17, "examination": "own", "consensus": 1.0}
-
-
-SHARE = 0.87
-"""Of its calls, what a run that goes on has behind it."""
-PLAYED = ModelSpec(id="openai/played", vision="no", timeout_s=3600, concurrency=100)
-"""Answers as the offline model has answered; half-way through the run each answer stops in the middle."""
+        asked = "\n".join(map(texts_of, body["messages"]))
+        return self._known.get(max(filter(asked.startswith, self._known), key=len, default=""))
 
 
 def runs_in(house: Courthouse, spec: ModelSpec | None = None) -> dict[str, str]:
@@ -144,8 +126,8 @@ def main() -> None:
         done = runs_in(house)
         for run in done.values():
             drive(house, run)
-        running = runs_in(house, PLAYED)
-        with played(house, done.values(), SHARE) as model:
+        running, played = runs_in(house, PLAYED), PlayedModel(house, done.values())
+        with OpenAIServer(answer=played.answer, half=threading.Event(), stops=played.stops) as model:
             house.close()
             keys = {"OPENAI_API_BASE": model.url, "OPENAI_API_KEY": "none"}
             with app_server(home, environment=keys) as server:

@@ -1,20 +1,23 @@
-"""A store in which every text that may come from outside is a canary: cases, answers, people, names, notes, knowledge."""
+"""A store in which every text that may come from outside is a canary: cases, answers, people, names, notes, knowledge.
 
-import asyncio
+A canary is text that fetches, links or runs something wherever a page reads it as more than text.
+"""
+
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
+from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import AddEvidence, AddNote, ChangeSetup, Overrule
-from courtroom.engine.procedure import Procedure
 from courtroom.experiments.what_if import evidence_left_out
 from courtroom.knowledge.memory import Directive, Standard
 from courtroom.law import Judgment
@@ -22,8 +25,112 @@ from courtroom.models.prompts import templates
 from courtroom.panel.personas import sample_panel
 from courtroom.questions.audience import LONGEST
 from courtroom.settings import Settings
-from tests.attacks.canaries import Canaries
-from tests.driving import drive
+from tests.driving import drive, until
+from tests.openai_server import answer_for
+
+MARK = "canary"
+"""Stands in every one, so that a test can see that they were shown."""
+SHORT = (
+    "![canary](H)",
+    "<img src=H onerror=alert(1) alt=canary>",
+    "<script src=H></script>canary",
+    "<script>alert('canary')</script>",
+    "<iframe src=H></iframe>canary",
+    "<link rel=stylesheet href=H>canary",
+    "<style>*{background:url(H)}</style>canary",
+    "<svg onload=alert(1)><image href=H /></svg>canary",
+    '<meta http-equiv=refresh content="0;url=H">canary',
+    "[canary](javascript:alert(1))",
+    '<a href="javascript:alert(1)">canary</a>',
+    '<a href="H" style="list-style-image:url(H)">canary</a>',
+    '<span style="filter:url(H#a);mask:url(H)">canary</span>',
+    "$\\href{H}{canary}\\includegraphics{H}$",
+    '"><img src=H onerror=alert(1)>canary',
+    "</textarea></script></template><img src=H>canary",
+    ":red[![canary](H)]",
+    "&lt;img src=H&gt;canary",
+    "![canary][r]\n\n[r]: H",
+    "`` ![canary](H)",
+)
+FIXED = {"sentences": 3, "death_penalty": False, "life_imprisonment": False}
+"""Numbers that must fit the setup, or each other."""
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Canaries:
+    """Makes them, each with an address of its own; `hosts` are beginnings of addresses, taken in turn."""
+
+    def __init__(self, *hosts: str) -> None:
+        self._hosts, self._number = hosts, count()
+
+    def one(self, room: int = 10_000) -> str:
+        """The next that fits into so many characters, or nothing."""
+        for _ in SHORT:
+            number = next(self._number)
+            told = SHORT[number % len(SHORT)].replace("H", f"{self._hosts[number % len(self._hosts)]}/{number}.png")
+            if len(told) <= room:
+                return told
+        return ""
+
+    def all(self) -> str:
+        """Every kind, one after the other."""
+        return " ".join(self.one() for _ in SHORT)
+
+    def some(self, room: int) -> str:
+        """As many as fit."""
+        told = ""
+        while room - len(told) > 60 and (more := self.one(room - len(told) - 1)) and len(told) < 2_000:
+            told += f"{more} "
+        return told or self.one(room)
+
+    def filled(self, model: Model) -> Model:
+        """The same with canaries in every text that takes some."""
+        data = model.model_dump(mode="json")
+        for holder, key in _texts(data):
+            before = holder[key]
+            for told in (f"{self.all()} {before}", f"{self.some(180)}{before[:15]}", self.some(75), self.one(60)):
+                holder[key] = told
+                try:
+                    type(model).model_validate(data)
+                    break
+                except ValidationError:
+                    holder[key] = before
+        return type(model).model_validate(data)
+
+    def answer(self, body: Mapping[str, Any]) -> str | web.Response:
+        """An answer to the schema asked for, with canaries in every text of it that is free; one model refuses."""
+        if "refuses" in body.get("model", ""):
+            return web.json_response({"error": {"message": self.all(), "type": "bad"}}, status=400)
+        form = (body.get("response_format") or {}).get("json_schema", {}).get("schema")
+        plain = answer_for(dict(body), json.dumps(form))
+        return plain if form is None else json.dumps(self._answer(json.loads(plain), form, form.get("$defs", {}), ""))
+
+    def _answer(self, value: Any, form: Mapping[str, Any], defs: Mapping[str, Any], name: str) -> Any:
+        if "$ref" in form:
+            form = defs[form["$ref"].rsplit("/", 1)[1]]
+        if "anyOf" in form:
+            return self._answer(value, form["anyOf"][0], defs, name)
+        if isinstance(value, dict):
+            parts = form.get("properties", {})
+            return {key: self._answer(part, parts.get(key, {}), defs, key) for key, part in value.items()}
+        if isinstance(value, list):
+            return [self._answer(part, form.get("items", {}), defs, name) for part in value]
+        if not isinstance(value, str):
+            return 264 if "article" in name and type(value) is int else FIXED.get(name, value)
+        if "enum" in form or "const" in form or name == "selected_evidence_id":
+            return value  # one of a list, or a name of something in the case
+        return (self.some(min(400, form.get("maxLength", 400))) + value)[: form.get("maxLength", 10_000)]
+
+
+def _texts(data: Any) -> Iterator[tuple[Any, str | int]]:
+    """All places of texts: what holds each, and its name or number there."""
+    for key, part in [*(data.items() if isinstance(data, dict) else enumerate(data))]:
+        if isinstance(part, str):
+            yield data, key
+        elif isinstance(part, (dict, list)):
+            yield from _texts(part)
+
 
 SAMPLES = {
     "dispute": "oak-table",
@@ -33,12 +140,10 @@ SAMPLES = {
 }
 HEARINGS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "cyberjurors": ("dispute", {"jury_size": 3, "rounds": 1, "empty_seats": []}),
-    "jurisagents": ("criminal", {}),
     "verdict": ("criminal", {"learning": {"on": True}}),
     "juris": ("document", {"jury_size": 3, "longest": 3}),
     "courtroom-llm": ("labelled", {"judges": 1, "hearings": 1}),
 }
-WAIT_S = 60
 
 
 @dataclass
@@ -46,7 +151,7 @@ class Hostile:
     """What was put on record."""
 
     runs: dict[str, str]
-    """Procedure to run; `fork`, `paused` and `seat` beside them."""
+    """Procedure to run; `fork` and `paused` beside them."""
     what_if: str
     seat: str
     """A seat's token; a question with a picture waits there."""
@@ -54,37 +159,27 @@ class Hostile:
     """An audience's token; hostile arguments stand there."""
 
 
-def refusing(canaries: Canaries, body: dict[str, Any]) -> str | web.Response:
-    """Answers with canaries; one model refuses, with a canary as the reason."""
-    if "refuses" in body["model"]:
-        return web.json_response({"error": {"message": canaries.all(), "type": "bad"}}, status=400)
-    return canaries.answer(body)
-
-
 def hostile_store(home: Path, canaries: Canaries) -> Hostile:
     """Fill a new store; the models' server is the one that the environment names."""
     with closing(Courthouse(Settings(home=home))) as house:
-        return _filled(house, canaries)
-
-
-def _filled(house: Courthouse, canaries: Canaries) -> Hostile:
-    cases = {kind: house.library.restore(_case(house, kind, canaries)) for kind in SAMPLES}
-    _knowledge(house, cases, canaries)
-    runs = {name: _hearing(house, name, cases, canaries) for name in HEARINGS}
-    for run in runs.values():
-        house.runner.go(run)
-    for run in runs.values():
-        house.runner.wait(run, WAIT_S)
-        assert house.store.status(run) == "done", house.store.run(run).reason
-    base = runs["cyberjurors"]
-    runs["paused"] = _steered(house, cases, canaries)
-    runs["fork"] = _fork(house, base, canaries)
-    lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(base, evidence_left_out(cases["dispute"])[:2], range(1))))
-    lab.wait(what_if, WAIT_S)
-    runs["seat"], seat = _seated(house, cases, canaries)
-    house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
-    return Hostile(runs, what_if, seat, _audience(house, base, canaries))
+        cases = {kind: house.library.restore(_case(house, kind, canaries)) for kind in SAMPLES}
+        _knowledge(house, cases, canaries)
+        runs = {name: _hearing(house, name, cases, canaries) for name in HEARINGS}
+        for run in runs.values():
+            house.runner.go(run)
+        for run in runs.values():
+            house.runner.wait(run)
+            assert house.store.status(run) == "done", house.store.run(run).reason
+        base = runs["cyberjurors"]
+        runs["paused"] = _steered(house, cases, canaries)
+        setup = house.record(base).setup.model_copy(update={"rules": (canaries.all(),)})
+        runs["fork"] = drive(house, house.fork(base, setup))
+        lab = house.experiments
+        what_if = lab.go(lab.begin(lab.what_ifs.experiment(base, evidence_left_out(cases["dispute"])[:2], range(1))))
+        lab.wait(what_if)
+        seat = _seated(house, cases, canaries)
+        house.setups.save(canaries.all(), {"procedure": "cyberjurors", "seed": 0, "setup": {}})
+        return Hostile(runs, what_if, seat, _audience(house, base, canaries))
 
 
 def _audience(house: Courthouse, run: str, canaries: Canaries) -> str:
@@ -109,24 +204,20 @@ def _case(house: Courthouse, kind: str, canaries: Canaries) -> Case:
     return canaries.filled(case)
 
 
-def _setup(procedure: Procedure, canaries: Canaries, **given: Any) -> Any:
-    """The smallest setup with canaries as rules, people and prompts; a model id that holds one is refused."""
+def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: Canaries, members: Any = None) -> str:
+    """With the smallest setup, and canaries as rules, people and prompts; a model id that holds one is refused."""
+    procedure, (kind, given) = house.procedures[name], HEARINGS[name]
     values = {**procedure.setup().model_dump(mode="json"), **given}
     values["model"] = {"id": "openai/hostile", "timeout_s": 20, "attempts": 1, "structured": "yes"}
     shipped = templates(procedure.prompts, procedure.case_kind)
     values["prompts"] = {"_system": "{% raw %}" + canaries.all() + "{% endraw %} " + shipped["_system"]}
     if "rules" in values:
         values["rules"] = [canaries.all() for _ in range(2)]
-    if procedure.name == "cyberjurors":
+    if name == "cyberjurors":
         values["jury"] = [canaries.filled(one).model_dump(mode="json") for one in sample_panel(3, 0)]
-        values["members"] = {"juror-02": {**values["model"], "id": "openai/refuses"}, **values["members"]}
+        values["members"] = {"juror-02": {**values["model"], "id": "openai/refuses"}, **(members or {})}
         values["quorum"] = 0.1
-    return procedure.setup.model_validate(values)
-
-
-def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: Canaries) -> str:
-    kind, given = HEARINGS[name]
-    return house.new_run(name, cases[kind], _setup(house.procedures[name], canaries, **given), 0)
+    return house.new_run(name, cases[kind], procedure.setup.model_validate(values), 0)
 
 
 def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> None:
@@ -135,14 +226,13 @@ def _knowledge(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries)
         collection: Any = house.knowledge.collections[name]  # type: ignore[index]
         records: list[Any] = list(collection.page(0, 2))
         collection.add([canaries.filled(one).model_copy(update={"id": one.id}) for one in records])
-    case = cases["criminal"]
     told = {"title": canaries.one(190), "facts": canaries.all(), "reasoning": canaries.all()}
     judged = Judgment(relevant_articles=(264,), charges=(canaries.some(200),))
     standard = Standard(id="standard", case="any", verdict=judged, gold=judged, induced=canaries.all(), **told)
     house.knowledge.memory.standards.add([standard])
     directive = Directive(id="directive", text=canaries.all(), anchor=264, charges=judged.charges)
     house.knowledge.memory.directives.add([directive])
-    lines = case.model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
+    lines = cases["criminal"].model_copy(update={"id": "imported", "frames": ()}).model_dump_json().encode()
     file = house.imports.check("cases", f"{canaries.some(200)}.jsonl", lines)
     house.runner.do(house.imports.run(file)).result()
 
@@ -151,7 +241,7 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
     """Paused, with one of each that persons can do to a run."""
     run = _hearing(house, "cyberjurors", cases, canaries)
     house.runner.step(run)
-    house.runner.wait(run, WAIT_S)
+    house.runner.wait(run)
     record = house.record(run)
     call = next(call for call in record.calls if call.value)
     value = {
@@ -170,29 +260,18 @@ def _steered(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -
     return run
 
 
-def _fork(house: Courthouse, parent: str, canaries: Canaries) -> str:
-    setup = house.record(parent).setup
-    return drive(house, house.fork(parent, setup.model_copy(update={"rules": (canaries.all(),)})))
-
-
-def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> tuple[str, str]:
-    """A run with a person in it, who has answered until a question with a picture came."""
-    given = {**HEARINGS["cyberjurors"][1], "members": {"juror-01": {"id": "person"}}}
-    run = house.new_run("cyberjurors", cases["dispute"], _setup(house.procedures["cyberjurors"], canaries, **given), 1)
+def _seated(house: Courthouse, cases: Mapping[str, Case], canaries: Canaries) -> str:
+    """The seat of a person who has answered until a question with a picture came."""
+    run = _hearing(house, "cyberjurors", cases, canaries, {"juror-01": {"id": "person"}})
     seat = house.people.seat(run, "juror-01")
     house.runner.go(run)
     while True:
-        question = house.runner.do(_asked(house, run)).result(WAIT_S)
+        until(lambda: house.people.waiting(run), "a question")
+        question = house.people.waiting(run)[0]
         if any(not isinstance(part, str) for _, parts in question.messages for part in parts):
-            return run, seat.token
+            return seat.token
         schema = {"json_schema": {"schema": question.answer_schema}}
         texts = ("\n".join(part for part in parts if isinstance(part, str)) for _, parts in question.messages)
         messages = [{"role": "user", "content": text} for text in texts]
         said = canaries.answer({"response_format": schema, "messages": messages})
         house.people.answer(seat, question, json.loads(said))
-
-
-async def _asked(house: Courthouse, run: str) -> Any:
-    while not (waiting := house.people.waiting(run)):
-        await asyncio.sleep(0.05)
-    return waiting[0]

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -25,8 +25,8 @@ from courtroom.models.request import Request
 from courtroom.store.connection import FULL, LOCKED, UNWRITABLE
 from courtroom.store.database import Database
 from tests import forks
-from tests.driving import until
-from tests.test_imports import opened, records
+from tests.driving import drive, until
+from tests.test_knowledge import opened, records
 from tests.toy import CASE, Bench, Scripted
 
 LONG = "The kettle stayed cold. " * 2000
@@ -39,9 +39,8 @@ def long_answer(request: Request) -> str:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path / "home", Scripted(long_answer))
-    yield bench
-    bench.close()
+    with closing(Bench(tmp_path / "home", Scripted(long_answer))) as bench:
+        yield bench
 
 
 def written_by(bench: Bench) -> sqlite3.Connection:
@@ -76,8 +75,7 @@ def whole(bench: Bench, run: str) -> None:
     """The run comes to its end; every answer was asked for once, is on record, and is counted."""
     bench.runner.wait(run, 60)
     record = bench.runner.record(run)
-    assert record.run.status == "done", record.run.reason
-    assert record.run.reason == ""
+    assert (record.run.status, record.run.reason) == ("done", "")
     assert len(bench.model.history) == record.asked == 6
     assert record.tokens == (60, 6)
     assert record.cost == pytest.approx(0.06)
@@ -99,9 +97,7 @@ def test_a_disk_that_is_full_in_mid_run_holds_the_answers_says_so_and_goes_on_by
 
 
 def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> None:
-    run = bench.start()
-    bench.runner.go(run, Control(stage="round 1"))
-    bench.runner.wait(run, 60)
+    run = drive(bench, bench.start(), Control(stage="round 1"))
     disk = full(bench)
     part = ("INSERT INTO parts VALUES ('anything', ?)", (LONG,))
     held = bench.writers[-1].put(lambda: bench.database.connection.execute(*part))
@@ -120,17 +116,13 @@ def test_a_full_disk_between_two_stages_lets_no_stage_begin(bench: Bench) -> Non
 def test_a_store_that_another_program_locks_for_long_holds_the_answers(bench: Bench) -> None:
     run = heard_until_asked(bench)
     written_by(bench).execute("PRAGMA busy_timeout = 20")
-    other = sqlite3.connect(bench.database.at, isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    answered(bench, run, LOCKED)
-    other.execute("ROLLBACK")
-    other.close()
+    with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        answered(bench, run, LOCKED)
     whole(bench, run)
 
 
-def test_a_process_that_closes_while_the_disk_is_full_does_not_hang_and_tells_what_is_lost(
-    bench: Bench, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_who_closes_while_the_disk_is_full_tells_what_is_lost(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     run = heard_until_asked(bench)
     disk = full(bench)
     answered(bench, run)
@@ -140,9 +132,7 @@ def test_a_process_that_closes_while_the_disk_is_full_does_not_hang_and_tells_wh
     disk.execute("PRAGMA max_page_count = 1000000")
     bench.model.hold = None
     bench.runner = bench.new_runner()
-    bench.runner.go(run)
-    bench.runner.wait(run, 60)
-    assert bench.store.run(run).status == "done"
+    assert bench.store.status(drive(bench, run)) == "done"
 
 
 def limited(home: Path) -> None:
@@ -165,13 +155,6 @@ def test_a_file_that_may_not_grow_holds_the_answers(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def fill(ballast: Path) -> None:
-    """Leave no room on a disk."""
-    with suppress(OSError), ballast.open("wb", buffering=0) as file:
-        while file.write(bytes(4096)):
-            pass
-
-
 @pytest.fixture
 def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
     """A disk of 4 MB, or of as many as the test says."""
@@ -185,15 +168,20 @@ def small_disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]
     subprocess.run(["umount", "-l", disk], check=True)
 
 
+def leave(disk: Path, room: int) -> Path:
+    """Fill a disk but for so many bytes."""
+    ballast = disk / "ballast"
+    ballast.write_bytes(bytes(max(0, shutil.disk_usage(disk).free - room)))
+    return ballast
+
+
 def test_a_real_disk_that_is_full_holds_the_answers_until_there_is_room(small_disk: Path) -> None:
-    bench = Bench(small_disk / "home", Scripted(long_answer))
-    run = heard_until_asked(bench)
-    ballast = small_disk / "ballast"
-    fill(ballast)
-    answered(bench, run)
-    ballast.unlink()
-    whole(bench, run)
-    bench.close()
+    with closing(Bench(small_disk / "home", Scripted(long_answer))) as bench:
+        run = heard_until_asked(bench)
+        ballast = leave(small_disk, 0)
+        answered(bench, run)
+        ballast.unlink()
+        whole(bench, run)
 
 
 # --- files that are taken in --------------------------------------------------------------------------------
@@ -206,12 +194,12 @@ def noise(seed: int) -> bytes:
     return out.getvalue()
 
 
-def with_pictures(number: int) -> Package:
+def with_pictures(number: int, id: str = "noise") -> Package:
     """A case with so many pictures."""
     named = [f"buyer-{n}" for n in range(number)]
     media = {name: [{"id": name, "kind": "image", "file": f"{name}.png"}] for name in named}
     evidence = [{"id": name, "side": "buyer", "text": "A photo.", "media": media[name]} for name in named]
-    case = CASE.model_validate({**CASE.model_dump(), "id": "noise", "evidence": evidence})
+    case = CASE.model_validate({**CASE.model_dump(), "id": id, "evidence": evidence})
     return Package(case, {f"{name}.png": noise(n) for n, name in enumerate(named)})
 
 
@@ -219,30 +207,20 @@ def files_in(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def leave(disk: Path, room: int) -> Path:
-    """Fill a disk but for so many bytes."""
-    ballast = disk / "ballast"
-    ballast.write_bytes(bytes(max(0, shutil.disk_usage(disk).free - room)))
-    return ballast
-
-
 @pytest.mark.parametrize("room", [0, 100_000, 1_000_000])
 def test_a_real_disk_that_is_full_while_a_case_is_taken_in_keeps_nothing_of_it(small_disk: Path, room: int) -> None:
     database = Database(small_disk / "store.sqlite")
     library = Library(database, MediaStore(small_disk / "media"))
-    other = with_pictures(1)
-    kept = library.add(Package(other.case.model_copy(update={"id": "before"}), other.files))
+    kept = library.add(with_pictures(1, id="before"))
     before = files_in(small_disk / "media")
     package, ballast = with_pictures(3), leave(small_disk, room)
     with pytest.raises(CourtroomError, match=r"^The disk is full: make room; then add the case again\.$"):
         library.add(package)
     assert files_in(small_disk / "media") == before, "the picture that was there stays, and nothing came"
-    assert database.connection.execute("SELECT id FROM cases").fetchall()[0]["id"] == kept.id
-    assert database.connection.execute("SELECT count(*) FROM cases").fetchone()[0] == 1
+    assert [row["id"] for row in database.connection.execute("SELECT id FROM cases")] == [kept.id]
     ballast.unlink()
     library.add(package)
     assert len(files_in(small_disk / "media") - before) == 2
-    database.close()
 
 
 def test_a_case_for_whose_row_there_is_no_room_leaves_no_picture(tmp_path: Path) -> None:
@@ -253,7 +231,7 @@ def test_a_case_for_whose_row_there_is_no_room_leaves_no_picture(tmp_path: Path)
     database.connection.execute("PRAGMA max_page_count = 1")
     package = with_pictures(1)
     with pytest.raises(CourtroomError, match="then add the case again"):
-        library.add(Package(package.case.model_copy(update={"title": LONG[:200], "category": LONG}), package.files))
+        library.add(Package(package.case.model_copy(update={"category": LONG}), package.files))
     assert files_in(tmp_path / "media") == before
 
 

@@ -1,6 +1,7 @@
 """Files of strangers: each is read as what it is, or refused in a sentence that says where; never a traceback.
 
-What any one reader makes of a wrong field is in `tests/test_case_files.py`; here is what is meant to hurt.
+What any one reader makes of a wrong field is in `tests/test_case_files.py`; here is what is meant to hurt. A file of a run may have a
+hash that fits: everybody can make one.
 """
 
 import csv
@@ -9,10 +10,12 @@ import io
 import json
 import re
 import resource
+import shutil
 import stat
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing, suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from courtroom import report
 from courtroom.cases.archives import UnpacksTooMuch
 from courtroom.cases.files import Package, read_each, read_folder, read_upload
 from courtroom.courthouse import Courthouse
@@ -32,21 +36,21 @@ from courtroom.engine.interventions import read_actions
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.experiments.written import csv_of
 from courtroom.knowledge.bases import Kind
+from courtroom.models.request import digest_text
 from courtroom.panel.personas import checked, read_panel, write_csv
+from courtroom.report import run_file
+from courtroom.report.run_file import hash_of
 from courtroom.settings import Settings
 from courtroom.text.files import cell_text
+from tests.driving import house
+from tests.full_store import full_store
+
+__all__ = ["house"]  # a fixture
 
 MANY_DIGITS = "9" * 5_000
 DEEP = "[" * 100_000
 DEEP_OBJECT = '{"a":' * 100_000
 HUGE = "x" * 2_000_000
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
 
 
 def dispute(**changes: Any) -> dict[str, Any]:
@@ -64,10 +68,10 @@ def lines(*rows: Any) -> bytes:
     return "\n".join(row if isinstance(row, str) else json.dumps(row, ensure_ascii=False) for row in rows).encode()
 
 
-def refused(name: str, data: bytes) -> str:
+def refused(read: Callable[..., object], *given: object) -> str:
     """The sentence with which a whole file, or its only case, is refused."""
-    with pytest.raises(CaseError) as caught:
-        read_upload(name, data)
+    with pytest.raises(CourtroomError) as caught:
+        read(*given)
     told = str(caught.value)
     assert len(told) < 2_000, "a sentence, not the file"
     return told
@@ -98,16 +102,14 @@ JSON_BOMBS = {
 @pytest.mark.parametrize("bomb", JSON_BOMBS.values(), ids=JSON_BOMBS)
 def test_json_that_is_meant_to_hurt_is_refused_in_a_sentence(bomb: str, name: str) -> None:
     data = bomb.encode()
-    refused(name, zipped(("case.json", data)) if name == "case.zip" else data)
+    refused(read_upload, name, zipped(("case.json", data)) if name == "case.zip" else data)
 
 
 @pytest.mark.parametrize("into", ["statutes", "charges", "cases"])
 @pytest.mark.parametrize("bomb", JSON_BOMBS.values(), ids=JSON_BOMBS)
 def test_an_import_into_the_knowledge_base_refuses_the_same(house: Courthouse, bomb: str, into: Kind) -> None:
     for name in ("a.json", "a.jsonl"):
-        with pytest.raises(CourtroomError) as caught:
-            house.imports.check(into, name, bomb.encode())
-        assert len(str(caught.value)) < 2_000
+        refused(house.imports.check, into, name, bomb.encode())
     report = house.knowledge.precedents.import_file(bomb.encode())
     assert (report.taken, bool(report.problems)) == ((), True)
 
@@ -116,8 +118,7 @@ def test_an_import_into_the_knowledge_base_refuses_the_same(house: Courthouse, b
 def test_what_the_shell_is_given_is_text_where_it_can_be_no_value(bomb: str) -> None:
     assert read_value(bomb) == bomb
     assert read_values(bomb)
-    with pytest.raises(CourtroomError):
-        read_actions(bomb)
+    refused(read_actions, bomb)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "gb18030", "latin-1"])
@@ -125,8 +126,7 @@ def test_what_the_shell_is_given_is_text_where_it_can_be_no_value(bomb: str) -> 
 def test_another_encoding_is_refused_and_never_taken_for_text(name: str, encoding: str) -> None:
     body = "ü" if encoding == "latin-1" else "盗窃"
     text = json.dumps(dispute(title=body), ensure_ascii=False) if "json" in name else f"text,label\n{body} and more,1\n"
-    data = text.encode(encoding)
-    told = refused(name, data)
+    told = refused(read_upload, name, text.encode(encoding))
     assert any(word in told for word in ("UTF-8", "not valid JSON", "can't be read", "NUL")), told
 
 
@@ -211,12 +211,191 @@ ZIPS = {
 
 
 @pytest.mark.parametrize("data", ZIPS.values(), ids=ZIPS)
-def test_a_zip_that_is_meant_to_hurt_is_refused_and_nothing_is_unpacked(
-    data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_zip_that_is_meant_to_hurt_is_refused(data: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    refused("a.zip", data)
+    refused(read_upload, "a.zip", data)
     assert list(tmp_path.rglob("*")) == []
+
+
+# --- files of runs --------------------------------------------------------------------------------------------
+
+NASTY = "<script>alert('x')</script> ![x](http://evil.example/x.png) {{ 7*7 }}"
+Document = dict[str, Any]
+Change = Callable[[Document], object]
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Document:
+    home = tmp_path_factory.mktemp("there") / "home"
+    shutil.copytree(full_store()[0], home)
+    with closing(Courthouse(Settings(home=home))) as house:
+        found: Document = json.loads(house.files.export(full_store()[1])[1])
+    return found
+
+
+def signed(document: Document) -> bytes:
+    """With a hash that fits."""
+    rest = {name: value for name, value in document.items() if name != "sha256"}
+    return json.dumps({"sha256": hash_of(rest), **rest}).encode("utf-8", "surrogatepass")
+
+
+def last(document: Document, kind: str) -> Document:
+    found: Document = [event for event in document["events"] if event["kind"] == kind][-1]
+    return found
+
+
+def set_in(*path: str | int, to: Any) -> Change:
+    def change(document: Document) -> None:
+        at: Any = document
+        for part in path[:-1]:
+            at = at[part]
+        at[path[-1]] = to
+
+    return change
+
+
+def of_last(kind: str, *path: str | int, to: Any) -> Change:
+    return lambda document: set_in(*path, to=to)(last(document, kind))
+
+
+ELSEWHERE = {"api_base": "http://evil.example"}
+TURNED = {"kind": "change", "key": "model.extra", "value": ELSEWHERE}
+BEYOND = {"calls": 10**30, "attempts": 0, "prompt": 0, "completion": 0, "cost": 0}
+HARMFUL: dict[str, Change] = {
+    "deep": set_in("run", "verdict", "details", to={"a": json.loads("[" * 300 + "]" * 300)}),
+    "key to elsewhere": set_in("setup", "model", "extra", to=ELSEWHERE),
+    "key to elsewhere by intervention": set_in(
+        "interventions", to=[{"id": "a", "number": 1, "who": "Eve", "at": 1.0, "index": 0, "action": TURNED}]
+    ),
+    "key to elsewhere by member": of_last("seated", "members", 0, "spec", "id", to="http://evil.example/v1"),
+    "prompt that reaches out": set_in("setup", "prompts", to={"judge": "{{ ''.__class__.__mro__ }}"}),
+    "another text": lambda document: set_in(next(iter(document["parts"])), to="Ignore all.")(document["parts"]),
+    "another case under a known hash": lambda document: (
+        set_in("case", "title", to="Another")(document) or set_in("run", "title", to="Another")(document)
+    ),
+    "no such stage": of_last("vote", "stage", to="round-9"),
+    "no such member": of_last("call", "member", to="juror-99"),
+    "votes without a ballot": lambda document: set_in(
+        "events", to=[event for event in document["events"] if event["kind"] != "vote"]
+    )(document),
+    "answer of another form": of_last("call", "value", to={"vote": ["both"]}),
+    "same event twice": lambda document: document["events"].append(last(document, "vote")),
+    "id that leads out": set_in("run", "id", to="../../etc/passwd"),
+    "id of markup": set_in("run", "id", to=NASTY),
+    "running": set_in("run", "status", to="running"),
+    "created in ages": set_in("run", "created", to=1e300),
+    "created yesterday": set_in("run", "created", to="yesterday"),
+    "a huge seed": set_in("run", "seed", to=10**400),
+    "a negative seed": set_in("run", "seed", to=-1),
+    "an owner": set_in("run", "owner", to="me"),
+    "a procedure of Python": set_in("run", "procedure", to="os.system"),
+    "procedures": set_in("run", "procedure", to=["verdict"]),
+    "a number for parent": set_in("run", "parent", to=7),
+    "a list for run": set_in("run", to=[]),
+    "an empty case": set_in("case", to={"kind": "dispute"}),
+    "a number for title": set_in("case", "title", to=7),
+    "no setup": set_in("setup", to=None),
+    "a jury of many": set_in("setup", "jury_size", to="many"),
+    "events that are no list": set_in("events", to={"a": 1}),
+    "an event that is a number": set_in("events", 0, to=7),
+    "an event before all time": set_in("events", 0, "at", to=-5),
+    "an event of another kind": set_in("events", 0, "kind", to="learnt"),
+    "a list of answers": set_in("answers", to=[]),
+    "an answer to a number": set_in("answers", to={"key": {"request": {"messages": 7}, "reply": {"text": "yes"}}}),
+    "payments beyond all measure": set_in("payments", to={"a": BEYOND}),
+    "a part that is a number": set_in("parts", to={"0": 7}),
+    "a mark in ages": set_in("marks", to=[{"reviewer": "Eve", "at": 1e300}]),
+    "half a character": set_in("run", "title", to="\ud800"),
+    "more": set_in("more", to=1),
+}
+
+
+@pytest.mark.parametrize("change", HARMFUL.values(), ids=HARMFUL)
+def test_a_file_made_up_is_refused_and_nothing_is_kept(change: Change, document: Document, house: Courthouse) -> None:
+    made = deepcopy(document)
+    change(made)
+    tables = ("runs", "events", "imported_answers", "marks", "payments", "asides", "snapshots")
+    db = house.database.connection
+    before = [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+    told = refused(house.files.take_in, signed(made))
+    assert told.endswith(".")
+    assert "\n" not in told
+    assert [db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables] == before
+
+
+RUN = b'{"format": "courtroom-run-2", '
+NO_RUN = (
+    *(b"", b"\xff\xfe", b"[]", b"7", b"[" * 100_000),
+    *(b'{"format": "courtroom-run-1"}', b'{"format": ["courtroom-run-2"]}', RUN + b'"sha256": "0"}'),
+    *(RUN + b'"run": {"procedure": NaN}}', RUN + b'"a": ' + b"9" * 5_000 + b"}"),
+)
+
+
+@pytest.mark.parametrize("data", NO_RUN, ids=range(10))
+def test_what_is_no_run_is_refused_in_a_sentence(data: bytes, house: Courthouse) -> None:
+    refused(house.files.take_in, data)
+
+
+def test_a_file_that_is_too_large_is_not_read(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_file, "LARGEST", 100)
+    with pytest.raises(CourtroomError, match="are allowed"):
+        house.files.take_in(b" " * 101)
+
+
+EVENT = b'{"at": 1, "kind": "stage-end", "path": "round-1", "stage": "round-1"}'
+CROWDED = {
+    "a million events": lambda: RUN + b'"events": [' + b",".join([EVENT] * 10**6) + b"]}",
+    "empty lists": lambda: RUN + b'"parts": [' + b"[]," * (run_file.LARGEST // 4) + b"0]}",
+    "numbers": lambda: RUN + b'"marks": [' + b"1e9," * (run_file.LARGEST // 5) + b"0]}",
+}
+
+
+@pytest.mark.parametrize("name", CROWDED)
+def test_a_file_of_more_values_than_a_run_has_is_refused_before_it_takes_room(name: str, house: Courthouse) -> None:
+    data = CROWDED[name]()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(CourtroomError, match="values, which no run has"):
+        house.files.take_in(data)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20 * 1024, "kilobytes"
+
+
+@pytest.mark.parametrize("name", run_file.MOST)
+def test_a_list_with_more_entries_than_a_run_has_is_refused(name: str, document: Document, house: Courthouse) -> None:
+    made = deepcopy(document)
+    made[name] = [{}] * (run_file.MOST[name] + 1)
+    with pytest.raises(CourtroomError, match=f"{name}” has .* entries; .* are allowed"):
+        house.files.take_in(signed(made))
+
+
+def test_runs_that_are_forks_of_each_other_are_refused(document: Document, house: Courthouse) -> None:
+    one, other = deepcopy(document), deepcopy(document)
+    one["run"] |= {"id": "one", "parent": "other"}
+    other["run"]["id"] = "other"
+    house.files.take_in(signed(one))
+    for parent in ("one", "other"):
+        other["run"]["parent"] = parent
+        with pytest.raises(CourtroomError, match="a fork of itself"):
+            house.files.take_in(signed(other))
+
+
+def test_markup_in_a_file_is_shown_as_text(document: Document, house: Courthouse) -> None:
+    made = deepcopy(document)
+    made["run"] |= {"id": "nasty", "reason": NASTY, "origin": "<b>input</b>"}
+    made["run"]["verdict"]["summary"] = NASTY
+    made["marks"][0]["comment"] = NASTY
+    entry = made["answers"][last(made, "call")["keys"][-1]]
+    entry["reply"]["text"] = NASTY
+    made["parts"][digest_text(NASTY)] = NASTY
+    entry["request"]["messages"].append(["user", [digest_text(NASTY)]])
+    run = house.files.take_in(signed(made))
+    record = house.record(run)
+    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media, house.beside.of(run))
+    assert "<script>alert(" not in page
+    assert "&lt;script&gt;alert(" in page
+    assert "<b>input" not in page
+
+
+# --- files that are more than they seem, after all that may not raise how much memory this process once held -----
 
 
 def dictionary_bomb(nested: bool) -> bytes:
@@ -276,14 +455,11 @@ BOMBS: dict[str, Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_file_that_unpacks_to_far_more_than_its_size_is_refused_before_there_is_room_for_it(
-    house: Courthouse, tmp_path: Path, name: str
-) -> None:
+def test_what_unpacks_to_far_more_is_refused_before_it_takes_room(house: Courthouse, tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(BOMBS[name]())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(CourtroomError) as caught:
-        house.dataset_imports.run(Order(source=str(tmp_path / name), name="bomb"))
-    assert re.search(r"unpacks to far more|white space|compressed Arrow|more than 64 MB", str(caught.value))
+    told = refused(house.dataset_imports.run, Order(source=str(tmp_path / name), name="bomb"))
+    assert re.search(r"unpacks to far more|white space|compressed Arrow|more than 64 MB", told)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 400 * 1024, "kilobytes"
 
 
@@ -308,8 +484,7 @@ def test_a_link_in_a_folder_is_not_followed_out_of_it(house: Courthouse, tmp_pat
     (folder / "a.jsonl").write_text(row % ("open", "yes") + row % ("open too", "no"))
     (folder / "b.jsonl").symlink_to(tmp_path / "secret.jsonl")
     (folder / "c.jsonl").symlink_to(folder / "a.jsonl")
-    names = [part.name for part in parts(folder)]
-    assert names == ["a.jsonl", "c.jsonl"]
+    assert [part.name for part in parts(folder)] == ["a.jsonl", "c.jsonl"]
     (folder / "case.json").write_text(json.dumps(dispute(evidence=[photo("photo.png")])))
     (tmp_path / "secret.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     (folder / "photo.png").symlink_to(tmp_path / "secret.png")

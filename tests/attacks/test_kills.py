@@ -1,7 +1,6 @@
 """Processes that are killed, stopped or taken for another; clocks that jump; two servers on one store."""
 
 import asyncio
-import json
 import os
 import signal
 import sqlite3
@@ -10,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -20,14 +20,12 @@ from courtroom.engine.lease import ENDED, LEASE_S, MACHINE, LeaseHolder, owner_o
 from courtroom.experiments.what_if import singly, values
 from courtroom.knowledge.imports import BATCH
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from courtroom.shell.options import follow
-from tests import forks, killed_statements
+from tests import forks, kills
 from tests.driving import until
 from tests.openai_server import OpenAIServer
 from tests.test_closing import heard
-from tests.test_imports import opened, records
-from tests.test_resilience import environment
+from tests.test_knowledge import opened, records
 from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
@@ -35,9 +33,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*",
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    bench = Bench(tmp_path / "home", Scripted(side_by_member))
-    yield bench
-    bench.close()
+    with closing(Bench(tmp_path / "home", Scripted(side_by_member))) as bench:
+        yield bench
 
 
 @pytest.fixture
@@ -82,12 +79,8 @@ def test_who_waits_does_not_take_the_one_that_has_just_taken_over_for_another_th
     assert bench.store.lost.note(run, f"{owner_of(2**22 + 1)}:another") == 2
 
 
-def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
-    tmp_path: Path, other: subprocess.Popen[bytes]
-) -> None:
-    house = Courthouse(Settings(home=tmp_path))
-    run = heard(house)
-    lab = house.experiments
+def test_who_waits_for_a_what_if_goes_on_if_its_driver_dies(house: Courthouse, other: subprocess.Popen[bytes]) -> None:
+    run, lab = heard(house), house.experiments
     what_if = lab.begin(lab.what_ifs.experiment(run, singly(values(CyberJurorsSetup, "rounds", [2])), (0,)))
     assert lab.store.lease.claim(what_if, f"{owner_of(other.pid)}:other", None)
     lab.store.set_status(what_if, "running")
@@ -96,13 +89,10 @@ def test_who_waits_for_a_what_if_goes_on_with_it_when_its_driver_is_killed(
     other.kill()
     settled.result(60)
     assert lab.store.status(what_if) == "done"
-    house.close()
 
 
 @pytest.mark.usefixtures("either_database")
-def test_a_process_that_is_stopped_keeps_its_run_and_one_that_is_killed_does_not(
-    bench: Bench, other: subprocess.Popen[bytes]
-) -> None:
+def test_who_is_stopped_keeps_its_run_and_who_is_killed_does_not(bench: Bench, other: subprocess.Popen[bytes]) -> None:
     run = bench.start()
     other.send_signal(signal.SIGSTOP)
     assert bench.store.lease.claim(run, f"{owner_of(other.pid)}:other", None)
@@ -124,9 +114,7 @@ def test_a_number_that_another_process_has_got_since_is_not_taken_for_the_driver
     assert owner_of(2**22 + 1) == f"{MACHINE}:{2**22 + 1}:{ENDED}"
 
 
-def test_a_driver_on_another_machine_is_dead_when_its_heartbeat_stands_still_by_the_observers_own_clock(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_driver_elsewhere_is_dead_when_its_heart_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1000.0]
     driver, lease, run = LeaseHolder(lambda: clock[0]), bench.store.lease, bench.start()
     elsewhere = "elsewhere/1/2:77:12345:abc"
@@ -150,18 +138,16 @@ def test_a_driver_on_another_machine_is_dead_when_its_heartbeat_stands_still_by_
 def test_the_heart_beats_while_the_loop_stands_still(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leases, "HEART_S", 0.02)
     bench.model.hold = asyncio.Event()
-    quick = bench.new_runner()
-    run = bench.start()
-    quick.go(run)
-    assert bench.model.asked.wait(30)
-    still = threading.Event()
-    quick._loop.call(lambda: still.wait(60))
-    seen = {bench.store.run(run).heartbeat}
-    until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
-    still.set()
-    quick._loop.call(bench.model.hold.set)
-    quick.wait(run, 60)
-    quick.close()
+    run, still = bench.start(), threading.Event()
+    with closing(bench.new_runner()) as quick:
+        quick.go(run)
+        assert bench.model.asked.wait(30)
+        quick._loop.call(lambda: still.wait(60))
+        seen = {bench.store.run(run).heartbeat}
+        until(lambda: seen.add(bench.store.run(run).heartbeat) or len(seen) > 3, "heartbeats")
+        still.set()
+        quick._loop.call(bench.model.hold.set)
+        quick.wait(run, 60)
 
 
 def test_a_driver_whose_run_was_taken_stops_at_once_and_writes_nothing_more_but_the_answers(bench: Bench) -> None:
@@ -198,9 +184,7 @@ def test_what_is_left_behind_is_found_by_one_question_however_many_runs_there_ar
     assert asked() == few
 
 
-def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_runs_are_listed_as_they_were_made_whatever_the_clock(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     for number in range(3):
         monkeypatch.setattr("courtroom.engine.store.time.time", lambda now=1e9 - number * 3600: now)
@@ -210,16 +194,14 @@ def test_runs_are_listed_as_they_were_made_also_when_the_clock_was_put_back(
 
 def test_a_foreign_lock_does_not_stop_the_loop(bench: Bench) -> None:
     run = bench.start()
-    locking = sqlite3.connect(bench.database.at, isolation_level=None)
     bench.model.hold = asyncio.Event()
     bench.runner.go(run)
     assert bench.model.asked.wait(30)
-    locking.execute("BEGIN IMMEDIATE")
-    bench.runner._loop.call(bench.model.hold.set)
-    until(lambda: bench.writers[-1]._queue, "a write to wait")
-    assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
-    locking.execute("ROLLBACK")
-    locking.close()
+    with closing(sqlite3.connect(bench.database.at, isolation_level=None)) as locking:
+        locking.execute("BEGIN IMMEDIATE")
+        bench.runner._loop.call(bench.model.hold.set)
+        until(lambda: bench.writers[-1]._queue, "a write to wait")
+        assert bench.runner.do(asyncio.sleep(0, "on time")).result(10) == "on time"
     bench.runner.wait(run, 60)
     assert bench.store.status(run) == "done"
 
@@ -231,13 +213,11 @@ def test_an_import_that_is_killed_leaves_nothing_and_the_same_command_imports_al
     environment = {**os.environ, "COURTROOM_HOME": str(tmp_path / "home")}
     words = ("knowledge", "import", str(file), "--into", "cases")
     with forks.Fork(forks.shell, *words, environment=environment) as process:
-        told = process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
-        assert b"Taking in" in told
+        assert b"Taking in" in process.until([f"Taking in {n} of".encode() for n in range(BATCH, total, BATCH)])
         process.kill()
     knowledge, _ = opened(tmp_path / "home")
     assert len(knowledge.of("cases", "imported")) in (0, total)
-    command = [sys.executable, "-m", "courtroom", *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    done = forks.run(*words, environment=environment)
     assert done.returncode == 0, done.stderr
     assert len(knowledge.of("cases", "imported")) == total
 
@@ -246,15 +226,13 @@ STATUTE = '{"number": %d, "text": "Whoever takes thing %d is punished.", "charge
 
 
 @pytest.mark.parametrize("how", ["add", "replace"])
-def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_what_was_there_before(
-    tmp_path: Path, how: str
-) -> None:
+def test_an_import_that_is_killed_at_any_statement_leaves_what_was_there_before(tmp_path: Path, how: str) -> None:
     home, file = tmp_path / "home", tmp_path / "law.jsonl"
     file.write_text(STATUTE % (264, 264, 264))
     knowledge, imports = opened(home)
     asyncio.run(imports.run(imports.check("statutes", file.name, file.read_bytes())))
     file.write_text("".join(STATUTE % (number, number, number) for number in range(300, 303)))
-    done = forks.Fork(killed_statements.main, "import_statutes", home, str(file), how).finish()
+    done = forks.Fork(kills.die_before_each_statement, "import_statutes", home, str(file), how).finish()
     assert done.returncode == 0, done.stderr
     states = [line.split()[-2:] for line in done.stdout.splitlines()]  # how many records, and how many imports
     before = states.count(states[0])
@@ -268,26 +246,16 @@ def test_an_import_that_is_killed_at_any_statement_of_its_transaction_leaves_wha
 
 
 @pytest.mark.usefixtures("either_database")
-def test_a_restarted_server_takes_up_the_what_ifs_that_were_under_way(tmp_path: Path) -> None:
+def test_what_ifs_of_a_process_that_is_killed_are_taken_up(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = heard(house, rounds=2)
+    words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
     with OpenAIServer(delay=0.02) as server:
-        small = ("--set", "jury_size=3", "--set", "rounds=2", "--set", "consensus=1.0", "--set", "grounding_rounds=1")
-        based = forks.run("run", "oak-table", *small, "--json", environment=environment(tmp_path, server.url))
-        run = json.loads(based.stdout)["run"]
-        words = ("what-if", run, "--vary", "model.id=openai/any", "--vary", "rounds=1", "--seeds", "2")
-        with forks.Fork(forks.shell, *words, environment=environment(tmp_path, server.url)) as process:
+        server.known(monkeypatch)
+        with forks.Fork(forks.shell, *words) as process:
             process.until([f"{n} of 6 cells".encode() for n in range(2, 6)])
             process.kill()
-        with forks.Fork(taken_up, environment=environment(tmp_path, server.url)) as process:
-            again = process.finish()
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.split() == ["1", "done", "6"], again.stdout
-
-
-def taken_up() -> None:
-    """What a server does that starts."""
-    house = Courthouse()
-    house.runner.resume_interrupted()
-    (name,) = taken = house.experiments.resume_interrupted()
-    house.experiments.wait(name, 60)
-    print(len(taken), house.experiments.store.status(name), len(house.store.runs()))
-    house.close()
+        house.runner.resume_interrupted()
+        (name,) = house.experiments.resume_interrupted()
+        house.experiments.wait(name, 60)
+    assert house.experiments.store.status(name) == "done"
+    assert len(house.store.runs()) == 6

@@ -19,8 +19,9 @@ from courtroom.models.spec import EXTRAS, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from tests.attacks.trap import Trap
 from tests.driving import drive
-from tests.pages import house, opened_at, page  # noqa: F401
+from tests.pages import heard, house, opened_at, page
 
+__all__ = ["house"]  # a fixture
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
 THERE = "http://127.0.0.1:9/v1"
@@ -64,13 +65,6 @@ def owner(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
 
 
-@pytest.fixture
-def heard(house: Courthouse) -> str:  # noqa: F811
-    """A short run by the offline model, with its verdict."""
-    setup = CyberJurorsSetup(jury_size=2, rounds=1, examination="shared")
-    return drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
-
-
 def one_sentence(error: Exception) -> bool:
     told = str(error)
     return 0 < len(told) < 400 and "\n" not in told and "Traceback" not in told
@@ -104,19 +98,18 @@ def test_what_changes_how_a_model_draws_its_words_may_be_given() -> None:
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_the_shell_refuses_it(
-    spec: dict[str, Any], heard: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_shell_refuses_it(spec: dict[str, Any], house: Courthouse, tmp_path: Path, capfd: Any) -> None:
+    run = heard(house, jury_size=2, rounds=1, examination="shared")
     actions = tmp_path / "interventions.json"
     actions.write_text(json.dumps([{"kind": "change", "key": "model", "value": spec}]))
     setting = f"model={json.dumps(spec)}"
     for words in (
         ["run", "oak-table", "--set", setting],
         ["run", "oak-table", "--model", spec.get("id", THERE), "--set", setting],
-        ["fork", heard, "--set", setting],
-        ["fork", heard, "--set", setting, "--from", "round 1"],
-        ["fork", heard, "--intervene", str(actions)],
-        ["what-if", heard, "--vary", f"model=[{json.dumps(spec)}]"],
+        ["fork", run, "--set", setting],
+        ["fork", run, "--set", setting, "--from", "round 1"],
+        ["fork", run, "--intervene", str(actions)],
+        ["what-if", run, "--vary", f"model=[{json.dumps(spec)}]"],
     ):
         with pytest.raises(CourtroomError) as refused:
             shell(words, standalone_mode=False)
@@ -125,12 +118,10 @@ def test_the_shell_refuses_it(
 
 
 @pytest.mark.parametrize("spec", FEW, ids=["address", "id", "connection"])
-def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:  # noqa: F811
+def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> None:
     run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
-    name, value = next(iter({**spec, **({"extra": spec["extra"]} if "extra" in spec else {})}.items()))
+    *_, (name, value) = spec.items()
     changes = {"model": spec, f"model.{name}": value, "roles.juror": spec, "members.juror-01": spec}
-    if "connection" in spec:
-        changes["model.connection"] = changes.pop("model.id") and spec["connection"]
     for key, given in changes.items():
         with pytest.raises(CourtroomError) as refused:
             house.interventions.intervene(run, ChangeSetup(key=key, value=given))
@@ -139,10 +130,8 @@ def test_an_intervention_is_refused(spec: dict[str, Any], house: Courthouse) -> 
 
 
 @pytest.mark.parametrize("name", ["nobody-lists-it", "openai", "OPENAI_API_KEY", "connections"])
-def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:  # noqa: F811
-    setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id="openai/any", connection=name, vision="no"))
-    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0))
-    row = house.store.run(run)
+def test_a_connection_that_is_not_there_stops_the_run_with_one_sentence(name: str, house: Courthouse) -> None:
+    row = house.store.run(heard(house, jury_size=2, model={"id": "openai/any", "connection": name, "vision": "no"}))
     assert row.status == "failed"
     assert row.reason.startswith(f"There is no connection “{name}” on this server.")
 
@@ -167,14 +156,14 @@ LINKS = (
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: str(link)[:40])
-def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:  # noqa: F811
+def test_a_hostile_link_is_refused_in_a_sentence_and_changes_nothing(link: object, house: Courthouse) -> None:
     app = setup_page(link)
     assert [error.value for error in app.error if "The setup in this link is not used" in error.value]
     assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
     assert button(app, "Use these settings") is None
 
 
-def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:  # noqa: F811
+def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Courthouse) -> None:
     changes = {"rounds": 2, **hostile_setup({"id": "openai/dear"})}
     link = {"procedure": "cyberjurors", "seed": 7, "setup": changes}
     app = setup_page(link)
@@ -194,7 +183,7 @@ def test_what_a_link_changes_is_shown_before_anything_can_be_started(house: Cour
     assert house.store.runs() == []
 
 
-def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:  # noqa: F811
+def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
     house.setups.save("nice", {"procedure": "cyberjurors", "seed": 0, "setup": hostile_setup(FEW[0])})
     house.setups.save("odd", {"procedure": "cyberjurors", "setup": [1]})
     app = setup_page(section="Save and share")
@@ -205,7 +194,7 @@ def test_a_saved_setup_that_is_hostile_is_not_loaded(house: Courthouse) -> None:
         assert app.session_state["drafts"]["cyberjurors"].values == CyberJurorsSetup().model_dump(mode="json")
 
 
-def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:  # noqa: F811
+def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:
     app = setup_page(section="Models")
     assert not [box.label for box in app.text_input if "BASE" in box.label or "ddress" in box.label]
 
@@ -213,16 +202,13 @@ def test_no_address_can_be_typed_in_a_browser(house: Courthouse) -> None:  # noq
 # --- the store of an earlier version --------------------------------------------------------------------------------
 
 
-def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(
-    house: Courthouse,  # noqa: F811
-) -> None:
+def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(house: Courthouse) -> None:
     with Trap() as trap:
         run = house.new_run("cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=2), 0)
-        row = house.database.connection.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()
-        spec = {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"}
-        old = {**json.loads(row["setup"]), "model": spec}
-        with house.database.transaction() as db:
-            db.execute("UPDATE runs SET setup = ? WHERE id = ?", (json.dumps(old), run))
+        db, spec = house.database.connection, {"id": "openai/any", "extra": {"api_base": trap.url}, "vision": "no"}
+        stored = json.loads(db.execute("SELECT setup FROM runs WHERE id = ?", (run,)).fetchone()["setup"])
+        old = json.dumps({**stored, "model": spec})
+        db.execute("UPDATE runs SET setup = ? WHERE id = ?", (old, run))
         assert house.record(run).setup.model.extra == {"api_base": trap.url}
         page("deliberation", {"run": run})
         for _ in range(2):  # the second time with what the first one put on record
@@ -232,12 +218,9 @@ def test_an_old_run_with_an_address_in_it_is_shown_as_it_was_and_not_driven(
             assert row.reason.startswith("openai/any is not asked: “api_base” can't be given in a setup")
         record = house.record(run)
         assert trap.url in report.as_json(record, house.answers)
-        fork = house.fork(run, record.setup)
-        drive(house, fork)
-        assert house.store.status(fork) == "failed"
-        mended = house.fork(run, changed(record.setup, {"model": {"id": "offline"}}))
-        drive(house, mended)
-        assert house.store.status(mended) == "done"
+        assert house.store.status(drive(house, house.fork(run, record.setup))) == "failed"
+        mended = changed(record.setup, {"model": {"id": "offline"}})
+        assert house.store.status(drive(house, house.fork(run, mended))) == "done"
     assert trap.seen == []
 
 

@@ -2,15 +2,13 @@
 
 import json
 import re
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from html import unescape
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from urllib.parse import quote
 
 import pytest
@@ -19,8 +17,8 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from courtroom.models.spec import ModelSpec
 from tests.app_server import CHROMIUM, FLAGS, NO_BROWSER, forked_app
-from tests.attacks.canaries import MARK, Canaries
-from tests.attacks.hostile_store import HEARINGS, Hostile, hostile_store, refusing
+from tests.attacks.hostile_store import HEARINGS, MARK, SAMPLES, Canaries, Hostile, hostile_store
+from tests.attacks.trap import Sent, Trap
 from tests.openai_server import OpenAIServer
 
 expect.set_options(timeout=30_000)  # a new server on a busy machine takes its time to draw the first page
@@ -31,9 +29,8 @@ ELSEWHERE = "http://canary.example"
 NO_NAMES = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"
 SHOWN = "() => document.querySelector('[data-test-script-state=notRunning]') && !document.querySelector('[data-stale=true]')"
 SEATS = ".members .chain, [class*='st-key-open-'] button"
+COUNT = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
 POINTS = ".js-plotly-plot .point path"
-KINDS_OF_VIEWS = [name for name in HEARINGS if name != "jurisagents"]
-"""Hearings whose views hold each kind of block there is; those of the one left out are drawn by the other bench's kinds."""
 DONE = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 OPENED = """() => {
   for (const one of document.querySelectorAll('details:not([open]) > summary')) one.click();
@@ -85,9 +82,6 @@ class Watch:
         assert not (taken := page.evaluate(TAKEN, self.hosts)), taken
 
 
-COUNT = "mark => (document.body.innerText + [...document.querySelectorAll('input, textarea')].map(e => e.value).join()).split(mark).length - 1"
-
-
 @dataclass
 class Site:
     """The app over a hostile store, and a browser before it."""
@@ -96,7 +90,8 @@ class Site:
     watch: Watch
     url: str
     store: Hostile
-    hits: list[str]
+    hits: list[Sent]
+    """What was fetched of an outside host that answers."""
 
     def open(self, path: str) -> None:
         """A page by its address, to its end."""
@@ -104,6 +99,15 @@ class Site:
         self.page.goto(f"{self.url}/{path}", wait_until="domcontentloaded")
         expect(self.page.get_by_test_id("stMain").locator("h1, h2, h3, [role=alert]").first).to_be_visible()
         self.drawn(seen)
+
+    @contextmanager
+    def another(self, path: str) -> Iterator[Self]:
+        """A page of somebody else, by its address."""
+        other = replace(self, page=self.page.context.new_page())
+        self.watch.on(other.page)
+        other.open(path)
+        yield other
+        other.page.close()
 
     def drawn(self, seen: int = 0) -> None:
         """Wait until the server has drawn the page once more; then nothing of it may be wrong."""
@@ -163,42 +167,26 @@ class Site:
         self.page.wait_for_function(f"mark => ({COUNT})(mark) > {number}", arg=MARK)
 
 
-class Canary(BaseHTTPRequestHandler):
-    """Takes down who fetched what."""
-
-    def do_GET(self) -> None:
-        self.server.hits.append(self.path)  # type: ignore[attr-defined]
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """One store with a run of every procedure, one server, one page."""
+    """One store with a run of every procedure whose views differ, one server, one page."""
     home: Path = tmp_path_factory.mktemp("hostile")
-    fetched = ThreadingHTTPServer(("127.0.0.1", 0), Canary)
-    fetched.hits = []  # type: ignore[attr-defined]
-    threading.Thread(target=fetched.serve_forever, daemon=True).start()
-    here = f"http://127.0.0.1:{fetched.server_port}"
-    canaries = Canaries(here, ELSEWHERE)
-    with OpenAIServer(answer=lambda body: refusing(canaries, body)) as models, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("OPENAI_API_BASE", models.url)
-        patch.setenv("OPENAI_API_KEY", "sk-test")
-        store = hostile_store(home, canaries)
-        with forked_app(home) as app, sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NAMES])
-            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-            page.set_default_timeout(30_000)
-            watch = Watch(app.url, [here, ELSEWHERE.removeprefix("http://")])
-            watch.on(page)
-            yield Site(page, watch, app.url, store, fetched.hits)  # type: ignore[attr-defined]
-            browser.close()
-    fetched.shutdown()
-    fetched.server_close()
-    assert not fetched.hits  # type: ignore[attr-defined]
+    with Trap() as fetched, pytest.MonkeyPatch.context() as patch:
+        here = fetched.url.removesuffix("/v1")
+        canaries = Canaries(here, ELSEWHERE)
+        with OpenAIServer(answer=canaries.answer) as models:
+            models.known(patch)
+            store = hostile_store(home, canaries)
+            with forked_app(home) as app, sync_playwright() as playwright:
+                browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, NO_NAMES])
+                context = browser.new_context(viewport={"width": 1280, "height": 900})
+                context.set_default_timeout(30_000)
+                page = context.new_page()
+                watch = Watch(app.url, [here, ELSEWHERE.removeprefix("http://")])
+                watch.on(page)
+                yield Site(page, watch, app.url, store, fetched.seen)
+                browser.close()
+        assert not fetched.seen
 
 
 def test_the_watch_sees_a_request_a_script_and_what_is_about_to_fetch(site: Site) -> None:
@@ -215,7 +203,7 @@ def test_the_watch_sees_a_request_a_script_and_what_is_about_to_fetch(site: Site
     other.close()
 
 
-@pytest.mark.parametrize("kind", ["dispute", "criminal", "document", "labelled"])
+@pytest.mark.parametrize("kind", SAMPLES)
 def test_a_case_is_inert(site: Site, kind: str) -> None:
     site.open(f"?case=hostile-{kind}")
     site.shows(20)
@@ -229,7 +217,7 @@ def test_the_list_of_cases_and_the_list_of_runs_are_inert(site: Site) -> None:
     site.shows(10)
 
 
-@pytest.mark.parametrize("procedure", KINDS_OF_VIEWS)
+@pytest.mark.parametrize("procedure", HEARINGS)
 def test_every_view_of_a_hearing_is_inert(site: Site, procedure: str) -> None:
     site.open(f"deliberation?run={site.store.runs[procedure]}")
     site.popovers()
@@ -260,31 +248,21 @@ def test_what_persons_did_and_can_do_is_inert(site: Site) -> None:
 
 
 def test_a_seat_is_inert(site: Site) -> None:
-    other = site.page.context.new_page()
-    site.watch.on(other)
-    seat = Site(other, site.watch, site.url, site.store, site.hits)
-    other.set_default_timeout(30_000)
-    seat.open(f"?seat={site.store.seat}")
-    expect(other.get_by_text("Your answer")).to_be_visible()
-    expect(other.get_by_test_id("stImage").first).to_be_visible()
-    seat.settled()
-    seat.shows(10)
-    other.close()
+    with site.another(f"?seat={site.store.seat}") as seat:
+        expect(seat.page.get_by_text("Your answer")).to_be_visible()
+        expect(seat.page.get_by_test_id("stImage").first).to_be_visible()
+        seat.settled()
+        seat.shows(10)
 
 
 def test_an_audience_and_the_report_of_its_run_are_inert(site: Site, tmp_path: Path) -> None:
-    other = site.page.context.new_page()
-    site.watch.on(other)
-    phone = Site(other, site.watch, site.url, site.store, site.hits)
-    other.set_default_timeout(30_000)
-    phone.open(f"?audience={site.store.audience}")
-    vote = other.get_by_role("button", name="Buyer")
-    expect(vote).to_be_enabled()
-    vote.click()
-    expect(other.get_by_text("What the audience says")).to_be_visible()
-    phone.settled()
-    phone.shows(5)
-    other.close()
+    with site.another(f"?audience={site.store.audience}") as phone:
+        vote = phone.page.get_by_role("button", name="Buyer")
+        expect(vote).to_be_enabled()
+        vote.click()
+        expect(phone.page.get_by_text("What the audience says")).to_be_visible()
+        phone.settled()
+        phone.shows(5)
     site.open(f"deliberation?run={site.store.runs['cyberjurors']}")
     expect(site.page.get_by_role("heading", name="The audience")).to_be_visible()
     site.shows(5)
@@ -318,7 +296,7 @@ def test_the_knowledge_is_inert(site: Site) -> None:
 
 
 def test_addresses_that_lead_nowhere_are_inert(site: Site) -> None:
-    canary = quote("![canary](http://canary.example/address.png)<img src=http://canary.example/address.png>")
+    canary = quote(f"![canary]({ELSEWHERE}/address.png)<img src={ELSEWHERE}/address.png>")
     for path in ("?case=", "deliberation?run=", "compare?runs=", "what_if?experiment=", "setup?fork="):
         site.open(f"{path}{canary}")
         site.shows(0)

@@ -1,36 +1,40 @@
 """Prompts that loop, swell, break out or make no sense: each ends in one sentence, and harms no other run."""
 
 import os
-import subprocess
-import sys
+import signal
+import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from courtroom.courthouse import Courthouse
+from courtroom.engine import ledger
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.lease import owner_of
 from courtroom.engine.run import Control
 from courtroom.engine.runner import LOST_TWICE
 from courtroom.models import apart
 from courtroom.models.apart import MEMORY_MB, Apart, PromptError, why_no_template
+from courtroom.models.request import Request
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
-from tests.attacks.dying import bench_that
-from tests.driving import drive
+from tests import forks
+from tests.driving import drive, house
 from tests.pages import ROOT, page, texts
 from tests.toy import Bench, ToySetup
 
+__all__ = ["house"]  # a fixture
+
 LOOP = "{% for a in range(99999) %}{% for b in range(99999) %}{% for c in range(99999) %}{% endfor %}{% endfor %}{% endfor %}"
 
-HANGS = {
+ATTACKS = {
+    # Hangs
     "a loop over a cycler": "{% set c = cycler(1, 2) %}"
     + LOOP.replace("{% endfor %}", "{{ c.next() }}{% endfor %}", 1),
     "a power tower": "{{ 10 ** (10 ** 10) }}",
     "half a million expressions": "{{ round }}" * 500_000,
-}
-SWELLS = {
+    # Swells
     "a text times a lot": '{{ "a" * 300000000 }}',
     "a list times a lot": "{{ [1] * 10 ** 12 }}",
     "a long range": "{{ range(10 ** 12) | list }}",
@@ -40,8 +44,7 @@ SWELLS = {
     "a doubling loop": "{% set n = namespace(t='a') %}{% for x in range(99) %}{% set n.t = n.t ~ n.t %}{% endfor %}",
     "a wide indent": "{{ ('a\n' * 1000) | indent(10 ** 8) }}",
     "five million characters": "x" * 5_000_000,
-}
-ESCAPES = {
+    # Breaks out
     "a class": "{{ ''.__class__.__mro__ }}",
     "a class by filter": "{{ '' | attr('__class__') }}",
     "a class by item": "{{ ''['__class__'] }}",
@@ -62,8 +65,7 @@ ESCAPES = {
     "a changed input": "{% set x = seen | list %}{{ x.append(1) }}",
     "a file of the program": "{% include '../../models/keys.py' %}",
     "a file of the system": "{% import '/etc/passwd' as p %}",
-}
-NONSENSE = {
+    # Makes no sense
     "a division by zero": "{{ 1 / 0 }}",
     "a huge float": "{{ 10.0 ** 1000 }}",
     "an unknown name": "{{ nobody }}",
@@ -86,7 +88,6 @@ NONSENSE = {
     "a bad escape": '{{ "\\N{nobody}" }}',
     "a random choice": "{{ [1, 2] | random }}",
 }
-ATTACKS = {**HANGS, **SWELLS, **ESCAPES, **NONSENSE}
 
 
 def own(text: str) -> str:
@@ -95,9 +96,8 @@ def own(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    bench = Bench(tmp_path_factory.mktemp("bench"))
-    yield bench
-    bench.close()
+    with closing(Bench(tmp_path_factory.mktemp("bench"))) as bench:
+        yield bench
 
 
 def one_sentence(told: str, name: str) -> bool:
@@ -111,12 +111,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS.keys())
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
 def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: str, bench: Bench) -> None:
     asked = len(bench.model.history)
-    run = bench.start(ToySetup(size=2, rounds=1, prompts={"vote": own(attack)}))
-    bench.runner.go(run)
-    bench.runner.wait(run, 60)
+    run = drive(bench, bench.start(ToySetup(size=2, rounds=1, prompts={"vote": own(attack)})))
     assert bench.store.status(run) == "failed"
     assert one_sentence(bench.store.run(run).reason, "vote"), bench.store.run(run).reason
     assert len(bench.model.history) == asked
@@ -124,12 +122,11 @@ def test_an_edited_prompt_fails_its_run_in_one_sentence_that_names_it(attack: st
 
 
 def test_what_is_wrong_in_a_part_is_told_of_the_prompt_and_of_the_part(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    (tmp_path / "vote.md.j2").write_text(own('{% import "_part" as part %}{{ part.said() }}'))
-    (tmp_path / "_part.md.j2").write_text("{% macro said() %}well{% endmacro %}")
-    record = bench.hear(ToySetup(rounds=1, prompts={"_part": "{% macro said() %}{{ 1 / 0 }}{% endmacro %}"}))
+    with closing(Bench(tmp_path)) as bench:
+        (tmp_path / "vote.md.j2").write_text(own('{% import "_part" as part %}{{ part.said() }}'))
+        (tmp_path / "_part.md.j2").write_text("{% macro said() %}well{% endmacro %}")
+        record = bench.hear(ToySetup(rounds=1, prompts={"_part": "{% macro said() %}{{ 1 / 0 }}{% endmacro %}"}))
     assert "“vote” with the edited “_part” can't be used: division by zero." in record.run.reason
-    bench.close()
 
 
 def test_half_a_character_in_a_prompt_is_refused_with_its_name() -> None:
@@ -138,8 +135,7 @@ def test_half_a_character_in_a_prompt_is_refused_with_its_name() -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stopped(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stopped(bench: Bench) -> None:
     loops = [bench.start(ToySetup(prompts={"vote": own(LOOP)}), seed=seed) for seed in range(2)]
     for run in loops:
         bench.runner.go(run)
@@ -148,57 +144,39 @@ def test_other_runs_go_on_while_a_prompt_loops_and_the_looping_run_can_be_stoppe
     assert bench.store.run(loops[0]).reason.startswith("Stopped.")
     bench.runner.wait(loops[1], 60)
     assert one_sentence(bench.store.run(loops[1]).reason, "vote")
-    bench.close()
 
 
-def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
+def test_a_restart_takes_a_run_with_a_looping_prompt_up_and_ends_it(bench: Bench) -> None:
     run = bench.start(ToySetup(prompts={"vote": own(LOOP)}))
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    assert bench.store.lease.claim(run, f"{owner_of(gone.pid)}:0", None)
+    assert bench.store.lease.claim(run, f"{owner_of(2**22 + 1)}:0", None)  # there is no such process
     bench.store.set_status(run, "running")
     assert bench.runner.resume_interrupted() == [run]
     bench.runner.wait(run, 60)
     assert one_sentence(bench.store.run(run).reason, "vote")
-    bench.close()
-
-
-@pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path_factory.mktemp("home")))
-    yield house
-    house.close()
 
 
 @pytest.fixture(scope="module")
 def paused(house: Courthouse) -> str:
-    run = house.new_run(
-        "cyberjurors", house.library.case("oak-table"), CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0), 0
-    )
-    drive(house, run, Control(stage="round 1"))
-    return run
+    setup = CyberJurorsSetup(jury_size=3, rounds=2, consensus=1.0)
+    run = house.new_run("cyberjurors", house.library.case("oak-table"), setup, 0)
+    return drive(house, run, Control(stage="round 1"))
 
 
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize(
     ("attack", "why"), [(LOOP, "it takes too much time"), ("{{ 1 / 0 }}", "division by zero")], ids=["loop", "zero"]
 )
-def test_a_fork_with_such_a_prompt_ends_in_the_sentence_and_its_estimate_too(
-    attack: str, why: str, house: Courthouse, paused: str
-) -> None:
+def test_a_fork_and_its_estimate_end_in_the_sentence(attack: str, why: str, house: Courthouse, paused: str) -> None:
     setup = house.record(paused).setup.model_copy(update={"prompts": {"judge": own(attack)}})
     with pytest.raises(PromptError, match=f"“judge” can't be used: {why}"):
         house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0, paused)
-    run = house.fork(paused, setup)
-    drive(house, run)
+    run = drive(house, house.fork(paused, setup))
     assert one_sentence(house.store.run(run).reason, "judge")
 
 
 @pytest.mark.usefixtures("quick")
 def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthouse, paused: str) -> None:
-    run = house.fork(paused, house.record(paused).setup)
-    drive(house, run, Control(stage="round 1"))
+    run = drive(house, house.fork(paused, house.record(paused).setup), Control(stage="round 1"))
     made = house.interventions.intervene(run, ChangeSetup(key="prompts.judge", value=own(LOOP)))
     drive(house, run)
     assert one_sentence(house.store.run(run).reason, "judge")
@@ -207,26 +185,20 @@ def test_an_intervention_with_such_a_prompt_ends_in_the_sentence(house: Courthou
     assert house.store.status(run) == "done"
 
 
-@pytest.mark.parametrize(
-    "attack", ["{% if case %}", "{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}"], ids=["open", "deep"]
-)
-def test_the_setup_page_tells_what_is_wrong_with_a_prompt(
-    attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("attack", ["an open block", "many brackets"])
+def test_the_setup_page_tells_what_is_wrong(attack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
     monkeypatch.chdir(ROOT)
-    app = page()
-    app.session_state["setup_section"] = "Prompts"
-    app.switch_page("pages/setup.py").run()
-    next(area for area in app.text_area if area.label == "Text").set_value(attack).run()
+    app = page("setup", {"setup_section": "Prompts"})
+    next(area for area in app.text_area if area.label == "Text").set_value(ATTACKS[attack]).run()
     assert not app.exception
     assert "be used" in texts(app)
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize("attack", ["{{ round }}" * 500_000, "{{ " + "-" * 50_000 + "1 }}"], ids=["long", "deep"])
+@pytest.mark.parametrize("attack", ["half a million expressions", "many signs"])
 def test_looking_whether_a_text_is_a_template_is_bounded(attack: str) -> None:
-    assert one_sentence(why_no_template("vote", attack), "vote")
+    assert one_sentence(why_no_template("vote", ATTACKS[attack]), "vote")
 
 
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="this system does not tell a process's limits")
@@ -245,21 +217,42 @@ def test_the_worker_has_its_limits_and_none_of_our_environment(monkeypatch: pyte
     assert not folder.exists()
 
 
+def dies(folder: Path, run: str, last: int) -> None:
+    """Go on with the run as a person does, or as a server that starts, until its call of this number; to be forked."""
+    ledger.GATHER_S = 0.0  # the loop, which would write later, stands still while the process waits for its end
+    bench = Bench(folder)
+    answer = bench.model.reply
+    before = len(list(bench.store.events(run)))
+
+    def dying(request: Request) -> str | Exception:
+        asked = len(bench.model.history)
+        if asked == last:
+            while asked > 1 and len(list(bench.store.events(run))) == before:
+                time.sleep(0.01)  # a thread of its own writes down what the answers before led to
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer(request)
+
+    bench.model.reply = dying
+    if bench.store.status(run) == "running":
+        bench.runner.resume_interrupted()
+    else:
+        bench.runner.go(run)
+    bench.runner.wait(run)
+    bench.close()
+
+
 @pytest.mark.parametrize("progress", [False, True], ids=["without progress", "with progress"])
 def test_a_run_that_ends_its_process_twice_waits_for_a_person(progress: bool, tmp_path: Path) -> None:
-    bench = Bench(tmp_path)
-    run = bench.start(ToySetup(size=2, rounds=4))
-    bench_that(tmp_path, "goes", run, progress)
-    for _ in range(3):
-        if bench.store.status(run) == "running":
-            bench_that(tmp_path, "starts", run, progress)
-    if progress:
-        bench.runner.resume_interrupted()
+    with closing(Bench(tmp_path)) as bench:
+        run = bench.start(ToySetup(size=2, rounds=4))
+        for number in range(4):
+            if number == 0 or bench.store.status(run) == "running":
+                with forks.Fork(dies, tmp_path, run, 3 if progress else 1) as process:
+                    assert process.finish(60).returncode in (0, -signal.SIGKILL)
+        if progress:
+            bench.runner.resume_interrupted()
+        else:
+            assert (bench.store.status(run), bench.store.run(run).reason) == ("paused", LOST_TWICE)
+            bench.runner.go(run)
         bench.runner.wait(run, 30)
         assert bench.store.status(run) == "done"
-    else:
-        assert (bench.store.status(run), bench.store.run(run).reason) == ("paused", LOST_TWICE)
-        bench.runner.go(run)
-        bench.runner.wait(run, 30)
-        assert bench.store.status(run) == "done"
-    bench.close()

@@ -1,40 +1,161 @@
-"""Whatever arrives over Streamlit's protocol, also from somebody who has not signed in: the server and all other sessions go on."""
+"""Whatever arrives over Streamlit's protocol, also from somebody who has not signed in: the server and all other sessions go on.
+
+A browser's tab is played without a browser: it speaks the protocol over a web socket, and sends whatever it is told to.
+"""
 
 import asyncio
 import inspect
+import io
+import json
+import re
 import time
-from collections.abc import Awaitable, Callable, Iterator
+import tomllib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle
+from itertools import cycle, product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
+from urllib.parse import urlencode
 
+import aiohttp
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value, generate_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME, XSRF_COOKIE_NAME
 from yarl import URL
 
 from courtroom.access import Access, Resource, acts
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from courtroom.sharing import Links, share
 from pages.parts.shared import protocol
 from tests.app_server import AppServer, forked_app
-from tests.attacks.tab import SECRET, Tab, tab
+from tests.driving import drive
 from tests.openai_server import OpenAIServer
 from tests.signing_in import AUTH, claims, person
 
-assert SECRET in AUTH
 KINDS = [one.name for one in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
 """Each kind of message of the protocol."""
 REFUSED = {"clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket", "debug_shutdown_runtime"}
-OPERATIONS = [
-    one.name for one in BackMsg.DESCRIPTOR.fields_by_name["backend_operation_request"].message_type.oneofs[0].fields
-]
+OPERATION = "backend_operation_request"
+OPERATIONS = [one.name for one in BackMsg.DESCRIPTOR.fields_by_name[OPERATION].message_type.oneofs[0].fields]
 LONG_S = 3600.0
-KEPT_S = 1
-"""How long the server waits for a browser to come back whose connection broke."""
+SECRET = tomllib.loads(AUTH)["auth"]["cookie_secret"]
+
+
+@dataclass
+class Tab:
+    """One tab; `tab` opens it."""
+
+    url: str
+    http: aiohttp.ClientSession
+    socket: aiohttp.ClientWebSocketResponse
+    xsrf: str
+    session: str = ""
+    elements: dict[str, list[Any]] = field(default_factory=dict)
+    """What the page has at this moment, by its type."""
+    media: set[str] = field(default_factory=set)
+    """The addresses of files that pages have shown."""
+    answers: list[ForwardMsg] = field(default_factory=list)
+    """All else that the server said."""
+    said: bytearray = field(default_factory=bytearray)
+    """All bytes that the server sent."""
+    runs: int = 0
+    """How often the page was drawn to its end."""
+
+    async def send(self, **message: Any) -> None:
+        await self.socket.send_bytes(BackMsg(**message).SerializeToString())
+
+    async def open(self, page: str = "", widgets: list[dict[str, Any]] | None = None, **query: str) -> None:
+        """Have a page drawn, and wait for its end."""
+        before = self.runs
+        state = {"widgets": widgets or []}
+        await self.send(rerun_script={"page_name": page, "query_string": urlencode(query), "widget_states": state})
+        await self.until(lambda: self.runs > before)
+
+    async def until(self, done: Any) -> None:
+        async with asyncio.timeout(60):
+            while not done():
+                await asyncio.sleep(0.01)
+
+    async def answer(self, kind: str, **message: Any) -> ForwardMsg:
+        """What the server answers to a message."""
+        before = len(self.answers)
+        await self.send(**message)
+        of_kind = lambda: [one for one in self.answers[before:] if one.WhichOneof("type") == kind]  # noqa: E731
+        await self.until(of_kind)
+        return of_kind()[0]
+
+    async def heard(self) -> None:
+        """All that was sent before has been looked at."""
+        await self.answer("heartbeat_ack", app_heartbeat=True)
+
+    async def upload(self, content: bytes, file: str = "a-file") -> int:
+        """Put a file to the address for uploads; the status of the answer."""
+        form = aiohttp.FormData()
+        form.add_field("file", io.BytesIO(content), filename="case.json")
+        address = f"{self.url}/_stcore/upload_file/{self.session}/{file}"
+        async with self.http.put(address, data=form, headers={"X-Xsrftoken": self.xsrf}) as answer:
+            return answer.status
+
+    async def click(self, file: str) -> str:
+        """Ask for a download; its address, or nothing."""
+        request = {"request_id": file, "session_id": self.session, "deferred_file": {"file_id": file}}
+        answer = await self.answer("backend_operation_response", backend_operation_request=request)
+        return answer.backend_operation_response.deferred_file.url
+
+    async def status(self, address: str) -> int:
+        async with self.http.get(f"{self.url}{address}") as answer:
+            return answer.status
+
+    async def fetch(self, address: str) -> bytes:
+        async with self.http.get(f"{self.url}{address}") as answer:
+            return await answer.read()
+
+    async def read(self) -> None:
+        async for frame in self.socket:
+            self.said += frame.data
+            message = ForwardMsg.FromString(frame.data)
+            kind = message.WhichOneof("type")
+            if kind == "new_session":
+                self.session = message.new_session.initialize.session_id
+                if not message.metadata.run.fragment_ids:
+                    self.elements = {}
+            elif kind == "delta":
+                self.media |= set(re.findall(r"/media/[0-9a-f]+[.a-z0-9]*", str(message.delta)))
+                element = message.delta.new_element
+                name = element.WhichOneof("type") or "block"
+                self.elements.setdefault(name, []).append(getattr(element, name, None))
+            elif kind == "script_finished":
+                self.runs += message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+            else:
+                self.answers.append(message)
+
+
+@asynccontextmanager
+async def tab(url: str, claims: dict[str, Any] | None = None) -> AsyncIterator[Tab]:
+    """A tab of somebody, of whom a provider said this; None is nobody."""
+    xsrf = generate_xsrf_token_string()
+    cookies = {XSRF_COOKIE_NAME: xsrf}
+    if claims:
+        said = json.dumps({**claims, "origin": url})
+        cookies[USER_COOKIE_NAME] = create_signed_value(SECRET, USER_COOKIE_NAME, said).decode()
+    headers = {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())}
+    async with (
+        aiohttp.ClientSession(headers=headers) as http,
+        http.ws_connect(f"{url}/_stcore/stream", max_msg_size=0, origin=url, protocols=("streamlit", xsrf)) as socket,
+    ):
+        opened = Tab(url, http, socket, xsrf)
+        reading = asyncio.create_task(opened.read())
+        try:
+            yield opened
+        finally:
+            reading.cancel()
 
 
 def test_each_kind_of_message_that_streamlit_has_is_either_needed_or_refused() -> None:
@@ -60,13 +181,6 @@ def test_streamlit_still_has_each_method_that_is_replaced(owner: type, name: str
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Courthouse]:
-    house = Courthouse(Settings(home=tmp_path / "home"))
-    yield house
-    house.close()
-
-
-@pytest.fixture
 def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> Iterator[AppServer]:
     """The app, in which people sign in, with a run that goes on."""
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no"), jury_size=1, rounds=1)
@@ -75,12 +189,10 @@ def site(tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> 
     file = tmp_path / "secrets.toml"
     file.write_text(AUTH)
     with OpenAIServer(delay=LONG_S) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "none")
+        server.known(monkeypatch)
         people = {"COURTROOM_OWNERS": "ada@example.org", "COURTROOM_UPLOAD_SESSION_MB": "3"}
-        with forked_app(
-            house.settings.home, people, ("--secrets.files", str(file), "--server.disconnectedSessionTTL", str(KEPT_S))
-        ) as app:
+        options = ("--secrets.files", str(file), "--server.disconnectedSessionTTL", "1")
+        with forked_app(tmp_path, people, options) as app:
             yield app
 
 
@@ -94,148 +206,104 @@ def held(pid: int) -> dict[str, int]:
     }
 
 
-def too_much(before: dict[str, int], after: dict[str, int]) -> bool:
-    """Whether a process holds over 10 % more than before."""
-    return any(after[name] > before[name] * 1.1 for name in before)
+def messages(session: str) -> list[dict[str, Any]]:
+    """One of each kind; an operation of each kind."""
+    about = {"request_id": "1", "session_id": session}
+    return [
+        *({kind: True} for kind in KINDS if kind not in ("rerun_script", "file_urls_request", OPERATION)),
+        {"rerun_script": {"query_string": "run=nothing"}},
+        {"file_urls_request": {**about, "file_names": ["a"]}},
+        *({OPERATION: {**about, name: {}}} for name in OPERATIONS),
+    ]
 
 
-async def alone(site: AppServer) -> dict[str, int]:
-    """What the server holds once it has dropped sessions that ended, which it does when another one ends."""
-    await asyncio.sleep(KEPT_S + 0.5)
-    async with tab(site.url) as one:
-        await one.open()
-    return held(site.pid)
-
-
-def messages(session: str) -> dict[str, dict[str, Any]]:
-    """One message of each kind; an operation of each kind."""
-    plain: dict[str, dict[str, Any]] = {kind: {kind: True} for kind in KINDS}
-    plain["rerun_script"] = {"rerun_script": {"query_string": "run=nothing"}}
-    plain["file_urls_request"] = {"file_urls_request": {"request_id": "1", "file_names": ["a"], "session_id": session}}
-    del plain["backend_operation_request"]
-    for name in OPERATIONS:
-        request = {"request_id": "1", "session_id": session, name: {}}
-        plain[name] = {"backend_operation_request": request}
-    return plain
-
-
-async def flood(url: str, times: int, uploads: int) -> list[int]:
+async def flood(url: str, times: int, uploads: int) -> set[int]:
     """What somebody sends who has not signed in; the answers to the uploads."""
     async with tab(url) as one:
         await one.open("setup")
-        for message in messages(one.session).values():
+        for message in messages(one.session):
             for number in range(times):
                 await one.send(**message)
                 if number % 100 == 99:
                     await one.heard()
-        answers = [await one.upload(b"0" * 2**21, file=str(number)) for number in range(uploads)]
+        answers = {await one.upload(b"0" * 2**21, file=str(number)) for number in range(uploads)}
         await one.heard()
         assert "exception" not in one.elements
         return answers
 
 
-def test_a_flood_by_somebody_who_has_not_signed_in_leaves_the_server_and_its_sessions_as_they_were(
-    site: AppServer, house: Courthouse
-) -> None:
-    async def go() -> tuple[dict[str, int], dict[str, int], list[int]]:
-        async with tab(site.url, claims("ada")) as other:
-            await other.open("setup")
-            drawn = sorted(other.elements)
-            await flood(site.url, 3, 2)
-            before = held(site.pid)
-            answers = await flood(site.url, 1_000, 40)
-            await other.open("setup")
-            assert sorted(other.elements) == drawn
-            async with asyncio.timeout(60):
-                while (after := held(site.pid))["threads"] > before["threads"] * 1.1:
-                    await asyncio.sleep(0.1)
-            return before, after, answers
-
-    before, after, answers = asyncio.run(go())
-    print(f"before the flood: {before}; after it: {after}")
-    assert set(answers) == {400}
-    assert not too_much(before, after)
+async def test_a_flood_without_a_sign_in_leaves_all_sessions_as_they_were(site: AppServer, house: Courthouse) -> None:
+    async with tab(site.url, claims("ada")) as other:
+        await other.open("setup")
+        drawn = sorted(other.elements)
+        await flood(site.url, 3, 2)
+        before = held(site.pid)
+        assert await flood(site.url, 1_000, 40) == {400}
+        await other.open("setup")
+        assert sorted(other.elements) == drawn
+        async with asyncio.timeout(60):
+            while (after := held(site.pid))["threads"] > before["threads"] * 1.1:
+                await asyncio.sleep(0.1)
+    assert [name for name in before if after[name] > before[name] * 1.1] == [], (before, after)
     (run,) = house.store.runs()
     assert run.status == "running"
-
-
-class Session:
-    """Stands for a session of Streamlit's."""
-
-    id = "a session"
 
 
 async def test_messages_that_wait_take_no_more_room_than_a_bound_however_large_they_are() -> None:
     answered: list[BackMsg] = []
     answer = partial(protocol._handle_message, lambda session, message: answered.append(message))
-    session, large, began = Session(), {"id": "a", "json_value": "x" * 2**22}, time.monotonic()
+    session, large, began = Mock(id="a session"), {"id": "a", "json_value": "x" * 2**22}, time.monotonic()
     for _ in range(100):
-        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [large]}}))  # type: ignore[arg-type]
-    waiting = protocol._paces[session].waiting  # type: ignore[index]
+        answer(session, BackMsg(rerun_script={"widget_states": {"widgets": [large]}}))
+    waiting = protocol._paces[session].waiting
     assert len(answered) <= protocol.AT_ONCE + protocol.A_SECOND * (time.monotonic() - began)
     assert 0 < sum(one.ByteSize() for one in waiting) <= protocol.MOST_HELD
     waiting.clear()
 
 
-def test_the_first_message_to_a_new_server_is_looked_at_like_any_other(site: AppServer) -> None:
-    async def go() -> list[str | None]:
-        async with tab(site.url) as nobody:
-            await nobody.send(file_urls_request={"request_id": "1", "file_names": ["a"], "session_id": "none"})
-            await nobody.heard()
-            return [one.WhichOneof("type") for one in nobody.answers]
-
-    assert asyncio.run(go()) == ["heartbeat_ack"]
+async def test_the_first_message_to_a_new_server_is_looked_at_like_any_other(site: AppServer) -> None:
+    async with tab(site.url) as nobody:
+        await nobody.send(file_urls_request={"request_id": "1", "file_names": ["a"], "session_id": "none"})
+        await nobody.heard()
+        assert [one.WhichOneof("type") for one in nobody.answers] == ["heartbeat_ack"]
 
 
-def test_files_are_taken_from_who_may_look_around_on_pages_that_ask_for_one_up_to_a_bound(
-    site: AppServer, house: Courthouse
-) -> None:
-    async def go() -> None:
-        async with tab(site.url) as nobody, tab(site.url, claims("bea")) as bea:
-            await nobody.open("knowledge")
-            await bea.open()
-            assert await bea.upload(b"{}") == 400, "the page has no uploader"
-            await bea.open("knowledge")
-            assert await bea.upload(b"{}") == 204
-            assert await nobody.upload(b"{}") == 400
-            request = {"request_id": "1", "session_id": bea.session, "file_names": ["a"]}
-            urls = await bea.answer("file_urls_response", file_urls_request=request)
-            assert len(urls.file_urls_response.file_urls) == 1
-            await nobody.send(file_urls_request=request)
-            await nobody.heard()
-            assert "file_urls_response" not in [one.WhichOneof("type") for one in nobody.answers]
-            assert await bea.upload(b"0" * 2**21, file="large") == 204
-            assert await bea.upload(b"0" * 2**21, file="too-much") == 413
-            await bea.open("runs")
-            assert await bea.upload(b"{}", file="later") == 400, "the page before had one"
-            await bea.open("knowledge")
-            access(house, "bea", Access.NONE)
-            await refused(lambda: bea.upload(b"{}", file="none"), 400)
-
-    asyncio.run(go())
+async def test_files_are_taken_on_pages_that_ask_for_one_up_to_a_bound(site: AppServer, house: Courthouse) -> None:
+    async with tab(site.url) as nobody, tab(site.url, claims("bea")) as bea:
+        await nobody.open("knowledge")
+        await bea.open()
+        assert await bea.upload(b"{}") == 400, "the page has no uploader"
+        await bea.open("knowledge")
+        assert await bea.upload(b"{}") == 204
+        assert await nobody.upload(b"{}") == 400
+        request = {"request_id": "1", "session_id": bea.session, "file_names": ["a"]}
+        urls = await bea.answer("file_urls_response", file_urls_request=request)
+        assert len(urls.file_urls_response.file_urls) == 1
+        await nobody.send(file_urls_request=request)
+        await nobody.heard()
+        assert "file_urls_response" not in [one.WhichOneof("type") for one in nobody.answers]
+        assert await bea.upload(b"0" * 2**21, file="large") == 204
+        assert await bea.upload(b"0" * 2**21, file="too-much") == 413
+        await bea.open("runs")
+        assert await bea.upload(b"{}", file="later") == 400, "the page before had one"
+        await bea.open("knowledge")
+        lost(house, "bea")
+        await refused(lambda: bea.upload(b"{}", file="none"), 400)
 
 
-def test_who_lost_access_gets_nothing_more_in_an_open_tab_and_another_session_never_did(
-    site: AppServer, house: Courthouse
-) -> None:
-    async def go() -> None:
-        async with tab(site.url, claims("bea")) as bea, tab(site.url, claims("cem")) as cem:
-            await cem.open()
-            await bea.open("cases", case="down-jacket")
-            file = next(one.deferred_file_id for one in bea.elements["download_button"])
-            assert not await cem.click(file)
-            address = await bea.click(file)
-            status, content = await bea.fetch(address)
-            assert status == 200
-            assert b"down-jacket" in content
-            shown = [await bea.fetch(one) for one in bea.media]
-            assert {status for status, _ in shown} == {200}
-            access(house, "bea", Access.NONE)
-            await refused(lambda: fetched(bea, address), 404)
-            assert {await fetched(bea, one) for one in bea.media} == {404}
-            assert not await bea.click(file)
-
-    asyncio.run(go())
+async def test_who_lost_access_gets_nothing_more_nor_does_another_session(site: AppServer, house: Courthouse) -> None:
+    async with tab(site.url, claims("bea")) as bea, tab(site.url, claims("cem")) as cem:
+        await cem.open()
+        await bea.open("cases", case="down-jacket")
+        file = next(one.deferred_file_id for one in bea.elements["download_button"])
+        assert not await cem.click(file)
+        address = await bea.click(file)
+        assert b"down-jacket" in await bea.fetch(address)
+        assert {await bea.status(one) for one in (address, *bea.media)} == {200}
+        lost(house, "bea")
+        await refused(lambda: bea.status(address), 404)
+        assert {await bea.status(one) for one in bea.media} == {404}
+        assert not await bea.click(file)
 
 
 def spelled(address: str) -> list[str]:
@@ -243,76 +311,51 @@ def spelled(address: str) -> list[str]:
     name = address.rpartition("/")[2]
     return [
         *(f"//media/{name}", f"/./media/{name}", f"/x/../media/{name}", f"/%6dedia/{name}", f"/media%2F{name}"),
-        *(
-            f"/MEDIA/{name}",
-            f"/media/./{name}",
-            f"/media//{name}",
-            f"/media/{name}/",
-            f"/media/{name};x",
-            f"/media/{name}?a#b",
-        ),
-        *(
-            f"/~/+/media/{name}",
-            f"/cases/media/{name}",
-            f"/_stcore/media/{name}",
-            f"/media/{name}%00",
-            f"/media\\{name}",
-        ),
-        *(f"/media/../media/{name}", "/media/../app.py", "/media/..%2f..%2fetc%2fpasswd", f"/media/{name}.html"),
+        *(f"/MEDIA/{name}", f"/media/./{name}", f"/media//{name}", f"/media/{name}/", f"/media/{name};x"),
+        *(f"/media/{name}?a#b", f"/~/+/media/{name}", f"/cases/media/{name}", f"/_stcore/media/{name}"),
+        *(f"/media/{name}%00", f"/media\\{name}", f"/media/../media/{name}", f"/media/{name}.html"),
+        *("/media/../app.py", "/media/..%2f..%2fetc%2fpasswd"),
     ]
 
 
-def test_however_the_address_of_a_file_is_written_it_comes_with_the_headers_by_which_nothing_runs(
-    site: AppServer, house: Courthouse
-) -> None:
-    async def go() -> None:
-        async with tab(site.url, claims("bea")) as bea:
-            await bea.open("cases", case="down-jacket")
-            address = next(iter(bea.media))
-            whole = (await bea.fetch(address))[1]
-            given = 0
-            for path in [address, *spelled(address)]:
-                for method in ("GET", "HEAD", "OPTIONS"):
-                    for more in ({}, {"Range": "bytes=0-9"}, {"Range": "bytes=9-0"}, {"Accept-Encoding": "gzip"}):
-                        url = URL(f"{site.url}{path}", encoded=True)
-                        async with bea.http.request(method, url, headers=more, allow_redirects=False) as answer:
-                            body = await answer.read()
-                        assert answer.headers["X-Content-Type-Options"] == "nosniff", (method, path, answer.status)
-                        if method == "GET" and body and body in whole:
-                            given += 1
-                            assert answer.headers["Content-Security-Policy"].endswith("sandbox"), path
-                            assert answer.headers["Cache-Control"] == "private, no-cache", path
-                        assert b"root:" not in body
-                        assert b"follow_the_theme" not in body
-            assert given >= 3, "as it is, in part, and packed"
-
-    asyncio.run(go())
+async def test_however_a_files_address_is_written_it_comes_with_headers_by_which_nothing_runs(site: AppServer) -> None:
+    async with tab(site.url, claims("bea")) as bea:
+        await bea.open("cases", case="down-jacket")
+        address = next(iter(bea.media))
+        whole = await bea.fetch(address)
+        given = 0
+        addresses = [URL(f"{site.url}{path}", encoded=True) for path in (address, *spelled(address))]
+        extras = ({}, {"Range": "bytes=0-9"}, {"Range": "bytes=9-0"}, {"Accept-Encoding": "gzip"})
+        for url, method, more in product(addresses, ("GET", "HEAD", "OPTIONS"), extras):
+            async with bea.http.request(method, url, headers=more, allow_redirects=False) as answer:
+                body = await answer.read()
+            assert answer.headers["X-Content-Type-Options"] == "nosniff", (method, url, answer.status)
+            if method == "GET" and body and body in whole:
+                given += 1
+                assert answer.headers["Content-Security-Policy"].endswith("sandbox"), url
+                assert answer.headers["Cache-Control"] == "private, no-cache", url
+            assert b"root:" not in body
+            assert b"follow_the_theme" not in body
+        assert given >= 3, "as it is, in part, and packed"
 
 
-def test_what_a_link_has_shown_is_not_given_any_more_when_it_has_ended(site: AppServer, house: Courthouse) -> None:
-    async def go() -> None:
-        opens = Resource(kind="case", id="down-jacket")
-        with acts(None):
-            links = Links(house.database)
-            token = links.make(opens, LONG_S)
-        async with tab(site.url) as visitor:
-            await visitor.open(link=token)
-            assert visitor.media
-            assert {await fetched(visitor, one) for one in visitor.media} == {200}
-            with acts(None):
-                links.end(*links.of(opens))
-            assert {await fetched(visitor, one) for one in visitor.media} == {404}
-
-    asyncio.run(go())
-
-
-def access(house: Courthouse, name: str, given: Access) -> None:
+async def test_what_a_link_has_shown_is_not_given_when_it_has_ended(site: AppServer, house: Courthouse) -> None:
+    opens, links = Resource(kind="case", id="down-jacket"), Links(house.database)
     with acts(None):
-        house.accounts.give(next(one.id for one in house.accounts.all() if one.name.lower() == name), given)
+        token = links.make(opens, LONG_S)
+    async with tab(site.url) as visitor:
+        await visitor.open(link=token)
+        assert visitor.media
+        assert {await visitor.status(one) for one in visitor.media} == {200}
+        with acts(None):
+            links.end(*links.of(opens))
+        assert {await visitor.status(one) for one in visitor.media} == {404}
 
 
-async def fetched(one: Tab, address: str) -> int:
-    return (await one.fetch(address))[0]
+def lost(house: Courthouse, name: str) -> None:
+    """Somebody has no access any more."""
+    with acts(None):
+        house.accounts.give(next(one.id for one in house.accounts.all() if one.name.lower() == name), Access.NONE)
 
 
 async def refused(ask: Callable[[], Awaitable[int]], status: int) -> None:
@@ -325,46 +368,47 @@ async def refused(ask: Callable[[], Awaitable[int]], status: int) -> None:
 DEEP = '{"member": ' * 5_000 + "1" + "}" * 5_000
 OTHERS = "another-person's-title"
 """Stands in a run that only its owner may see."""
-FORGED: list[dict[str, Any]] = [
-    {"double_value": float("nan")},
-    {"double_value": float("-inf")},
-    {"double_value": 1e308},
-    {"int_value": 2**62},
-    {"string_value": "x" * 100_000},
-    {"string_value": DEEP},
-    {"json_value": DEEP},
-    {"json_value": '{"id": {"a": [1e999]}}'},
-    {"json_value": "[" * 900 + "]" * 900},
-    {"json_trigger_value": '[{"event": "changed", "value": NaN}]'},
-    {"json_trigger_value": DEEP},
-    {"string_array_value": {"data": ["none", "such"]}},
-    {"double_array_value": {"data": [float("nan")]}},
-    {"bytes_value": b"\xff" * 1_000},
-    {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "none", "name": "../../x", "size": 1}]}},
-    {"chat_input_value": {"data": "x"}},
-    {"arrow_value": {"data": b"no table"}},
-    {"string_value": "HIDDEN"},
-    {"string_array_value": {"data": ["HIDDEN", "HIDDEN"]}},
-    {"json_value": '{"id": "HIDDEN", "run": "HIDDEN"}'},
-    {"json_value": '{"id": "' + "x" * 10_000_000 + '"}'},
-    {"json_trigger_value": '[{"event": "clicked", "value": "HIDDEN"}]'},
-    {"trigger_value": True},
-]
-"""`HIDDEN` is the id of that run."""
+
+
+def forged(run: str) -> list[dict[str, Any]]:
+    """Values that no widget sends; some name this run."""
+    return [
+        {"double_value": float("nan")},
+        {"double_value": float("-inf")},
+        {"double_value": 1e308},
+        {"int_value": 2**62},
+        {"string_value": "x" * 100_000},
+        {"string_value": DEEP},
+        {"json_value": DEEP},
+        {"json_value": '{"id": {"a": [1e999]}}'},
+        {"json_value": "[" * 900 + "]" * 900},
+        {"json_trigger_value": '[{"event": "changed", "value": NaN}]'},
+        {"json_trigger_value": DEEP},
+        {"string_array_value": {"data": ["none", "such"]}},
+        {"double_array_value": {"data": [float("nan")]}},
+        {"bytes_value": b"\xff" * 1_000},
+        {"file_uploader_state_value": {"uploaded_file_info": [{"file_id": "none", "name": "../../x", "size": 1}]}},
+        {"chat_input_value": {"data": "x"}},
+        {"arrow_value": {"data": b"no table"}},
+        {"string_value": run},
+        {"string_array_value": {"data": [run, run]}},
+        {"json_value": json.dumps({"id": run, "run": run})},
+        {"json_value": '{"id": "' + "x" * 10_000_000 + '"}'},
+        {"json_trigger_value": json.dumps([{"event": "clicked", "value": run}])},
+        {"trigger_value": True},
+    ]
 
 
 def kept(house: Courthouse, *names: str) -> set[tuple[Any, ...]]:
     """What the store has of some runs and cases. A fork names its parent but is a run of its own."""
     tables = ("runs", "cases", "ownership", "links", "interventions", "seats", "audiences")
     read = house.database.connection.execute
-    rows = {(table, *row) for table in tables for row in read(f"SELECT * FROM {table}").fetchall()}
-    forks = {(table, *row) for table in ["runs"] for row in read("SELECT * FROM runs WHERE parent IS NOT NULL")}
-    return {row for row in rows - forks if not {*names}.isdisjoint(row)}
+    rows = [(table, row) for table in tables for row in read(f"SELECT * FROM {table}").fetchall()]
+    plain = {(table, *row) for table, row in rows if table != "runs" or row["parent"] is None}
+    return {row for row in plain if not {*names}.isdisjoint(row)}
 
 
-def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_break_no_page(
-    site: AppServer, house: Courthouse
-) -> None:
+async def test_values_that_no_widget_sends_change_show_and_break_nothing(site: AppServer, house: Courthouse) -> None:
     people = {name: person(house, name, access) for name, access in (("bea", Access.LOOK), ("cem", Access.RUN))}
     with acts(person(house, "ada", Access.OWN)):
         setup = CyberJurorsSetup(jury_size=3, rounds=1)
@@ -373,45 +417,27 @@ def test_values_that_no_widget_sends_change_nothing_show_nothing_of_others_and_b
         hidden, shown, other = (house.new_run("cyberjurors", case, setup, 0) for case in (secret, oak, oak))
         for run, visibility in ((hidden, "private"), (shown, "shared"), (other, "shared")):
             share(house.database, Resource(kind="run", id=run), visibility)
-            house.runner.go(run)
-            house.runner.wait(run, 60)
+            drive(house, run)
         token = Links(house.database).make(Resource(kind="run", id=shown), LONG_S)
     places = [("deliberation", {"run": shown}), ("compare", {"runs": f"{shown},{other}"}), ("setup", {"fork": shown})]
     visits = [(name, page, query) for name in people for page, query in places] + [("", "link", {"link": token})]
 
-    async def forge(who: str, page: str, query: dict[str, str]) -> list[tuple[str, ...]]:
+    names, values = (hidden, shown, other, "secret"), forged(hidden)
+    before = kept(house, *names)
+    for who, page, query in visits:
         async with tab(site.url, claims(who) if who else None) as one:
             await one.open(page, **query)
-            widgets = sorted(
-                {element.id for drawn in one.elements.values() for element in drawn if getattr(element, "id", "")}
-            )
+            drawn = [element for elements in one.elements.values() for element in elements]
+            widgets = sorted({element.id for element in drawn if getattr(element, "id", "")})
             assert widgets
-            wrong = []
-            for start in range(4 * (who == "cem"), len(FORGED), 8):  # what one of the two does not send, the other does
-                forged = [*FORGED[start:], *FORGED[:start]]
-                sent = [{"id": widget, **named(value, hidden)} for widget, value in zip(widgets, cycle(forged))]
-                await one.open(page, sent, **query)
-                wrong += [(who, page, str(start), error.message) for error in one.elements.get("exception", [])]
+            for start in range(4 * (who == "cem"), len(values), 8):  # what one of the two does not send, the other does
+                sent = zip(widgets, cycle(values[start:] + values[:start]))
+                await one.open(page, [{"id": widget, **value} for widget, value in sent], **query)
+                wrong = [error.message for error in one.elements.get("exception", [])]
+                assert not wrong, (who, page, start)
             assert OTHERS.encode() not in one.said
-            return wrong
-
-    async def go() -> list[tuple[str, ...]]:
-        return [wrong for visit in visits for wrong in await forge(*visit)]
-
-    names = (hidden, shown, other, "secret")
-    before = kept(house, *names)
-    assert asyncio.run(go()) == []
     assert kept(house, *names) == before
     forks = house.database.connection.execute(
         "SELECT o.account FROM runs r JOIN ownership o ON o.kind = 'run' AND o.id = r.id WHERE r.parent IS NOT NULL"
     )
     assert {account for (account,) in forks} <= {people["cem"].id}  # who may run may press the button that forks
-
-
-def named(forged: Any, run: str) -> Any:
-    """The same with the id of a run."""
-    if isinstance(forged, dict):
-        return {name: named(value, run) for name, value in forged.items()}
-    if isinstance(forged, list):
-        return [named(value, run) for value in forged]
-    return forged.replace("HIDDEN", run) if isinstance(forged, str) else forged

@@ -8,12 +8,11 @@ import gc
 import logging
 import re
 import resource
-import socket
-import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from timeit import timeit
 from typing import Any, ClassVar
 
 import pytest
@@ -31,17 +30,15 @@ from courtroom.models.longer import longer
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
-from tests.attacks.hostile import USAGE, HostileServer
-from tests.attacks.server_modes import ATTACKS, LATE, Attack, cut_streams, say
+from tests.attacks.hostile_server import ATTACKS, LATE, USAGE, Attack, HostileServer, cut_streams, say
 from tests.openai_server import OpenAIServer, _completion
-from tests.say import question
-from tests.toy import CASE, Bench, CastVote, ToySetup, Vote
+from tests.say import ask, question, there
+from tests.toy import CASE, Bench, CastVote, Scripted, ToySetup, Vote
 
 pytestmark = pytest.mark.filterwarnings("ignore:Pydantic serializer warnings:UserWarning", "ignore::ResourceWarning")
 
 BAD = "juror-02"
 GOOD = ModelSpec(id="openai/good", timeout_s=60)
-NAMES = list(ATTACKS)
 
 
 def spec(name: str, attack: Attack, whose: object) -> ModelSpec:
@@ -83,7 +80,7 @@ class Heard:
 
     def seen(self, name: str, streams: bool) -> int:
         """Requests that the server saw from it."""
-        return self.server.calls[f"{slug(name)}+{streams}"]
+        return len(self.server.bodies[f"{slug(name)}+{streams}"])
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +95,7 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for streams in (False, True):
             hear_all(found, tmp_path_factory.mktemp("heard"), streams)
-            found.million = max(found.million, million_additions())
+            found.million = max(found.million, timeit("total += 1", "total = 0", timer=time.thread_time))
         found.grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024
         yield found
 
@@ -106,41 +103,26 @@ def heard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Heard]:
 def hear_all(found: Heard, folder: Path, streams: bool) -> None:
     """One run an attack where one member meets it, and where answers come whole one where all do; all at once."""
     bench = Bench(folder, online=ModelPool(MediaStore(folder)), streaming=streams)
-    stop = threading.Event()
-    turning = bench.runner.do(turn(found.pauses, stop))
-    started: dict[str, tuple[str, bool]] = {}
+    bench.runner.watch(turn(found.pauses))
+    started: dict[str, tuple[Any, Any]] = {}
+    plain = ToySetup(rounds=1, quorum=0.5, model=GOOD)
     for name, attack in ATTACKS.items():
-        plain = ToySetup(rounds=1, quorum=0.5, model=GOOD)
-        setups = [(plain.model_copy(update={"members": {BAD: spec(name, attack, streams)}}), False)]
+        meet: list[Any] = [(found.runs, (name, streams), {"members": {BAD: spec(name, attack, streams)}})]
         if attack.error and not streams:
-            setups.append((plain.model_copy(update={"model": spec(name, attack, "all")}), True))
-        for setup, all_of_them in setups:
-            run = bench.store.create("toy", CASE, setup, 0)
+            meet.append((found.lost, name, {"model": spec(name, attack, "all")}))
+        for records, key, change in meet:
+            run = bench.store.create("toy", CASE, plain.model_copy(update=change), 0)
             bench.runner.go(run)
-            started[run] = name, all_of_them
-    for run, (name, all_of_them) in started.items():
+            started[run] = records, key
+    for run, (records, key) in started.items():
         bench.runner.wait(run, 120)
-        record = bench.runner.record(run)
-        if all_of_them:
-            found.lost[name] = record
-        else:
-            found.runs[name, streams] = record
-    stop.set()
-    turning.result(10)
+        records[key] = bench.runner.record(run)
     bench.close()
 
 
-def million_additions() -> float:
-    """How fast this machine is now."""
-    began, total = time.thread_time(), 0
-    for number in range(1_000_000):
-        total += number
-    return time.thread_time() - began
-
-
-async def turn(pauses: list[float], stop: threading.Event) -> None:
+async def turn(pauses: list[float]) -> None:
     last = time.thread_time()
-    while not stop.is_set():
+    while True:
         await asyncio.sleep(0.005)
         now = time.thread_time()
         pauses.append(now - last)
@@ -148,7 +130,7 @@ async def turn(pauses: list[float], stop: threading.Event) -> None:
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams: bool, heard: Heard) -> None:
     attack, record, called = ATTACKS[name], heard.runs[name, streams], heard.called(name, streams)
     assert record.run.status == "done", record.run.reason
@@ -164,7 +146,7 @@ def test_one_member_is_affected_at_most_and_the_run_says_why(name: str, streams:
 
 
 @pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ATTACKS)
 def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, streams: bool, heard: Heard) -> None:
     attack, called, seen = ATTACKS[name], heard.called(name, streams), heard.seen(name, streams)
     assert seen <= 6
@@ -176,7 +158,7 @@ def test_all_that_was_paid_for_is_counted_as_the_server_saw_it(name: str, stream
     assert called.cost is None or called.cost >= 0
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if ATTACKS[name].error])
+@pytest.mark.parametrize("name", [name for name, attack in ATTACKS.items() if attack.error])
 def test_where_all_members_meet_it_the_run_stops_with_a_plain_sentence(name: str, heard: Heard) -> None:
     record = heard.lost[name]
     assert record.run.status == "failed"
@@ -189,21 +171,15 @@ def test_the_loop_goes_on_and_memory_stays_small_under_all_of_it(heard: Heard) -
     assert heard.grown < 2**29
 
 
-def test_a_model_whose_streams_break_is_asked_for_whole_answers_from_then_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def ask_often(url: str) -> None:
-        monkeypatch.setenv("OPENAI_API_BASE", url)
-        model = LiteLLMModel(MediaStore(tmp_path))
+async def test_who_breaks_streams_is_asked_for_whole_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
+    with HostileServer({"cut": cut_streams}) as server:
+        model = LiteLLMModel(MediaStore(tmp_path), there(server))
         for n in range(8):
-            reply = await model.answer(question(tag=str(n), id="openai/cut"), lambda text: None)
-            assert "buyer" in reply.text
-
-    with HostileServer({"cut": cut_streams}) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(failures, "backoff_s", lambda number: 0.0)
-        asyncio.run(ask_often(server.url))
-    assert server.streamed["cut"] == BROKEN_STREAMS
-    assert server.calls["cut"] == 8 + BROKEN_STREAMS
+            asked = question(tag=str(n), id="openai/cut", connection="test")
+            assert "buyer" in (await model.answer(asked, lambda text: None)).text
+    streamed = [body.get("stream", False) for body in server.bodies["cut"]]
+    assert (len(streamed), sum(streamed)) == (8 + BROKEN_STREAMS, BROKEN_STREAMS)
 
 
 def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_shorter(heard: Heard) -> None:
@@ -222,31 +198,19 @@ async def test_room_grows_as_far_as_the_models_card_allows() -> None:
     assert await longer(replace(known, spec=grown), cut, findings) is None
 
 
-def closed_port() -> int:
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", 0))
-        port: int = line.getsockname()[1]
-    return port
+async def unencrypted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+    writer.close()
 
 
-@pytest.mark.parametrize("scheme", ["http", "https"])
-async def test_a_server_that_is_not_there_is_told_from_one_that_fails(
-    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("scheme", "listens"), [("http", False), ("https", False), ("https", True)])
+async def test_a_server_that_is_not_there_or_not_encrypted_as_its_address_promises_is_told_from_one_that_fails(
+    scheme: str, listens: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_API_BASE", f"{scheme}://127.0.0.1:{closed_port()}/v1")
-    with pytest.raises(Unreachable, match="could not be reached"):
-        await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
-
-
-async def test_a_server_without_the_encryption_that_its_address_promises_is_out_of_reach(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
-        writer.close()
-
-    async with await asyncio.start_server(plain, "127.0.0.1", 0) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+    async with await asyncio.start_server(unencrypted, "127.0.0.1", 0) as server:
+        monkeypatch.setenv("OPENAI_API_BASE", f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1")
+        if not listens:
+            server.close()
         with pytest.raises(Unreachable, match="could not be reached"):
             await LiteLLMModel(MediaStore(tmp_path)).answer(question(attempts=1))
 
@@ -259,9 +223,7 @@ async def test_a_server_without_the_encryption_that_its_address_promises_is_out_
         *(("Wed, 21 Oct 2015 07:28:00 GMT", -1), ("nan", -1), ("-5", -1), ("soon", -1), ("", -1)),
     ],
 )
-def test_what_a_server_says_of_when_to_come_again_is_taken_within_reason(
-    told: str, seconds: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_when_to_come_again_is_taken_within_reason(told: str, seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     class Busy(Exception):
         litellm_response_headers: ClassVar = {"retry-after": told}
 
@@ -270,23 +232,15 @@ def test_what_a_server_says_of_when_to_come_again_is_taken_within_reason(
     assert failures.Attempts(ModelSpec(id="openai/busy")).pause_s(Busy()) == seconds
 
 
-async def test_money_told_by_calls_that_failed_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    spent = {**USAGE, "cost": 0.5}
-    with HostileServer({"dear": say(None, usage=spent)}) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        reply = await LiteLLMModel(MediaStore(tmp_path)).answer(
-            question(id="openai/dear", attempts=2), lambda text: None
-        )
+async def test_money_told_by_calls_that_failed_counts(tmp_path: Path) -> None:
+    with HostileServer({"dear": say(None, usage={**USAGE, "cost": 0.5})}) as server:
+        reply = await ask(server, tmp_path, lambda text: None, id="openai/dear", attempts=2)
     assert (reply.attempts, reply.cost, reply.usage.prompt) == (2, 1.0, 22)
 
 
-async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with HostileServer({"endless": say("buyer " * 2_000)}) as server:
-        monkeypatch.setenv("OPENAI_API_BASE", server.url)
-        with pytest.raises(ModelError) as caught:
-            await LiteLLMModel(MediaStore(tmp_path)).answer(question(id="openai/endless", attempts=2, max_tokens=16))
+async def test_what_was_paid_for_calls_that_all_failed_comes_with_the_error(tmp_path: Path) -> None:
+    with HostileServer({"endless": say("buyer " * 2_000)}) as server, pytest.raises(ModelError) as caught:
+        await ask(server, tmp_path, id="openai/endless", attempts=2, max_tokens=16)
     assert (caught.value.paid.usage.completion, caught.value.paid.attempts) == (USAGE["completion_tokens"], 1)
 
 
@@ -302,8 +256,7 @@ def test_a_mistake_in_a_tasks_own_check_costs_one_answer_and_is_in_the_log(
 
     monkeypatch.setattr(CastVote, "problem", problem)
     monkeypatch.setattr(logging.getLogger("courtroom"), "propagate", True)
-    bench = Bench(tmp_path)
-    bench.model.reply = reply
+    bench = Bench(tmp_path, Scripted(reply))
     record = bench.hear(ToySetup(rounds=1))
     bench.close()
     (called,) = record.calls_of(BAD)
@@ -314,16 +267,15 @@ def test_a_mistake_in_a_tasks_own_check_costs_one_answer_and_is_in_the_log(
 
 
 @pytest.mark.parametrize("streams", [False, True])
-async def test_a_server_s_cookie_is_not_kept(streams: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_server_s_cookie_is_not_kept(streams: bool, tmp_path: Path) -> None:
     def marking(body: dict[str, Any]) -> web.Response:
         reply = _completion(body, '{"side": "buyer"}', "stop", None)
         return web.json_response(reply, headers={"Set-Cookie": "mark=you-again; Path=/; Max-Age=99999"})
 
     with OpenAIServer(answer=marking) as server:
-        server.known(monkeypatch)
-        model = LiteLLMModel(MediaStore(tmp_path))
+        model = LiteLLMModel(MediaStore(tmp_path), there(server))
         for number in range(3):
-            await model.answer(question(tag=str(number)), (lambda text: None) if streams else None)
+            await model.answer(question(tag=str(number), connection="test"), (lambda text: None) if streams else None)
         await model.close()
     assert len(server.headers) >= 3
     assert not [headers for headers in server.headers if "Cookie" in headers]

@@ -1,48 +1,82 @@
 """Two processes at once on one store, one of them killed: what is on record is whole, and nothing is there twice."""
 
+import asyncio
 import json
 import os
+import signal
 from collections import Counter
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pydantic import SecretStr
 
-from courtroom.access import found_by
 from courtroom.courthouse import Courthouse
+from courtroom.engine.budget import in_sum
 from courtroom.engine.interventions import AddNote
+from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.experiments.spec import Experiment
 from courtroom.knowledge.lessons import Lesson, Put
-from courtroom.knowledge.search import Knowledge
+from courtroom.models.request import Request
 from courtroom.settings import Settings
+from courtroom.store import postgres as server_store
+from courtroom.store.connection import AWAY
 from courtroom.store.database import Database
 from tests import forks
-from tests.driving import until
+from tests.driving import drive, until
 from tests.openai_server import OpenAIServer
+from tests.postgres_server import PostgresServer
 from tests.test_experiments import SINGLE, spec, texts
-from tests.test_resilience import asked_by, environment, recorded
+from tests.test_resilience import asked_by, recorded
+from tests.toy import Bench, Scripted, side_by_member
 
 pytestmark = [
     pytest.mark.kills,
-    pytest.mark.usefixtures("either_database"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning"),
 ]
 
 
-def assert_whole(database: Database) -> None:
+def assert_whole(house: Courthouse) -> None:
     """SQLite's file is not damaged; PostgreSQL sees to that itself."""
-    if database.name == "SQLite":
-        assert database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    if house.database.name == "SQLite":
+        assert house.database.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+
+
+@pytest.fixture
+def house(either_database: str, house: Courthouse) -> Iterator[Courthouse]:
+    """A third process on the store, whose store is whole at the end."""
+    yield house
+    assert_whole(house)
+
+
+def at_once(*processes: forks.Fork) -> None:
+    """Let them begin once each says that it is ready."""
+    for process in processes:
+        assert process.line() == "ready\n"
+    for process in processes:
+        process.tell("go")
+
+
+def ended(process: forks.Fork) -> str:
+    """What a process has printed that came to its end."""
+    done = process.finish()
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def ready() -> None:
+    """Wait until this process may begin."""
+    print("ready", flush=True)
+    input()
 
 
 def learning(name: str) -> None:
     """Learns forty lessons and says so each time; to be forked."""
-    settings = Settings()
-    found_by(lambda: None)
-    knowledge = Knowledge(Database(settings.database), settings)
-    knowledge.lessons.all()
+    house = Courthouse()
     kettle = {
         "title": "A kettle",
         "category": "Other",
@@ -52,61 +86,48 @@ def learning(name: str) -> None:
     }
     for number in range(40):
         put = Put(collection="precedents", record={"id": f"{name}-{number}", **kettle})
-        knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
+        house.knowledge.learn(name, str(number), Lesson(phase="norms", ops=(put,)))
         print(number, flush=True)
+    house.close()
 
 
-def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons(tmp_path: Path) -> None:
-    Courthouse(Settings(home=tmp_path)).close()
-    theirs = environment(tmp_path, "")
-    with (
-        forks.Fork(learning, "first", environment=theirs) as first,
-        forks.Fork(learning, "second", environment=theirs) as second,
-    ):
+def test_two_processes_that_learn_at_once_one_of_them_killed_leave_whole_lessons(house: Courthouse) -> None:
+    with forks.Fork(learning, "first") as first, forks.Fork(learning, "second") as second:
         assert "5\n" in iter(first.line, "")
         first.kill()
-        assert second.finish().returncode == 0
-    house = Courthouse(Settings(home=tmp_path))
+        ended(second)
     taught = house.knowledge.lessons.all()
     assert sum(lesson.run == "second" for lesson in taught) == 40
     assert sum(lesson.run == "first" for lesson in taught) >= 6
     for lesson in taught:
         assert all(house.knowledge.precedents.get(change.id) for change in lesson.changes)
-    assert_whole(house.database)
-    house.close()
 
 
 def opening() -> None:
     """Opens the store once it is told to, and puts a run on record; to be forked."""
-    print("ready", flush=True)
-    input()
+    ready()
     house = Courthouse()
     house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), os.getpid())
     house.close()
 
 
-def test_six_processes_that_open_an_empty_store_at_once_make_one(tmp_path: Path) -> None:
-    theirs = environment(tmp_path / "empty", "")
+@pytest.mark.usefixtures("either_database")
+def test_six_processes_that_open_no_store_at_once_make_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "empty"))
     with ExitStack() as stack:
-        six = [stack.enter_context(forks.Fork(opening, environment=theirs)) for _ in range(6)]
+        six = [stack.enter_context(forks.Fork(opening)) for _ in range(6)]
+        at_once(*six)
         for process in six:
-            assert process.line() == "ready\n"
-        for process in six:
-            process.tell("go")
-        for process in six:
-            done = process.finish()
-            assert done.returncode == 0, done.stderr
+            ended(process)
     house = Courthouse(Settings(home=tmp_path / "empty"))
     assert {row.seed for row in house.store.runs()} == {process.pid for process in six}
-    assert_whole(house.database)
-    house.close()
+    assert_whole(house)
 
 
 def experimenting(experiment: Experiment) -> None:
     """What a server does where an experiment is started; to be forked."""
     house = Courthouse()
-    print("ready", flush=True)
-    input()
+    ready()
     name = house.experiments.begin(experiment)
     house.experiments.go(name)
     house.experiments.wait(name, 120)
@@ -116,51 +137,33 @@ def experimenting(experiment: Experiment) -> None:
 
 @pytest.mark.parametrize("killed", [False, True], ids=["both live", "one is killed"])
 def test_an_experiment_that_is_started_in_two_servers_at_once_is_one_and_asks_nothing_twice(
-    tmp_path: Path, killed: bool
+    tmp_path: Path, house: Courthouse, monkeypatch: pytest.MonkeyPatch, killed: bool
 ) -> None:
-    house = Courthouse(Settings(home=tmp_path))
     house.datasets.add("feelings", texts())
-    arms = [
-        {"name": name, "procedure": "courtroom-llm", "model": f"openai/{name}", "set": SINGLE} for name in ("a", "b")
-    ]
-    with OpenAIServer(delay=0.02, keep_bodies=True) as server:
-        both = [
-            forks.Fork(experimenting, spec(arms=arms, repeats=2), environment=environment(tmp_path, server.url))
-            for _ in range(2)
-        ]
-        for process in both:
-            assert process.line() == "ready\n"
-        for process in both:
-            process.tell("go")
-        living = both
+    arm = {"procedure": "courtroom-llm", "set": SINGLE}
+    arms = [{"name": name, "model": f"openai/{name}", **arm} for name in ("a", "b")]
+    store = house.experiments.store
+    with OpenAIServer(delay=0.02, keep_bodies=True) as server, ExitStack() as stack:
+        server.known(monkeypatch)
+        living = [stack.enter_context(forks.Fork(experimenting, spec(arms=arms, repeats=2))) for _ in range(2)]
+        at_once(*living)
         if killed:
             until(lambda: len(server.bodies) > 5, "calls")
-            owners = [
-                house.experiments.store.lease.holder(kept.id)[0] for kept in house.experiments.store.experiments()
-            ]
-            driver = next(process for process in both if any(f":{process.pid}:" in (owner or "") for owner in owners))
+            owners = str([store.lease.holder(kept.id)[0] for kept in store.experiments()])
+            driver = next(process for process in living if f":{process.pid}:" in owners)
             driver.kill()
-            living = [process for process in both if process is not driver]
-        told = []
-        for process in living:
-            done = process.finish()
-            assert done.returncode == 0, done.stderr
-            told.append(json.loads(done.stdout))
-        for process in both:
-            with process:
-                pass
+            living.remove(driver)
+        told = [json.loads(ended(process)) for process in living]
         asked = Counter(map(asked_by, server.bodies))
         total = recorded(tmp_path)
-    (kept,) = house.experiments.store.experiments()
+    (kept,) = store.experiments()
     assert told == [[kept.id, "done"]] * len(living)
-    cells = list(house.experiments.store.cells(kept.id))
+    cells = list(store.cells(kept.id))
     assert [cell.reason for cell in cells if cell.state != "done"] == []
     runs = [row.id for row in house.store.runs()]
     assert sorted(runs) == sorted({cell.run for cell in cells}), "each cell has one run, and no run is left over"
     again = asked - total
     assert again.total() <= (spec().at_once if killed else 0), "only what a killed process had under way"
-    assert_whole(house.database)
-    house.close()
 
 
 def intervening(run: str, name: str) -> None:
@@ -172,17 +175,13 @@ def intervening(run: str, name: str) -> None:
     house.close()
 
 
-def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_interventions(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
+def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_interventions(house: Courthouse) -> None:
     run = house.new_run("debate", house.library.case("oak-table"), house.procedures["debate"].setup(rounds=1), 0)
-    with (
-        forks.Fork(intervening, run, "first", environment=environment(tmp_path, "")) as first,
-        forks.Fork(intervening, run, "second", environment=environment(tmp_path, "")) as second,
-    ):
+    with forks.Fork(intervening, run, "first") as first, forks.Fork(intervening, run, "second") as second:
         assert second.line() == "0\n", "both are at it"
         assert "5\n" in iter(first.line, "")
         first.kill()
-        assert second.finish().returncode == 0
+        ended(second)
     acts = house.store.interventions.of(run)
     assert [one.number for one in acts] == list(range(1, len(acts) + 1)), "none is missing, none is there twice"
     said = [one.action.text for one in acts if isinstance(one.action, AddNote)]
@@ -190,18 +189,13 @@ def test_two_processes_that_intervene_at_once_one_of_them_killed_leave_whole_int
     theirs = [text for text in said if text.startswith("first")]
     assert theirs == [f"first {number}" for number in range(len(theirs))]
     assert len(theirs) >= 6
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    assert house.store.status(run) == "done"
-    assert_whole(house.database)
-    house.close()
+    assert house.store.status(drive(house, run)) == "done"
 
 
 def driving(run: str, doomed: str) -> None:
     """What a server does whose page is clicked: intervenes, starts, pauses, goes on, and deletes another run; to be forked."""
     house = Courthouse()
-    print("ready", flush=True)
-    input()
+    ready()
     told = []
     for act in (
         lambda: house.interventions.intervene(run, AddNote(text=f"{os.getpid()}"), "somebody"),
@@ -219,29 +213,16 @@ def driving(run: str, doomed: str) -> None:
     house.close()
 
 
-def test_two_servers_that_are_clicked_at_once_do_nothing_twice_and_lose_nothing(tmp_path: Path) -> None:
-    house = Courthouse(Settings(home=tmp_path))
+def test_two_servers_that_are_clicked_at_once_do_nothing_twice_and_lose_nothing(house: Courthouse) -> None:
     setup = house.procedures["debate"].setup(rounds=2)
     run, doomed = (house.new_run("debate", house.library.case("oak-table"), setup, seed) for seed in (0, 1))
-    theirs, refused = environment(tmp_path, ""), []
-    with (
-        forks.Fork(driving, run, doomed, environment=theirs) as first,
-        forks.Fork(driving, run, doomed, environment=theirs) as second,
-    ):
-        for process in (first, second):
-            assert process.line() == "ready\n"
-        for process in (first, second):
-            process.tell("go")
-        for process in (first, second):
-            done = process.finish()
-            assert done.returncode == 0, done.stderr
-            refused += json.loads(done.stdout)
+    with forks.Fork(driving, run, doomed) as first, forks.Fork(driving, run, doomed) as second:
+        at_once(first, second)
+        refused = [sentence for process in (first, second) for sentence in json.loads(ended(process))]
     for sentence in refused:
         assert sentence.endswith("."), sentence
         assert "\n" not in sentence
-    house.runner.go(run)
-    house.runner.wait(run, 60)
-    record = house.record(run)
+    record = house.record(drive(house, run))
     assert record.run.status == "done"
     assert len({call.path for call in record.calls}) == len(record.calls), "nothing is asked twice"
     acts = [act.number for act in house.store.interventions.of(run)]
@@ -249,5 +230,127 @@ def test_two_servers_that_are_clicked_at_once_do_nothing_twice_and_lose_nothing(
     assert acts, "one of them at least stepped in"
     assert len(acts) + len(refused) >= 2, "who did not was told"
     assert doomed not in {row.id for row in house.store.runs()}
-    assert_whole(house.database)
-    house.close()
+
+
+# --- PostgreSQL: who takes over another's runs is killed; the server goes away and comes back ----------------
+
+RUNS, CALLS, KILLS = 3, 6, 5
+"""Runs, calls of each, and how many processes are killed while they take over."""
+
+
+def dying_model(last: int, log: Path) -> Scripted:
+    """Answers, and notes what was asked; its process dies with the call of this number."""
+    asked = count(1)
+
+    def reply(request: Request) -> str:
+        with log.open("a") as file:
+            file.write(f"{request.key}\n")
+        if next(asked) == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return side_by_member(request)
+
+    return Scripted(reply)
+
+
+def drives(folder: Path, runs: list[str], log: Path) -> None:
+    """Drive runs, and die; to be forked."""
+    bench = Bench(folder, dying_model(RUNS * CALLS - 4, log))
+    for run in runs:
+        bench.runner.go(run)
+    for run in runs:
+        bench.runner.wait(run, 60)
+
+
+def takes_up(folder: Path, last: int, log: Path) -> None:
+    """Take up what is left behind and bring it to its end, or die before a statement; to be forked."""
+    real, seen, made = server_store.run, count(1), 0
+
+    def dying(server: Any, sql: str, parameters: Any = ()) -> Any:
+        nonlocal made
+        made = next(seen)
+        if made == last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(server, sql, parameters)
+
+    server_store.run = dying
+    bench = Bench(folder, dying_model(0, log))
+    bench.runner.resume_interrupted()
+    for row in bench.store.runs():
+        bench.runner.wait(row.id, 60)
+        if bench.store.status(row.id) == "paused":  # two processes died over it: it is left to a person, who goes on
+            drive(bench, row.id)
+    bench.close()
+    print(made)
+
+
+def taken_up(folder: Path, address: str, last: int, log: Path) -> forks.CompletedProcess[str]:
+    """Has a process take up what is left; nothing is asked whose answer is on record."""
+    with closing(Database(SecretStr(address))) as database:
+        known = {key for (key,) in database.connection.execute("SELECT key FROM answers")}
+    before = len(log.read_text().split())
+    with forks.Fork(takes_up, folder, last, log, environment={**os.environ, "COURTROOM_DATABASE": address}) as process:
+        done = process.finish()
+    assert known
+    assert not known & set(log.read_text().split()[before:])
+    assert done.returncode == (-signal.SIGKILL if last else 0), done.stderr
+    return done
+
+
+def test_a_process_that_is_killed_while_it_takes_over_anothers_runs_leaves_them_to_the_next(
+    tmp_path: Path, postgres: PostgresServer, on_postgres: str
+) -> None:
+    folder, log = tmp_path / "home", tmp_path / "asked"
+    log.touch()
+    with closing(Bench(folder)) as bench:
+        runs = [bench.start(seed=seed) for seed in range(RUNS)]
+    with forks.Fork(drives, folder, runs, log) as driver:
+        assert driver.finish().returncode == -signal.SIGKILL
+    name = on_postgres.partition("@/")[2].partition("?")[0]
+    until(lambda: postgres.say(f"SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'") == "0\n", "its end")
+    total = int(taken_up(folder, postgres.another(on_postgres), 0, log).stdout)
+    assert total > KILLS
+    for number in range(KILLS):
+        address = postgres.another(on_postgres)
+        taken_up(folder, address, 1 + (total * 3 // 4) * number // (KILLS - 1), log)
+        taken_up(folder, address, 0, log)
+        with closing(Database(SecretStr(address))) as database:
+            found = RunStore(database)
+            for run in runs:
+                assert found.status(run) == "done"
+                assert found.lease.holder(run)[0] is None
+                events = [event for _, event in found.events(run) if event.kind == "call"]
+                assert len({event.path for event in events}) == len(events) == CALLS
+                assert in_sum(found.payments.of(run).values()).calls == CALLS
+
+
+@pytest.fixture
+def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
+    """One of the test's own."""
+    with closing(PostgresServer(sure=True)) as server:
+        yield server
+
+
+@pytest.mark.parametrize("mode", ["fast", "immediate"])
+def test_a_run_goes_on_when_the_database_server_has_gone_away_and_come_back(
+    tmp_path: Path, server: PostgresServer, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_DATABASE", server.fresh())
+    bench = Bench(tmp_path / "home", Scripted(side_by_member, hold=asyncio.Event()))
+    run, other = bench.start(), bench.start(seed=1)
+    bench.runner.go(run)
+    until(lambda: len(bench.model.history) == 3, "all jurors to be asked")
+    server.stop(mode)
+    bench.runner._loop.call(bench.model.hold.set)
+    until(lambda: bench.runner.trouble(run), "the outage to be noticed")
+    assert bench.runner.trouble(run) == AWAY
+    assert bench.runner.drives(run)
+    assert len(bench.model.history) == 3, "nothing new is asked"
+    server.start()
+    bench.runner.wait(run, 60)
+    record = bench.runner.record(run)
+    assert record.run.status == "done"
+    assert bench.runner.trouble(run) == ""
+    assert len(bench.model.history) == len(record.calls) == in_sum(bench.store.payments.of(run).values()).calls
+    assert all(bench.answers.reply(key) for call in record.calls for key in call.keys)
+    assert bench.store.status(drive(bench, other)) == "done"
+    bench.close()

@@ -9,11 +9,12 @@ from urllib.parse import quote
 
 from aiohttp import web
 
-from tests.openai_server import answer_for
+from tests.openai_server import answer_for, envelope, event
 from tests.server_thread import WebServer
 
 STATUSES = (400, 401, 403, 404, 429, 500)
 REDIRECTS = (301, 302, 307, 308)
+USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
 SENTENCE = "what was said about it"
 
 
@@ -68,22 +69,16 @@ class Trap(WebServer):
         text = answer_for(body, str(len(self.seen))) if body.get("messages") else "Hello."
         text = text.replace(SENTENCE, json.dumps(sent.echo())[1:-1], 1) if SENTENCE in text else text
         credentials = " ".join(headers.values())
-        about = {"id": "c", "created": 0, "model": f"served {credentials}", "system_fingerprint": f"fp {credentials}"}
-        about["service_tier"] = "default"
+        about = {"model": f"served {credentials}", "system_fingerprint": f"fp {credentials}", "service_tier": "default"}
         if body.get("stream"):
             return web.Response(body=_events(about, text), content_type="text/event-stream")
         choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        return web.json_response({**about, "object": "chat.completion", "choices": [choice], "usage": USAGE})
-
-
-USAGE = {"prompt_tokens": 5, "completion_tokens": 5, "total_tokens": 10}
+        return web.json_response({**envelope([choice], USAGE), **about})
 
 
 def _events(about: dict[str, Any], text: str) -> bytes:
     """Twenty-three characters an event, so that a key lies across two."""
-    base = {**about, "object": "chat.completion.chunk"}
     deltas = [{"content": text[at : at + 23]} for at in range(0, len(text), 23)]
     pieces = [{"index": 0, "delta": delta, "finish_reason": None} for delta in deltas]
     pieces.append({"index": 0, "delta": {}, "finish_reason": "stop"})
-    lines = [f"data: {json.dumps({**base, 'choices': [piece]})}\n\n" for piece in pieces]
-    return "".join([*lines, "data: [DONE]\n\n"]).encode()
+    return b"".join(event({**about, "choices": [piece]}) for piece in pieces) + b"data: [DONE]\n\n"

@@ -47,11 +47,6 @@ class Session:
         self._texts: dict[tuple[int, ...], str] = {}
 
     @property
-    def redrawn(self) -> int:
-        """How often the page was drawn anew."""
-        return max(0, self.drawn - 1)
-
-    @property
     def text(self) -> str:
         """All that is on the page."""
         return "\n".join(self._texts.values())
@@ -94,11 +89,9 @@ class Session:
     async def _ask(self, *clicked: dict[str, Any], **asked: Any) -> None:
         widgets = [{"id": name, "json_value": value} for name, value in self.states.items()]
         state = {"query_string": urlencode(self._place[1]), "widget_states": {"widgets": [*widgets, *clicked]}, **asked}
-        assert self._socket is not None
         await self._socket.send_bytes(BackMsg(rerun_script=state).SerializeToString())
 
     async def _read(self) -> None:
-        assert self._socket is not None
         async for message in self._socket:
             self.bytes += len(message.data)
             await self._take(ForwardMsg.FromString(message.data))
@@ -143,9 +136,8 @@ class Session:
                 self._texts[place] = getattr(element, kind).body
 
     def _stop(self, *fragments: str) -> None:
-        for name in fragments:
-            if timer := self._timers.pop(name, None):
-                timer.cancel()
+        for timer in filter(None, (self._timers.pop(name, None) for name in fragments)):
+            timer.cancel()
 
     async def _tick(self, fragment: str, interval: float) -> None:
         while True:
@@ -154,10 +146,8 @@ class Session:
 
 
 async def opened(url: str, places: Sequence[Place], times: int, pause_s: float) -> list[list[float]]:
-    """Open pages over and over in one session, with a pause between two; seconds until each was drawn, by place and time.
-
-    `times`: how often each is opened; a first round, which is not counted, comes before.
-    """
+    """Open pages so often in one session, with a pause between two; seconds until each was drawn, by place and time. A first round,
+    which is not counted, comes before."""
     took: list[list[float]] = [[] for _ in places]
     session = Session(url, stays=False)
     for _ in range(1 + times):

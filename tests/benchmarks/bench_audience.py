@@ -10,11 +10,11 @@ The phones share the machine's cores with the server.
 import asyncio
 import os
 import random
-import statistics
 import tempfile
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from statistics import median
 
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
@@ -36,7 +36,7 @@ async def part(name: str, server: AppServer, work: Awaitable[list[float]]) -> No
     took = time.monotonic() - began
     line = f"{name:<28}{took:7.1f}{(cpu_s(server.pid) - before) / took:9.2f}{memory_mb(server.pid):10.0f}"
     if waited:
-        line += f"{statistics.median(waited):10.2f}{waited[int(0.95 * (len(waited) - 1))]:9.2f}{waited[-1]:9.2f}"
+        line += f"{median(waited):10.2f}{waited[int(0.95 * (len(waited) - 1))]:9.2f}{waited[-1]:9.2f}"
     print(line, flush=True)
 
 
@@ -46,56 +46,49 @@ async def measure(server: AppServer, house: Courthouse, run: str, token: str, co
     phones = [Session(server.url, ("", {"audience": token})) for _ in range(count)]
     presenter = Session(server.url, ("deliberation", {"run": run}))
 
-    async def come(phone: Session) -> float:
-        await asyncio.sleep(draw.uniform(0, COME_S * count / 200))
-        began = time.monotonic()
+    async def come(phone: Session) -> None:
         await phone.open()
         await phone.until(lambda: bool(phone.states) and any("uyer" in label for label in phone.buttons))
-        return time.monotonic() - began
 
-    async def vote(phone: Session) -> float:
-        await asyncio.sleep(draw.uniform(0, VOTE_S * count / 200))
-        began = time.monotonic()
+    async def vote(phone: Session) -> None:
         labels = [label for label in phone.buttons if "uyer" in label or "eller" in label]
         await phone.click(draw.choice(labels))
         await phone.until(lambda: "You voted" in phone.text)
-        return time.monotonic() - began
+
+    async def all_of(work: Callable[[Session], Awaitable[None]], over_s: float = 0.0) -> list[float]:
+        """Each phone at a moment of its own within these seconds for 200 phones; how long each waited."""
+
+        async def one(phone: Session) -> float:
+            await asyncio.sleep(draw.uniform(0, over_s * count / 200))
+            began = time.monotonic()
+            await work(phone)
+            return time.monotonic() - began
+
+        return await asyncio.gather(*map(one, phones))
 
     async def counted() -> list[float]:
         began = time.monotonic()
-        votes = asyncio.gather(*map(vote, phones))
+        votes = asyncio.create_task(all_of(vote, VOTE_S))
         await presenter.until(lambda: f"{count} have voted" in presenter.text)
         counted_all = time.monotonic() - began
         waited = await votes
         print(f"{'':<28}the presenter's page counts all votes {counted_all:.1f} s after the first could come")
         return waited
 
-    async def shown() -> list[float]:
-        began = time.monotonic()
-        house.audiences.show(run, 1)
-
-        async def one(phone: Session) -> float:
-            await phone.until(lambda: "Round 1" in phone.text)
-            return time.monotonic() - began
-
-        return await asyncio.gather(*map(one, phones))
-
     async def nothing() -> list[float]:
         await asyncio.sleep(WAIT_S * min(1.0, count / 50))
         return []
-
-    async def together() -> list[float]:
-        return await asyncio.gather(*map(come, phones))
 
     await presenter.open()
     await presenter.until(lambda: "have voted" in presenter.text)
     print(f"{'':<28}{'s':>7}{'CPU':>9}{'MB':>10}{'median s':>10}{'95 %':>9}{'most':>9}")
     await part("presenter alone", server, nothing())
-    await part(f"{count} phones come", server, together())
+    await part(f"{count} phones come", server, all_of(come, COME_S))
     await part("nothing happens", server, nothing())
     await part("all vote", server, counted())
     assert sum(house.audiences.counts(run)[BEFORE].values()) == count
-    await part("the next round is opened", server, shown())
+    house.audiences.show(run, 1)
+    await part("the next round is opened", server, all_of(lambda phone: phone.until(lambda: "Round 1" in phone.text)))
     for session in (presenter, *phones):
         await session.leave()
 
@@ -105,12 +98,11 @@ def main() -> None:
     count = 3 if given.tiny else given.phones
     os.environ["COURTROOM_AUDIENCE_PHONES"] = str(count)  # all of them are on this machine
     with tempfile.TemporaryDirectory() as name:
-        home = Path(name)
-        house = Courthouse(Settings(home=home))
+        house = Courthouse(Settings(home=Path(name)))
         setup = CyberJurorsSetup(jury_size=3, rounds=1) if given.tiny else CyberJurorsSetup(jury_size=17, rounds=3)
         run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
         token = house.audiences.open(run, 0).token
-        with (forked_app if given.tiny else app_server)(home) as server:
+        with (forked_app if given.tiny else app_server)(Path(name)) as server:
             asyncio.run(measure(server, house, run, token, count))
         house.close()
 

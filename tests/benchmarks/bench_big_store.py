@@ -1,7 +1,6 @@
 """How long pages take on a large store and on a small one: `python -m tests.benchmarks.bench_big_store`.
 
-`--runs` and `--answers` say how large (10,000 and 1,000,000 by default), `--looks` how often each page is opened (9), `--store FOLDER`
-takes a store that `write_big_store` has written into that folder; `--tiny` only shows that it runs.
+`--store FOLDER` takes a store that `write_big_store` has written into that folder; `--looks` says how often each page is opened.
 
 *Runs* and *Experiments* are opened on the large store and on an empty one; *Deliberation*, *Compare*, *What if* and one experiment
 with thousands of cells on the large store and on one that holds only what these pages show. Each store has a process of its own,
@@ -12,18 +11,19 @@ only measured fresh: to draw nothing once more takes no time at all.
 
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
+from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from statistics import median
 from typing import Any
 
-from tests.benchmarks.tables import options
+from tests.benchmarks.tables import options, timed
 
 ROOT = Path(__file__).parents[2]
 EMPTY, FEW, BIG = "empty", "few", "big"
@@ -87,26 +87,22 @@ def opened(name: str, query: Mapping[str, str]) -> tuple[float, float]:
     for key, value in query.items():
         app.query_params[key] = value
 
-    times = [time.perf_counter()]
-    for _ in FRESH_WARM:
+    def look() -> None:
         app.run()
         assert not app.exception, app.exception
-        times.append(time.perf_counter())
-    return times[1] - times[0], times[2] - times[1]
+
+    return timed(look)[0], timed(look)[0]
 
 
 def measure(
     stores: Mapping[str, Path], pages: list[Page], looks: int, kind: type[Visitor] = Visitor, before: int = 1
 ) -> list[str]:
     """Open all pages in turn, so many times; a line for each page. Before that it does not count, as modules are loaded then."""
-    first: dict[str, list[float]] = {name: [] for name in stores}
+    first, took = defaultdict[str, list[float]](list), defaultdict[tuple[str, str, str], list[float]](list)
     for _ in range(min(3, looks)):
         for name, home in stores.items():
             with closing(kind(home)) as alone:
-                began = time.perf_counter()
-                alone.opened(Page("", "runs", "", {}))
-                first[name].append(time.perf_counter() - began)
-    took: dict[tuple[str, str, str], list[float]] = {}
+                first[name].append(timed(partial(alone.opened, Page("", "runs", "", {})))[0])
     with ExitStack() as stack:
         found = {name: stack.enter_context(closing(kind(home))) for name, home in stores.items()}
         for look in range(before + looks):
@@ -114,17 +110,17 @@ def measure(
                 for store in (page.beside, BIG):
                     for how, seconds in zip(FRESH_WARM, found[store].opened(page), strict=True):
                         if look >= before:
-                            took.setdefault((page.title, how, store), []).append(seconds)
-    lines = [_line("Runs in a new process", "", first[EMPTY], EMPTY, first[BIG])]
+                            took[page.title, how, store].append(seconds)
+    lines = [_line("Runs in a new process", "", EMPTY, first[EMPTY], first[BIG])]
     for page in pages:
         for how in FRESH_WARM[: 1 if page.beside == EMPTY else 2]:
-            beside, big = took[page.title, how, page.beside], took[page.title, how, BIG]
-            lines.append(_line(page.title, how, beside, page.beside, big))
+            beside, big = (took[page.title, how, store] for store in (page.beside, BIG))
+            lines.append(_line(page.title, how, page.beside, beside, big))
     return lines
 
 
-def _line(title: str, how: str, beside: list[float], name: str, big: list[float]) -> str:
-    small, large = statistics.median(beside), statistics.median(big)
+def _line(title: str, how: str, name: str, beside: list[float], big: list[float]) -> str:
+    small, large = median(beside), median(big)
     sign = "" if large <= BAR * small else f", above {BAR:g}"
     return f"{title:24}{how:6}{name:>6} {small:7.3f} s    big {large:7.3f} s    ratio {large / small:.2f}{sign}"
 
@@ -150,17 +146,15 @@ def main() -> None:
         return
     from tests.benchmarks.write_big_store import write
 
-    runs, answers, looks = (100, 1_500, 1) if given.tiny else (given.runs, given.answers, given.looks)
+    runs, answers, *how = (100, 1_500, 1, Here, 0) if given.tiny else (given.runs, given.answers, given.looks)
     with tempfile.TemporaryDirectory() as folder:
-        whole = Path(given.store or f"{folder}/whole")
+        whole, empty = Path(given.store or f"{folder}/whole"), Path(folder) / EMPTY
         if not given.store:
             write(whole, runs, answers, tiny=given.tiny)
-        empty = Path(folder) / EMPTY
         empty.mkdir()
         heard = json.loads((whole / "heard.json").read_text())
         stores = {EMPTY: empty, FEW: whole / FEW, BIG: whole / BIG}
-        how: tuple[type[Visitor], int] = (Here, 0) if given.tiny else (Visitor, 1)
-        for line in measure(stores, pages_of(heard), looks, *how):
+        for line in measure(stores, pages_of(heard), *how):
             print(line, flush=True)
 
 

@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.evaluation.intervals import Interval
 from courtroom.evaluation.significance import fewest_cases
-from courtroom.experiments.measures import Measure, Scored
+from courtroom.experiments.measures import Measure
 from courtroom.experiments.measures.measure import mean, over_labels
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.table import ALL, CellRow, Pair, grouped, pairs, table
@@ -23,6 +24,8 @@ from tests.benchmarks.tables import Row, Table, share, show
 Values = NDArray[np.float64]
 """Shape (arms, cases, repeats)."""
 Random = np.random.Generator
+Draw = Callable[[Random, int, int], Values]
+"""From a number of arms and of cases to what each arm comes to."""
 CASE = LabelledTask(id="t", title="t", labels=("a", "b"), items=(Labelled(id="t", text="x", label="a"),))
 OUTCOME = Outcome()
 ONE_OF = {float(label): frozenset({label}) for label in range(3)}
@@ -38,12 +41,8 @@ def many_of(arms: int, cases: int) -> int:
     return max(30, min(100, 3_000 // cases)) * (5 if arms < 24 else 1)
 
 
-def _value(row: Scored) -> float:
-    return float(row.relevance["value"])
-
-
-SHARE = mean("share", "Share", "made up", _value)
-UNBOUNDED = mean("unbounded", "Unbounded", "made up", _value, percent=False, bounds=None)
+SHARE = mean("share", "Share", "made up", lambda row: row.relevance["value"])
+UNBOUNDED = mean("unbounded", "Unbounded", "made up", lambda row: row.relevance["value"], percent=False, bounds=None)
 LABELS = over_labels(
     "f1", "Macro F1", "made up",
     lambda row: ((ONE_OF[row.relevance["value"]], ONE_OF[row.relevance["gold"]]),), "macro F1",
@@ -56,8 +55,7 @@ class Kind:
 
     title: str
     measure: Measure
-    draw: Callable[[Random, int, int], Values]
-    """From a number of arms and of cases to what each arm comes to."""
+    draw: Draw
     truth: float = 0.0
     """Of one arm, or of the first of two less the second."""
     fewest: int = 2
@@ -66,7 +64,7 @@ class Kind:
     """Whether the first of the drawn arms is not one, but has the right labels."""
 
 
-def right(level: float, spread: float = 1e6, repeats: int = 1) -> Callable[[Random, int, int], Values]:
+def right(level: float, spread: float = 1e6, repeats: int = 1) -> Draw:
     """Answers that are right so often, more often on some cases under some arms where the spread is small."""
 
     def draw(random: Random, arms: int, cases: int) -> Values:
@@ -76,7 +74,7 @@ def right(level: float, spread: float = 1e6, repeats: int = 1) -> Callable[[Rand
     return draw
 
 
-def labels(level: float) -> Callable[[Random, int, int], Values]:
+def labels(level: float) -> Draw:
     """Two labels, equally frequent, so often right; before the arms stand the right labels."""
 
     def draw(random: Random, arms: int, cases: int) -> Values:
@@ -87,7 +85,7 @@ def labels(level: float) -> Callable[[Random, int, int], Values]:
     return draw
 
 
-def apart(first: float, second: float, spread: float = 1e6, repeats: int = 1) -> Callable[[Random, int, int], Values]:
+def apart(first: float, second: float, spread: float = 1e6, repeats: int = 1) -> Draw:
     """Two arms that are right with these probabilities."""
 
     def draw(random: Random, arms: int, cases: int) -> Values:
@@ -96,25 +94,25 @@ def apart(first: float, second: float, spread: float = 1e6, repeats: int = 1) ->
     return draw
 
 
-def continuous(drawn: Callable[[Random, tuple[int, ...]], Values]) -> Callable[[Random, int, int], Values]:
-    return lambda random, arms, cases: drawn(random, (arms, cases, 1))
-
-
-def exponential(random: Random, size: tuple[int, ...]) -> Values:
+def exponential(random: Random, arms: int, cases: int) -> Values:
     """Skewed to the right, mean 1."""
-    return random.exponential(1.0, size)
+    return random.exponential(1.0, (arms, cases, 1))
 
 
-SKEWED = continuous(exponential)
-"""Mean 1."""
-SQUARES = continuous(lambda random, size: np.square(random.standard_normal(size)))
-"""Of standard normal errors, more skewed still, mean 1."""
-BOUNDED = continuous(lambda random, size: random.beta(4.5, 0.5, size))
-"""Between 0 and 1, skewed to the left, mean 0.9."""
+def squares(random: Random, arms: int, cases: int) -> Values:
+    """Of standard normal errors, more skewed still, mean 1."""
+    return np.square(random.standard_normal((arms, cases, 1)))
+
+
+def bounded(random: Random, arms: int, cases: int) -> Values:
+    """Between 0 and 1, skewed to the left, mean 0.9."""
+    return random.beta(4.5, 0.5, (arms, cases, 1))
+
+
 SAME = (
     Kind("right or wrong", SHARE, right(0.7)),
     Kind("three repeats", SHARE, right(0.7, 2.0, 3)),
-    Kind("skewed", UNBOUNDED, SKEWED),
+    Kind("skewed", UNBOUNDED, exponential),
     Kind("macro F1", LABELS, labels(0.7), gold=True),
 )
 """Arms between which there is no difference."""
@@ -122,9 +120,9 @@ ONE = (
     *(Kind(f"share of {level}", SHARE, right(level), level) for level in (0.5, 0.7, 0.9, 0.95)),
     Kind("0.9, three repeats", SHARE, right(0.9, 2.0, 3), 0.9),
     Kind("macro F1 of 0.8", LABELS, labels(0.8), 0.8, gold=True),
-    Kind("skewed, 0 to 1", SHARE, BOUNDED, 0.9),
-    Kind("exponential", UNBOUNDED, SKEWED, 1.0, 20),
-    Kind("squared errors", UNBOUNDED, SQUARES, 1.0, 20),
+    Kind("skewed, 0 to 1", SHARE, bounded, 0.9),
+    Kind("exponential", UNBOUNDED, exponential, 1.0, 20),
+    Kind("squared errors", UNBOUNDED, squares, 1.0, 20),
 )
 """What one arm comes to."""
 GAPS = (
@@ -133,8 +131,8 @@ GAPS = (
     Kind("0.95 against 0.5", SHARE, apart(0.95, 0.5), 0.45),
     Kind("0.9 against 0.6, three repeats", SHARE, apart(0.9, 0.6, 2.0, 3), 0.3),
     Kind("macro F1", LABELS, labels(0.8), 0.0, gold=True),
-    Kind("skewed, 0 to 1", SHARE, BOUNDED, 0.0),
-    Kind("exponential", UNBOUNDED, SKEWED, 0.0, 20),
+    Kind("skewed, 0 to 1", SHARE, bounded, 0.0),
+    Kind("exponential", UNBOUNDED, exponential, 0.0, 20),
 )
 """How far two arms are apart."""
 
@@ -167,26 +165,20 @@ def found_pairs(kind: Kind, arms: int, cases: int, experiments: int) -> Iterator
 
 def false_claims(kind: Kind, arms: int, cases: int, experiments: int) -> float:
     """The share of experiments that claim any difference; there is none."""
-    claims = [any(pair.holds for pair in found) for found in found_pairs(kind, arms, cases, experiments)]
-    return sum(claims) / len(claims)
+    return fmean(any(pair.holds for pair in found) for found in found_pairs(kind, arms, cases, experiments))
 
 
 def held(intervals: Iterable[Interval], truth: float) -> float | None:
     """How many of the intervals that there are hold the truth; None where there is none."""
     known = [one.low - 1e-9 <= truth <= one.high + 1e-9 for one in intervals if one.known]
-    return sum(known) / len(known) if known else None
+    return fmean(known) if known else None
 
 
 def coverage(kind: Kind, cases: int, experiments: int) -> float | None:
     """How often the interval of one arm holds the truth."""
-
-    def intervals() -> Iterator[Interval]:
-        for rows, names in made(kind, 1, cases, experiments):
-            line = table(grouped(rows, False), rows, names, [kind.measure]).line(names[0], ALL)
-            assert line is not None
-            yield line.values[kind.measure.name]
-
-    return held(intervals(), kind.truth)
+    several = made(kind, 1, cases, experiments)
+    found = (table(grouped(rows, False), rows, names, [kind.measure]) for rows, names in several)
+    return held((one.line("arm 00", ALL).values[kind.measure.name] for one in found), kind.truth)
 
 
 def coverage_of_gap(kind: Kind, cases: int, experiments: int) -> float | None:
@@ -201,11 +193,9 @@ def all_against_nothing(arms: int, cases: int) -> Mapping[str, float]:
     gold, values = drawn[0], drawn[1:]
     values[0], values[1] = gold, 1 - gold
     names = [f"arm {arm:02}" for arm in range(arms)]
-    exact = mean(
-        "accuracy", "Accuracy", "made up", lambda row: float(row.relevance["value"] == row.relevance["gold"])
-    )  # fmt: skip
+    exact = mean("accuracy", "Accuracy", "made up", lambda row: row.relevance["value"] == row.relevance["gold"])
     found = pairs(grouped(experiment(values, gold), False), names, [exact, LABELS])
-    return {pair.measure.title: pair.corrected for pair in found if (pair.a, pair.b) == (names[0], names[1])}
+    return {pair.measure.title: pair.corrected for pair in found if [pair.a, pair.b] == names[:2]}
 
 
 def _table(title: str, kinds: Iterable[Kind], figure: Callable[[Kind, int], float | None]) -> Table:

@@ -1,26 +1,17 @@
 """Many runs at once in one process, beside a bare loop of LiteLLM calls: `python -m tests.benchmarks.bench_crowd`.
 
-`--runs` says how many (200 by default), `--limit` how many calls the model takes at once (32), `--rounds` how often both sides are
-measured in turn (2); `--tiny` only shows that it runs.
-
 A server in a process of its own answers after 0.2 s. All runs are started together, each a hearing by three jurors in one round;
 then the very same requests are sent by bare `litellm.acompletion` calls, in the same order of dependence and within the same
-limit. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held after the first runs.
+limit of calls at once; and both so often in turn. Printed are the wall and CPU time of both, their ratio, and the most memory that the process has held after the first runs.
 """
 
 import asyncio
-import os
-import tempfile
-from pathlib import Path
 
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
 from tests.benchmarks.bench_engine import CASE, DELAY, AtOnce, bare, calls_of, plan
-from tests.benchmarks.bench_experiment import Took, memory, timed
-from tests.benchmarks.tables import options
-from tests.openai_server import server_process
+from tests.benchmarks.tables import Took, answering, memory, new_house, options, timed
 
 
 def heard(house: Courthouse, setup: CyberJurorsSetup, seeds: range) -> tuple[list[str], Took]:
@@ -46,13 +37,11 @@ def sent(house: Courthouse, whole: AtOnce, limit: int) -> Took:
     return timed(lambda: house.runner.do(bare(whole, asyncio.Semaphore(limit))).result())
 
 
-def measure(home: Path, runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
+def measure(runs: int, limit: int, rounds: int, delay: float = DELAY) -> None:
     """Measure both sides in turn, and print."""
     setup = CyberJurorsSetup(model=ModelSpec(id="openai/any", vision="no", concurrency=limit), jury_size=3, rounds=1)
     ours, theirs, held, calls = list[Took](), list[Took](), 0.0, 0
-    with server_process(delay) as address:
-        os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
-        house = Courthouse(Settings(home=home))
+    with answering(delay), new_house() as house:
         heard(house, setup, range(1))
         for number in range(rounds):
             made, took = heard(house, setup, range(1 + number * runs, 1 + (number + 1) * runs))
@@ -61,11 +50,9 @@ def measure(home: Path, runs: int, limit: int, rounds: int, delay: float = DELAY
             calls = len(calls_of(whole))
             ours.append(took)
             theirs.append(sent(house, whole, limit))
-        house.close()
     best = calls / (limit / delay)
-    print(
-        f"{runs} runs at once, {calls:,} calls, {limit} of them at once, answers after {delay} s (at best {best:.1f} s)"
-    )
+    told = f"{limit} of them at once, answers after {delay} s (at best {best:.1f} s)"
+    print(f"{runs} runs at once, {calls:,} calls, {told}")
     for name, every in (("runs", ours), ("bare LiteLLM calls", theirs)):
         for wall, cpu in every:
             print(f"{name:20}{wall:8.1f} s{1000 * cpu / calls:8.2f} ms CPU a call")
@@ -75,8 +62,7 @@ def measure(home: Path, runs: int, limit: int, rounds: int, delay: float = DELAY
 
 def main() -> None:
     given = options(runs=200, limit=32, rounds=2)
-    with tempfile.TemporaryDirectory() as folder:
-        measure(Path(folder), *((2, 4, 1, 0.02) if given.tiny else (given.runs, given.limit, given.rounds)))
+    measure(*((2, 4, 1, 0.02) if given.tiny else (given.runs, given.limit, given.rounds)))
 
 
 if __name__ == "__main__":

@@ -8,29 +8,30 @@ Printed are both times, their ratio, and what the cores, or the workers' cells a
 
 import os
 import tempfile
-import time
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import dask
 from distributed import LocalCluster
 from pydantic import SecretStr
 
 from courtroom.courthouse import Courthouse
-from courtroom.experiments.spec import parsed
 from courtroom.models.spec import OFFLINE
 from courtroom.settings import Settings
 from tests import forks
-from tests.benchmarks.bench_experiment import MODEL, SINGLE, texts
-from tests.benchmarks.tables import options
-from tests.openai_server import server_process
+from tests.benchmarks.bench_experiment import experiment
+from tests.benchmarks.tables import answering, options
 from tests.postgres_server import WHY_NOT, PostgresServer, programs
 
-CPU_KNOBS = {"structure": "parallel", "judges": 9, "shots": 0, "explain": False, "hearings": 3}
+TRIAL = {"structure": "parallel", "judges": 9, "shots": 0, "explain": False, "hearings": 3}
+ON_CPU = {"model": OFFLINE, "set": TRIAL}
 """A trial with a jury: its calls cost far more than its bookkeeping."""
 FORKED = {"distributed.worker.multiprocessing-method": "forkserver"}
 """Workers that have their imports behind them."""
+HERE: dict[str, Any] = {"host": "127.0.0.1", "dashboard_address": ":0", "silence_logs": 50}
 WARM = 4
 """Cells of each worker before those that are measured."""
 
@@ -42,56 +43,26 @@ def crew(workers: int, at_once: int, home: Path, address: str, url: str, *, fork
     given |= {"OPENAI_API_BASE": url, "OPENAI_API_KEY": "none", "OMP_NUM_THREADS": "1"}
     with (
         dask.config.set(FORKED if forked else {}),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=at_once,
-            host="127.0.0.1",
-            dashboard_address=":0",
-            env=given,
-            silence_logs=50,
-        ) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=at_once, env=given, **HERE) as cluster,
     ):
         settings = Settings(home=home, server=SecretStr(address), dask=cluster.scheduler_address)
         with closing(Courthouse(settings)) as house:
             yield house
 
 
-def driven(house: Courthouse, name: str, first: int, cells: int, at_once: int, model: str) -> float:
-    """Bring an experiment of so many cells to its end; in seconds."""
-    dataset = f"{name}-{first}"
-    house.datasets.add(dataset, texts(first, cells))
-    knobs = CPU_KNOBS if model == OFFLINE else {**SINGLE, "model.concurrency": 512}
-    arm = {"name": "arm", "procedure": "courtroom-llm", "model": model, "set": knobs}
-    given = {"name": name, "dataset": {"name": dataset}, "at_once": min(256, 2 * at_once), "arms": [arm]}
-    experiment = house.experiments.begin(parsed(given, "bench"))
-    began = time.perf_counter()
-    house.experiments.go(experiment)
-    house.experiments.wait(experiment)
-    took = time.perf_counter() - began
-    counts = house.experiments.store.counts(experiment)
-    assert counts == {(0, "done"): cells}, (counts, house.experiments.store.experiment(experiment).reason)
-    return took
-
-
-def compared(
-    what: str, model: str, houses: dict[int, Courthouse], cells: int, at_once: int, parts: int
-) -> dict[int, float]:
+def compared(what: str, arm: dict[str, Any], houses: dict[int, Courthouse], given: Namespace) -> Iterator[float]:
     """Seconds of each number of workers for so many cells, in parts that take turns."""
     # No two of them have the same texts: what is on record is not asked again.
     first = {workers: place * 1_000_000 for place, workers in enumerate(houses)}
-
-    def go_on(workers: int, cells: int) -> float:
-        took = driven(houses[workers], f"{what}-{workers}", first[workers], cells, at_once * workers, model)
-        first[workers] += cells
-        return took
-
-    for workers in houses:
-        go_on(workers, WARM * workers)
     took = dict.fromkeys(houses, 0.0)
-    for _ in range(parts):
-        for workers in houses:
-            took[workers] += go_on(workers, cells // parts)
-    return took
+    for turn in range(1 + given.parts):
+        for workers, house in houses.items():
+            cells = given.cells // given.parts if turn else WARM * workers
+            how = {"name": f"{what}-{workers}", "at_once": min(256, 2 * given.at_once * workers), **arm}
+            seconds, _ = experiment(house, first[workers], cells, 512, **how)
+            first[workers] += cells
+            took[workers] += seconds if turn else 0.0
+    yield from took.values()
 
 
 def main() -> None:
@@ -104,28 +75,25 @@ def main() -> None:
     cores = len(os.sched_getaffinity(0))
     with ExitStack() as stack:
         home = Path(stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True)))
-        url = stack.enter_context(server_process(delay=given.delay))
+        url = stack.enter_context(answering(given.delay))
         postgres = PostgresServer()
         stack.callback(postgres.close)
         address = postgres.fresh()
         houses = {
-            workers: stack.enter_context(
-                crew(workers, given.at_once, home / str(workers), address, url, forked=given.tiny)
-            )
-            for workers in (1, given.workers)
+            many: stack.enter_context(crew(many, given.at_once, home / str(many), address, url, forked=given.tiny))
+            for many in (1, given.workers)
         }
-        for what, model, most in (("cpu", OFFLINE, min(cores, given.workers)), ("waiting", MODEL, given.workers)):
+        for what, arm, most in (("cpu", ON_CPU, min(cores, given.workers)), ("waiting", {}, given.workers)):
             if given.only not in ("", what):
                 continue
-            one, many = compared(what, model, houses, given.cells, given.at_once, given.parts).values()
+            one, many = compared(what, arm, houses, given)
             least = given.cells * given.delay / given.at_once / given.workers
             told = f"; the limit of {given.at_once} at once and {given.delay} s each take {least:.1f} s at least"
-            best = "" if model == OFFLINE else told
-            print(
-                f"{what}: {given.cells:,} cells, 1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} "
-                f"of {most} at most ({cores} cores{best})",
-                flush=True,
+            best = "" if arm else told
+            took = (
+                f"1 worker {one:.1f} s, {given.workers} workers {many:.1f} s, ratio {one / many:.2f} of {most} at most"
             )
+            print(f"{what}: {given.cells:,} cells, {took} ({cores} cores{best})", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """What the engine costs over a bare loop of LiteLLM calls, measured in one run: `python -m tests.benchmarks.bench_engine`.
 
-`--repeats` says how often (7 by default); `--tiny` only shows that it runs.
-
 A server on loopback answers after 0.2 s. 17 jurors hear a case in 3 rounds with everything recorded; then the very same
 requests are sent by a bare `litellm.acompletion` loop in the same order of dependence. Printed are the wall time against
 the critical path of the calls, the engine's CPU time a call above the bare loop's, and the share of prompt characters
@@ -10,16 +8,11 @@ that lie in a prefix already sent.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
-import os
-import statistics
-import tempfile
-import time
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
+from statistics import median
 from typing import Any
 
 from courtroom.courthouse import Courthouse
@@ -29,8 +22,8 @@ from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from courtroom.settings import Settings
-from tests.openai_server import server_process
+from tests.benchmarks.tables import answering, new_house, options, timed
+from tests.driving import drive
 
 DELAY = 0.2
 CASE = "phone-battery"
@@ -70,36 +63,19 @@ class AtOnce:
 Plan = Call | InTurn | AtOnce
 
 
-def hear(house: Courthouse, setup: CyberJurorsSetup) -> tuple[Record, float, float]:
-    """One hearing: its record, wall and CPU seconds."""
-    run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
-    cpu = time.process_time()
-    house.runner.go(run)
-    house.runner.wait(run)
-    cpu = time.process_time() - cpu
-    record = house.record(run)
-    assert record.run.status == "done", record.run.reason
-    return record, record.run.wall_s, cpu
-
-
 def plan(house: Courthouse, record: Record) -> Plan:
     """The requests of a record, arranged by what must wait for what."""
     forms = {task.name: schema_of(task.answer) for task in house.procedures["cyberjurors"].tasks}
     stages: list[Plan] = []
     for stage in record.stages:
         steps: dict[str, dict[str, list[Plan]]] = {}
-        clerk: list[Plan] = []
         for call in (call for call in record.calls if call.stage == stage.path):
-            sent: list[Plan] = [
-                Call(to_wire(house.answers.request(key), house.media), forms[call.task]) for key in call.keys
-            ]
+            wires = (to_wire(house.answers.request(key), house.media) for key in call.keys)
             task, _, step = call.path.rsplit("/", 1)[1].partition("-")
-            if call.member == "clerk":
-                clerk += sent
-            else:
-                steps.setdefault(call.member, {}).setdefault(step.split("-")[0] or task, []).extend(sent)
-        members = [in_turn(own) for own in steps.values()]
-        stages += [AtOnce(members), *clerk]
+            of_step = steps.setdefault(call.member, {}).setdefault(step.split("-")[0] or task, [])
+            of_step.extend(Call(wire, forms[call.task]) for wire in wires)
+        clerk = [call for calls in steps.pop("clerk", {}).values() for call in calls]
+        stages += [AtOnce([in_turn(own) for own in steps.values()]), *clerk]
     return InTurn(stages)
 
 
@@ -157,41 +133,37 @@ def shared_prefix(calls: list[Call]) -> float:
     return shared / total
 
 
+def measured(setup: CyberJurorsSetup) -> tuple[Plan, float, float, float]:
+    """A hearing, then the bare loop: the requests, wall seconds of both, and CPU seconds of the one above the other."""
+    with new_house() as house:
+        warm = bare(Call([{"role": "user", "content": "warm"}]))
+        for work in (house.pool.warm(), house.knowledge.warm(house.procedures["cyberjurors"].looks_in), warm):
+            house.runner.do(work).result()
+        run = house.new_run("cyberjurors", house.library.case(CASE), setup, 0)
+        _, cpu = timed(lambda: drive(house, run))
+        record = house.record(run)
+        assert record.run.status == "done", record.run.reason
+        whole = plan(house, record)
+        bare_wall, bare_cpu = timed(lambda: house.runner.do(bare(whole)).result())
+        return whole, record.run.wall_s, bare_wall, cpu - bare_cpu
+
+
 def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("--repeats", type=int, default=7)
-    options.add_argument("--tiny", action="store_true")
-    given = options.parse_args()
-    setup = CyberJurorsSetup(model=SPEC, consensus=1.0)
-    if given.tiny:
-        setup = CyberJurorsSetup(model=SPEC, consensus=1.0, jury_size=3, rounds=1)
-    delay = 0.02 if given.tiny else DELAY
-    with server_process(delay) as url, tempfile.TemporaryDirectory() as folder:
-        os.environ.update(OPENAI_API_BASE=url, OPENAI_API_KEY="none")
-        ratios, over, bare_ratios = [], [], []
-        for number in range(1 if given.tiny else given.repeats):
-            house = Courthouse(Settings(home=Path(folder) / str(number)))
-            house.runner.do(house.pool.warm()).result()
-            house.runner.do(house.knowledge.warm(house.procedures["cyberjurors"].looks_in)).result()
-            house.runner.do(bare(Call([{"role": "user", "content": "warm"}]))).result()
-            record, wall, cpu = hear(house, setup)
-            whole = plan(house, record)
-            calls = len(calls_of(whole))
-            path = critical_path(whole) * delay
-            began, bare_cpu = time.perf_counter(), time.process_time()
-            house.runner.do(bare(whole)).result()
-            bare_wall, bare_cpu = time.perf_counter() - began, time.process_time() - bare_cpu
-            ratios.append(wall / path)
-            bare_ratios.append(bare_wall / path)
-            over.append((cpu - bare_cpu) / calls * 1000)
-            house.close()
-        print(
-            f"calls a run                                  {calls}, {critical_path(whole)} of them on the critical path of {path:.1f} s"
-        )
-        print(f"wall time / critical path, engine            {statistics.median(ratios):.2f}")
-        print(f"wall time / critical path, bare LiteLLM loop {statistics.median(bare_ratios):.2f}")
-        print(f"engine's CPU a call above the bare loop      {statistics.median(over):.2f} ms")
-        print(f"prompt in a prefix already sent              {shared_prefix(calls_of(whole)):.0%}")
+    given = options(repeats=7)
+    small = {"jury_size": 3, "rounds": 1} if given.tiny else {}
+    setup = CyberJurorsSetup.model_validate({"model": SPEC, "consensus": 1.0, **small})
+    delay, repeats = (0.02, 1) if given.tiny else (DELAY, given.repeats)
+    with answering(delay):
+        wholes, walls, bare_walls, over = zip(*(measured(setup) for _ in range(repeats)), strict=True)
+    calls, following = calls_of(wholes[-1]), critical_path(wholes[-1])
+    path = following * delay
+    print(
+        f"calls a run                                  {len(calls)}, {following} of them on the critical path of {path:.1f} s"
+    )
+    print(f"wall time / critical path, engine            {median(walls) / path:.2f}")
+    print(f"wall time / critical path, bare LiteLLM loop {median(bare_walls) / path:.2f}")
+    print(f"engine's CPU a call above the bare loop      {1000 * median(over) / len(calls):.2f} ms")
+    print(f"prompt in a prefix already sent              {shared_prefix(calls):.0%}")
 
 
 if __name__ == "__main__":

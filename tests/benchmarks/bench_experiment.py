@@ -1,8 +1,5 @@
 """An experiment of many cells beside a bare loop of LiteLLM calls, in one run: `python -m tests.benchmarks.bench_experiment`.
 
-`--cells` says how many (5,000 by default), `--limit` how many calls the model takes at once (32), `--looks` how often each page
-is opened (20); `--tiny` only shows that it runs.
-
 A server in a process of its own answers after 0.2 s. An experiment labels one text in each cell, with one call; then the very
 same requests are sent by a bare `litellm.acompletion` loop that keeps as many calls under way. Both are warm: a few cells come
 before. Printed are cells a second and CPU time a cell of both, our throughput as a share of the loop's, and the most memory
@@ -14,32 +11,27 @@ again when it has paused: seconds until a page is drawn, p50 of both and their r
 """
 
 import asyncio
-import json
-import os
-import resource
-import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.datasets import Row
 from courtroom.experiments.spec import parsed
-from courtroom.models.card import load
 from courtroom.models.schema import schema_of
 from courtroom.models.wire import to_wire
 from courtroom.procedures.courtroom_llm.tasks import Classify
 from courtroom.settings import Settings
 from tests.app_server import AppServer, app_server, forked_app
 from tests.benchmarks.app_session import Place, memory_mb, opened
-from tests.benchmarks.tables import options
-from tests.openai_server import server_process
+from tests.benchmarks.bench_engine import DELAY, AtOnce, Call, bare
+from tests.benchmarks.tables import Took, answering, memory, options, timed
 
-DELAY = 0.2
 CELLS = 3
 """Cells under way for each call: one that is read or written is not waiting for its answer."""
 PAUSE_S = 0.2
@@ -51,8 +43,6 @@ MODEL = "openai/any"
 LABELS = ("sad", "glad")
 AppOf = Callable[[Path], AbstractContextManager[AppServer]]
 """Starts the app over a store."""
-Took = tuple[float, float]
-"""Wall and CPU seconds."""
 
 
 def texts(first: int, many: int) -> Iterator[Row]:
@@ -65,95 +55,54 @@ def texts(first: int, many: int) -> Iterator[Row]:
         yield Row(id=name, case=case, split="test")
 
 
-def timed(work: Callable[[], object]) -> Took:
-    """How long it takes, with the CPU time of all threads."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    work()
-    return time.perf_counter() - wall, time.process_time() - cpu
-
-
-def begun(house: Courthouse, first: int, cells: int, limit: int) -> str:
-    """Put an experiment on record."""
-    dataset = f"texts-{first}"
-    house.datasets.add(dataset, texts(first, cells))
+def begun(
+    house: Courthouse, first: int, cells: int, limit: int, name: str = "texts", at_once: int = 0, **changes: Any
+) -> str:
+    """Put an experiment on record. `changes`: of its arm."""
+    house.datasets.add(f"{name}-{first}", texts(first, cells))
     knobs = {**SINGLE, "model.concurrency": limit}
-    arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": knobs}
-    return house.experiments.begin(
-        parsed({"name": "bench", "dataset": {"name": dataset}, "at_once": CELLS * limit, "arms": [arm]}, "bench")
-    )
+    arm = {"name": "one call", "procedure": "courtroom-llm", "model": MODEL, "set": knobs, **changes}
+    given = {"name": name, "dataset": {"name": f"{name}-{first}"}, "at_once": at_once or CELLS * limit, "arms": [arm]}
+    return house.experiments.begin(parsed(given, "bench"))
 
 
-def experiment(house: Courthouse, first: int, cells: int, limit: int) -> Took:
+def experiment(house: Courthouse, first: int, cells: int, limit: int, **given: Any) -> Took:
     """Bring every cell to its end."""
-    name = begun(house, first, cells, limit)
-
-    def work() -> None:
-        house.experiments.go(name)
-        house.experiments.wait(name)
-
-    took = timed(work)
-    counts = house.experiments.store.counts(name)
-    assert counts == {(0, "done"): cells}, counts
+    name, store = begun(house, first, cells, limit, **given), house.experiments.store
+    took = timed(lambda: house.experiments.wait(house.experiments.go(name)))
+    assert store.counts(name) == {(0, "done"): cells}, (store.counts(name), store.experiment(name).reason)
     return took
 
 
-def requests(house: Courthouse, cells: int) -> list[dict[str, Any]]:
+def requests(house: Courthouse, cells: int) -> AtOnce:
     """What was sent for the last so many answers on record."""
     keys = house.database.connection.execute("SELECT key FROM answers ORDER BY at DESC LIMIT ?", (cells,))
-    form = Classify(passages=(), labels=LABELS).form
-    schema = {"name": form.__name__, "schema": json.loads(schema_of(form)), "strict": True}
-    response_format = {"type": "json_schema", "json_schema": schema}
-    return [
-        {"messages": to_wire(house.answers.request(row["key"]), house.media), "response_format": response_format}
-        for row in keys
-    ]
-
-
-async def bare(calls: list[dict[str, Any]], limit: int) -> None:
-    """The same requests, with nothing but LiteLLM: so many workers take one after the other."""
-    left = iter(calls)
-
-    async def worker() -> None:
-        for call in left:
-            await load().acompletion(model=MODEL, **call, num_retries=0, max_retries=0)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(limit):
-            group.create_task(worker())
-
-
-def memory() -> float:
-    """The most memory that this process has held, in GB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    form = schema_of(Classify(passages=(), labels=LABELS).form)
+    return AtOnce([Call(to_wire(house.answers.request(row["key"]), house.media), form) for row in keys])
 
 
 def throughput(home: Path, cells: int, limit: int, delay: float) -> None:
     """Measure the experiment and the loop, and print."""
-    with server_process(delay=delay) as address:
-        os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
+    with answering(delay):
         house = Courthouse(Settings(home=home))
         experiment(house, 0, WARM, limit)
         ours = experiment(house, WARM, cells, limit)
         held = memory()
         calls = requests(house, cells)
         house.close()
-    with server_process(delay=delay) as address:
-        os.environ["OPENAI_API_BASE"] = address
-        theirs = timed(lambda: asyncio.run(bare(calls, limit)))
+    with answering(delay):
+        theirs = timed(lambda: asyncio.run(bare(calls, asyncio.Semaphore(limit))))
     best = limit / delay
     print(f"{cells:,} cells, {limit} calls at once, answers after {delay} s (at best {best:.0f} a second)")
     for name, (wall, cpu) in (("experiment", ours), ("bare LiteLLM loop", theirs)):
-        rate = cells / wall
-        print(
-            f"{name:20}{wall:8.1f} s{rate:8.1f} cells/s{rate / best:8.0%} of the best{1000 * cpu / cells:8.2f} ms CPU a cell"
-        )
+        rate, each = cells / wall, 1000 * cpu / cells
+        print(f"{name:20}{wall:8.1f} s{rate:8.1f} cells/s{rate / best:8.0%} of the best{each:8.2f} ms CPU a cell")
     print(f"throughput {theirs[0] / ours[0]:.0%} of the bare loop's; at most {held:.2f} GB of memory")
 
 
 def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_server, pause_s: float = PAUSE_S) -> None:
     """Measure the app's pages while it drives an experiment and when it does nothing, and print."""
-    with server_process(delay=DELAY) as address:
-        os.environ["OPENAI_API_BASE"], os.environ["OPENAI_API_KEY"] = address, "none"
+    with answering(DELAY):
         house = Courthouse(Settings(home=home))
         store = house.experiments.store
         done = store.experiments()[0]
@@ -184,7 +133,7 @@ def pages(home: Path, cells: int, limit: int, looks: int, app_of: AppOf = app_se
     until = "which went on to the end" if left else "which ended before that: take more cells"
     print(f"{'ms until it is drawn':24}{'alone':>8}{'beside':>8}{'ratio':>8}   beside an experiment, {until}")
     for page, calm, now in zip(places, alone, beside, strict=True):
-        p50, busy = statistics.median(calm) * 1000, statistics.median(now) * 1000
+        p50, busy = 1000 * median(calm), 1000 * median(now)
         print(f"{page:24}{p50:8.0f}{busy:8.0f}{busy / p50:8.1f}")
     print(f"the app drove {driven:,} cells meanwhile, {driven / took:.0f} a second; at most {held:.2f} GB of memory")
 

@@ -21,7 +21,7 @@ from courtroom.settings import Settings
 from tests.app_server import CHROMIUM, FLAGS, ROOT, app_server
 from tests.benchmarks.app_session import cpu_s
 from tests.benchmarks.bench_room import begin
-from tests.driving import drive
+from tests.driving import done, drive
 from tests.real_model import MODEL
 
 FOLDERS, FILES = 3_000, 10
@@ -33,26 +33,21 @@ def main(seconds: float) -> None:
         folder = Path(name)
         _copied(folder)
         home = folder / ".courtroom"
-        pages, local = _finished(home)
+        pages = _finished(home)
         with app_server(home, folder) as server, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
             print(f"{'open page':<14} CPU of the server over {seconds:g} s")
             print(f"{'none':<14} {_share(server.pid, seconds):6.2%}", flush=True)
             for title, address in pages.items():
                 page = browser.new_page()
-                page.goto(f"{server.url}/{address}")
-                page.get_by_test_id("stMain").locator("h1").first.wait_for()
-                page.wait_for_timeout(3_000)  # what is loaded for the first time
+                if title == "local run":
+                    begin(page, f"{server.url}/{address}")
+                else:
+                    page.goto(f"{server.url}/{address}")
+                    page.locator(".room .seat" if title == "watched" else "[data-testid=stMain] h1").first.wait_for()
+                    page.wait_for_timeout(3_000)  # what is loaded for the first time
                 print(f"{title:<14} {_share(server.pid, seconds):6.2%}", flush=True)
                 page.close()
-            page = browser.new_page()
-            begin(page, f"{server.url}/deliberation?run={local}")
-            print(f"{'local run':<14} {_share(server.pid, seconds):6.2%}", flush=True)
-            page = browser.new_page()
-            page.goto(f"{server.url}/deliberation?run={local}")
-            page.locator(".room .seat").first.wait_for()
-            page.wait_for_timeout(3_000)
-            print(f"{'watched':<14} {_share(server.pid, seconds):6.2%}", flush=True)
             browser.close()
 
 
@@ -66,19 +61,17 @@ def _copied(folder: Path) -> None:
             (package / f"module{file}.py").touch()
 
 
-def _finished(home: Path) -> tuple[dict[str, str], str]:
-    """The pages' addresses, over a store in which a run, a fork of it and a what-if are done; and a run for a model of this machine."""
+def _finished(home: Path) -> dict[str, str]:
+    """The pages' addresses, over a store in which a run, a fork of it and a what-if are done; last a run for a model of this machine."""
     house = Courthouse(Settings(home=home))
     case = house.library.case("oak-table")
     run = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=7, rounds=2), 0))
     fork = drive(house, house.fork(run, house.record(run).setup))
-    lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))))
-    lab.wait(what_if, 60)
+    what_if = done(house, house.experiments.what_ifs.experiment(run, evidence_left_out(case)[:3], (0,))).kept.id
     seat = house.people.seat(run, "juror-01").token
     local = house.new_run("cyberjurors", case, CyberJurorsSetup(model=ModelSpec(id=MODEL)), 0)
     house.close()
-    pages = {
+    return {
         "Cases": "",
         "Setup": f"setup?fork={run}",
         "Deliberation": f"deliberation?run={run}",
@@ -87,8 +80,9 @@ def _finished(home: Path) -> tuple[dict[str, str], str]:
         "Runs": "runs",
         "Compare": f"compare?runs={run},{fork}",
         "Seat": f"?seat={seat}",
+        "local run": f"deliberation?run={local}",
+        "watched": f"deliberation?run={local}",
     }
-    return pages, local
 
 
 def _share(process: int, seconds: float) -> float:

@@ -1,7 +1,5 @@
 """What it costs to import a large dataset: `python -m tests.benchmarks.bench_import`.
 
-`--records` says how large (100,000 by default); `--tiny` only shows that it runs.
-
 Invented records in CAIL2018's form are written to one file. A process imports them and is killed with SIGKILL in the middle; a
 second one goes on to the end. Printed are rows a second, the peak of memory, and whether each record is there just once.
 """
@@ -13,16 +11,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
-from courtroom.datasets import Datasets
+from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
-from courtroom.store.database import Database
 from tests import forks
 from tests.benchmarks.bench_retrieval import invented
-from tests.benchmarks.tables import options
+from tests.benchmarks.tables import options, timed
 
 Program = Callable[..., subprocess.CompletedProcess[str]]
 """Has a program run in a process."""
@@ -60,10 +57,8 @@ def written(path: Path, count: int) -> None:
 
 def new(code: str, *words: str) -> subprocess.CompletedProcess[str]:
     """A program in a new interpreter, to its end."""
-    environment = os.environ | {"PYTHONPATH": os.getcwd()}
-    return subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, check=False, env=environment
-    )
+    command, environment = [sys.executable, "-c", code, *words], os.environ | {"PYTHONPATH": os.getcwd()}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
 
 def run(does: Program, home: Path, source: Path, last: int = 0) -> list[float]:
@@ -73,30 +68,28 @@ def run(does: Program, home: Path, source: Path, last: int = 0) -> list[float]:
     return [*map(float, done.stdout.split())]
 
 
+def kept(home: Path) -> tuple[str, list[int]]:
+    """Which version of the records is there, and their numbers."""
+    with closing(Courthouse(Settings(home=home))) as house:
+        return house.datasets.info("cail").version, [row.number for row in house.datasets.rows("cail")]
+
+
 def main() -> None:
     given = options(records=100_000)
     count, does = (1_500, forks.program) if given.tiny else (given.records, new)
     with tempfile.TemporaryDirectory() as folder:
-        home, source = Path(folder) / "home", Path(folder) / "cail.jsonl"
+        home, other, source = (Path(folder) / name for name in ("home", "other", "cail.jsonl"))
         written(source, count)
         print(f"{count:,} records, {source.stat().st_size / 2**20:.0f} MB")
-        began = time.perf_counter()
-        run(does, home, source, count // 2)
-        print(f"killed after {time.perf_counter() - began:.1f} s")
+        print(f"killed after {timed(lambda: run(does, home, source, count // 2))[0]:.1f} s")
         rows, refused, seconds, peak = run(does, home, source)
-        print(
-            f"gone on with in {seconds:.1f} s: {rows:,.0f} rows, {refused:,.0f} refused, at most {peak:,.0f} MB of memory"
-        )
-        database = Database(Settings(home=home).database)
-        numbers = [row.number for row in Datasets(database).rows("cail")]
-        print("each record once, in its order" if numbers == list(range(count)) else "RECORDS ARE LOST OR DOUBLED")
-        _, _, seconds, peak = run(does, Path(folder) / "other", source)
+        told = f"{rows:,.0f} rows, {refused:,.0f} refused, at most {peak:,.0f} MB of memory"
+        print(f"gone on with in {seconds:.1f} s: {told}")
+        version, numbers = kept(home)
+        print("each record once, in its order" if numbers == [*range(count)] else "RECORDS ARE LOST OR DOUBLED")
+        _, _, seconds, peak = run(does, other, source)
         print(f"unbroken: {seconds:.1f} s, {count / seconds:,.0f} rows a second, at most {peak:,.0f} MB of memory")
-        other = Database(Settings(home=Path(folder) / "other").database)
-        same = Datasets(other).info("cail").version == Datasets(database).info("cail").version
-        print(f"the same version: {'yes' if same else 'NO'}")
-        other.close()
-        database.close()
+        print(f"the same version: {'yes' if kept(other)[0] == version else 'NO'}")
 
 
 if __name__ == "__main__":

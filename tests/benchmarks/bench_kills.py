@@ -25,8 +25,6 @@ from tests.real import FOLDER
 
 OWN = {"run", "seconds", "wall_s", "latency_s", "created", "cell", "asked"}
 """Columns that differ between any two experiments: ids, times, and which of two cells asked what both want to know."""
-
-
 CRIMINAL = """
 name = "criminal"
 measures = ["charge_accuracy", "charge_f1", "article_accuracy", "article_f1", "log_distance"]
@@ -56,16 +54,14 @@ arm = [{{ name = "jury", procedure = "cyberjurors"{jury} }}, {{ name = "debate",
 
 def voted(folder: Path) -> Path:
     """The sample disputes without their pictures, with an invented jury's votes."""
-    draw = random.Random(0)
-    file = folder / "disputes.jsonl"
+    draw, file = random.Random(0), folder / "disputes.jsonl"
     with file.open("w", encoding="utf-8") as lines:
         for path in sorted((DATA / "cases").glob("*/case.json")):
             case = json.loads(path.read_text(encoding="utf-8"))
             if case["kind"] == "dispute":
-                for piece in case["evidence"]:
-                    piece["media"] = []
-                buyer = draw.randint(0, 17)
-                lines.write(json.dumps({**case, "jury": {"buyer": buyer, "seller": 17 - buyer}}) + "\n")
+                evidence = [{**piece, "media": []} for piece in case["evidence"]]
+                jury = {"buyer": (buyer := draw.randint(0, 17)), "seller": 17 - buyer}
+                lines.write(json.dumps({**case, "evidence": evidence, "jury": jury}) + "\n")
     return file
 
 
@@ -82,16 +78,14 @@ class Store:
     """One folder with a store, and the shell over it."""
 
     def __init__(self, home: Path) -> None:
-        self.home = home
+        self.home, self.log = home, home / "asked"
         home.mkdir()
-        self.log = home / "asked"
         self.log.touch()
 
     def begin(self, *arguments: str) -> forks.Fork:
         """A shell command in a process of its own."""
-        return forks.Fork(
-            counted, str(self.log), *arguments, environment=os.environ | {"COURTROOM_HOME": str(self.home)}
-        )
+        environment = os.environ | {"COURTROOM_HOME": str(self.home)}
+        return forks.Fork(counted, str(self.log), *arguments, environment=environment)
 
     def shell(self, *arguments: str) -> str:
         """A shell command's output."""
@@ -111,11 +105,11 @@ class Store:
 
     def results(self, name: str) -> tuple[pd.DataFrame, str]:
         """The cells, without what differs between any two experiments, and the table in Markdown."""
-        self.shell("experiment", "export", name, "--to", str(self.home / "cells.csv"))
-        self.shell("experiment", "export", name, "--to", str(self.home / "table.md"))
-        cells = pd.read_csv(self.home / "cells.csv", dtype=str, keep_default_na=False)
-        cells = cells.drop(columns=[column for column in cells if column in OWN])
-        return cells, (self.home / "table.md").read_text()
+        files = [self.home / "cells.csv", self.home / "table.md"]
+        for file in files:
+            self.shell("experiment", "export", name, "--to", str(file))
+        cells = pd.read_csv(files[0], dtype=str, keep_default_na=False)
+        return cells.drop(columns=[*OWN], errors="ignore"), files[1].read_text()
 
 
 def killed_at(store: Store, process: forks.Fork, answers: int) -> bool:
@@ -138,29 +132,25 @@ def tried(name: str, toml: str, dataset: Path, folder: Path) -> None:
         store.shell("datasets", "import", str(dataset), *named)
     began = time.perf_counter()
     whole.shell("experiment", "run", str(file))
-    unbroken, table = whole.results(name)
-    total = len(whole.asked())
+    (unbroken, table), total = whole.results(name), len(whole.asked())
     print(f"{name}: {len(unbroken):,} cells, {total:,} questions, {time.perf_counter() - began:.0f} s unbroken")
     again = 0
-    command = ("run", str(file))
-    for share in (1 / 3, 2 / 3):
-        known, before = broken.answered() if broken.asked() else set(), len(broken.asked())
-        with broken.begin("experiment", *command) as process:
-            if not killed_at(broken, process, int(total * share)):
-                print("  IT ENDED BEFORE IT WAS KILLED")
+    for third, command in enumerate((("run", str(file)), ("resume", name), ("resume", name)), 1):
+        known, before = broken.answered(), len(broken.asked())
+        if third == 3:
+            broken.shell("experiment", *command)
+        else:
+            with broken.begin("experiment", *command) as process:
+                if not killed_at(broken, process, total * third // 3):
+                    print("  IT ENDED BEFORE IT WAS KILLED")
+            print(f"  killed with {len(broken.answered()):,} answers on record")
         again += len(known & set(broken.asked()[before:]))
-        print(f"  killed with {len(broken.answered()):,} answers on record")
-        command = ("resume", name)
-    known, before = broken.answered(), len(broken.asked())
-    broken.shell("experiment", *command)
-    again += len(known & set(broken.asked()[before:]))
     cells, its_table = broken.results(name)
     keys = [key for key in ("arm", "row", "repeat") if key in cells]
     one, other = (frame.sort_values(keys, ignore_index=True) for frame in (unbroken, cells))
     apart = [str(column) for column in one if not one[column].equals(other[column])]
-    print(
-        f"  cells equal: {'yes' if not apart else f'NO, {apart}'}; table equal: {'yes' if its_table == table else 'NO'}"
-    )
+    same = "yes" if its_table == table else "NO"
+    print(f"  cells equal: {'yes' if not apart else f'NO, {apart}'}; table equal: {same}")
     print(f"  asked although on record: {again}; on record: {len(broken.answered()):,} and {len(whole.answered()):,}")
     if name == "disputes":
         found = json.loads(broken.shell("experiment", "results", name, "--json"))

@@ -6,19 +6,18 @@ had its verdict within its bar, with no call that timed out. On idle cores the w
 
 import os
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import suppress
 from typing import Any
 
 from courtroom.courthouse import Courthouse
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.procedures import PROCEDURES
-from courtroom.settings import Settings
 from courtroom.upkeep.model_check import tally
+from tests.benchmarks.app_session import cpu_s
+from tests.benchmarks.tables import new_house
 from tests.real_model import MODEL
 
 MOST_S = 3600
@@ -37,7 +36,7 @@ def main(names: list[str]) -> None:
     """Measure, and print each line as soon as it is known."""
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the beginning", flush=True)
     for name in names or RUNS:
-        with tempfile.TemporaryDirectory() as home, closing(Courthouse(Settings(home=Path(home)), alone=True)) as house:
+        with new_house() as house:
             print(measured(house, name), flush=True)
 
 
@@ -50,7 +49,7 @@ def measured(house: Courthouse, name: str) -> str:
     house.runner.go(run)
     with suppress(TimeoutError):  # the figures are printed in any case
         house.runner.wait(run, MOST_S)
-    wall, cpu = time.monotonic() - began, sum(map(_cpu, LOCAL_SERVERS.processes()))
+    wall, cpu = time.monotonic() - began, sum(map(cpu_s, LOCAL_SERVERS.processes()))
     LOCAL_SERVERS.close()
     record = house.record(run)
     found, written = tally(house, record), defaultdict(list)
@@ -66,11 +65,6 @@ def measured(house: Courthouse, name: str) -> str:
         f"  tokens: {found.prompt_tokens - kept:,} read, {kept:,} kept, {found.completion_tokens:,} written: "
         + ", ".join(f"{len(lengths)} {task} of {sum(lengths) / len(lengths):.0f}" for task, lengths in written.items())
     )
-
-
-def _cpu(process: int) -> float:
-    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """Whether a what-if leaves room for a person: `python -m tests.benchmarks.bench_what_if`.
 
-`--runs` and `--jurors` say how large (100 runs of 7 jurors by default); `--tiny` only shows that it runs.
-
 One process, as the app is: while a what-if of offline runs goes on, a client reads a finished run whole and opens the page
 Deliberation over and over. Printed are p50 and p95 of both, in milliseconds, without and with the what-if, and their ratio.
 The offline model computes in the very process that draws pages: with any other model there is far less to get in the way of.
@@ -11,43 +9,23 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
-from streamlit.testing.v1 import AppTest
 
 from courtroom.courthouse import Courthouse
 from courtroom.experiments.what_if import BASE
-from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
-from tests.benchmarks.tables import options
-from tests.driving import drive
+from tests.benchmarks.tables import options, timed
+from tests.pages import ROOT, heard, page
 
-ROOT = Path(__file__).parents[2]
 LOOKS = 60
 """How often each is done without the what-if."""
 
 
-def opener(run: str) -> Callable[[], object]:
-    """Opens the page of a run, in a session that has opened it before."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    app.session_state["run"] = run
-    app.run()
-    app.switch_page("pages/deliberation.py").run()
-
-    def look() -> None:
-        app.run()
-        assert not app.exception, app.exception
-
-    return look
-
-
-def timed(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
+def over_and_over(work: Callable[[], object], going_on: Callable[[int], bool]) -> list[float]:
     """Milliseconds of each time."""
-    times: list[float] = []
+    times = list[float]()
     while going_on(len(times)):
-        began = time.perf_counter()
-        work()
-        times.append((time.perf_counter() - began) * 1000)
+        times.append(1000 * timed(work)[0])
     return times
 
 
@@ -56,20 +34,23 @@ def measure(runs: int, jurors: int, looks_alone: int) -> None:
     from pages.parts.shared.house import courthouse
 
     house: Courthouse = courthouse()
-    setup = CyberJurorsSetup(jury_size=jurors)
-    run = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), setup, 0))
-    looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": opener(run)}
-    print(
-        f"{'milliseconds':16}{'p50 alone':>12}{'what-if':>12}{'ratio':>8}{'p95 alone':>12}{'what-if':>12}{'ratio':>8}{'times':>8}"
-    )
+    run = heard(house, "phone-battery", jury_size=jurors)
+    app = page("deliberation", {"run": run})
+
+    def look_again() -> None:
+        app.run()
+        assert not app.exception, app.exception
+
+    looks: dict[str, Callable[[], object]] = {"read a run": lambda: house.record(run), "open its page": look_again}
+    head = f"{'what-if':>12}{'ratio':>8}"
+    print(f"{'milliseconds':16}{'p50 alone':>12}{head}{'p95 alone':>12}{head}{'times':>8}")
     for number, (name, look) in enumerate(looks.items()):
         look()
-        alone = timed(look, lambda done: done < looks_alone)
+        alone = over_and_over(look, lambda done: done < looks_alone)
         first = 1000 * (number + 1)  # seeds of its own, so that nothing is on record
-        began = time.perf_counter()
-        lab = house.experiments
+        lab, began = house.experiments, time.perf_counter()
         what_if = lab.go(lab.begin(lab.what_ifs.experiment(run, (BASE,), range(first, first + runs))))
-        beside = timed(look, lambda done: not done or lab.store.status(what_if) == "running")  # noqa: B023
+        beside = over_and_over(look, lambda done: not done or lab.store.status(what_if) == "running")  # noqa: B023
         took = time.perf_counter() - began
         assert lab.store.status(what_if) == "done", lab.store.experiment(what_if).reason
         line = f"{name:16}"

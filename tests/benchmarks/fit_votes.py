@@ -5,37 +5,31 @@ parts and tried on the tenth: how far evidence sways a jury, how much doubt is l
 their weights (`data/dispute_cues.toml`) were written with these disputes in view, so the error on held-out ones is larger.
 """
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from scipy.optimize import minimize
 
 from courtroom.cases.dispute import Dispute
-from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.judging.dispute_weights import contributions
-from tests.benchmarks.tables import Row, Table, show
+from tests.benchmarks.measure_votes import disputes_in
+from tests.benchmarks.tables import Row, Table, samples, show
 
-TRAINING = Path(__file__).parents[1] / "training_disputes" / "disputes.json"
 PARTS = 10
 JURORS = 17
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
     """One table with a line for all disputes together."""
-    samples = [house.library.case(listed.id) for listed in house.library.cases()]
-    disputes = [*training(), *(case for case in samples if isinstance(case, Dispute))]
+    disputes = [*training(), *samples(house, Dispute)]
     head = ("disputes", "number", "error of votes", "majority right", "sway", "doubt", "lean")
     yield Table("Cross-validated reading", head, (Row("samples and training", lambda: figures(disputes)),))
 
 
-def training() -> list[Dispute]:
-    """The disputes that tuning may read."""
-    found = [parse_case(data) for data in json.loads(TRAINING.read_text(encoding="utf-8"))]
-    return [case for case in found if isinstance(case, Dispute)]
+training = partial(disputes_in, "training_disputes")
+"""The disputes that tuning may read."""
 
 
 def figures(disputes: Sequence[Dispute]) -> Iterable[str]:

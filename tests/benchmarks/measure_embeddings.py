@@ -5,7 +5,7 @@ Each that runs on this machine is asked for the nearest of several texts. Those 
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import numpy as np
@@ -93,14 +93,11 @@ def figures(embedding: Embedding) -> Iterable[str]:
     for queries, texts, most in sets():
         asked = asyncio.run(embedding.embed([text for text, _ in queries]))
         near = asked @ asyncio.run(embedding.embed([text for text, _ in texts])).T
-        right: Callable[[int], bool] = partial(_right, near, queries, texts, most)
-        yield share(sum(map(right, range(len(queries)))) / len(queries))
-
-
-def _right(near: np.ndarray, queries: Sequence[Text], texts: Sequence[Text], most: int, at: int) -> bool:  # type: ignore[type-arg]
-    own, wanted = queries[at]
-    found = [int(place) for place in np.argsort(-near[at], kind="stable") if texts[int(place)][0] != own][:most]
-    return any(wanted & texts[place][1] for place in found)
+        right = 0
+        for (own, wanted), of in zip(queries, near, strict=True):
+            found = [texts[place] for place in np.argsort(-of, kind="stable") if texts[place][0] != own][:most]
+            right += any(wanted & known for _, known in found)
+        yield share(right / len(queries))
 
 
 main = partial(show, tables)

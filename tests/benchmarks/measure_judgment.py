@@ -19,7 +19,7 @@ from courtroom.judging.criminal import article_scores, charge_scores, informed, 
 from courtroom.knowledge.collection import DEPTH, Mode, Weights, fuse
 from courtroom.knowledge.search import Knowledge, Search
 from courtroom.law import Judgment
-from tests.benchmarks.tables import Row, Table, real_data, share, show
+from tests.benchmarks.tables import Row, Table, real_data, samples, share, show
 from tests.driving import drive
 
 Rankings = tuple[list[int], list[str]]
@@ -33,8 +33,7 @@ PRESETS = {"": "", "Paper": ", as published"}
 
 def tables(house: Courthouse) -> Iterable[Table]:
     """The sample cases, then the public records if they are here."""
-    samples = [house.library.case(listed.id) for listed in house.library.cases()]
-    yield table(house, "{} sample criminal cases", samples)
+    yield table(house, "{} sample criminal cases", samples(house, CriminalCase))
     if folder := real_data():
         cail = folder / "cail_like.jsonl"
         public = [package.case for package in read_upload(cail.name, cail)]
@@ -43,9 +42,8 @@ def tables(house: Courthouse) -> Iterable[Table]:
 
 def table(house: Courthouse, title: str, cases: Sequence[Case]) -> Table:
     criminal = [case for case in cases if isinstance(case, CriminalCase) and case.gold]
-    rows = [
-        Row(name, partial(hits, partial(retrieved, house.knowledge, mode), criminal)) for name, mode in MODES.items()
-    ]
+    found = {name: partial(retrieved, house.knowledge, mode) for name, mode in MODES.items()}
+    rows = [Row(name, partial(hits, rank, criminal)) for name, rank in found.items()]
     if len(criminal) >= MANY:
         rows.append(Row(HELD_OUT, lambda: hits(held_out(house.knowledge, criminal), criminal)))
     for name, preset in product(("jurisagents", "verdict"), PRESETS):

@@ -6,17 +6,18 @@ names a folder, on its `classification/` (RTE, QNLI, BoolQ, Emotion), beside the
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from courtroom.cases.case import Case
 from courtroom.cases.files import read_upload
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.evaluation.summaries import lead, overlap
 from courtroom.text.words import sentences
-from tests.benchmarks.tables import Row, Table, real_data, share, show
+from tests.benchmarks.tables import Row, Table, real_data, samples, share, show
 from tests.driving import drive
 
 VARIANTS = {
@@ -34,11 +35,8 @@ SETS = {"RTE": "RTE.tsv", "QNLI": "QNLI.tsv", "BoolQ": "BoolQ.jsonl", "Emotion":
 
 def tables(house: Courthouse) -> Iterable[Table]:
     """Summaries, then labels."""
-    cases = [house.library.case(listed.id) for listed in house.library.cases()]
-    yield summaries(house, [case for case in cases if isinstance(case, Document)])
-    yield labels(
-        house, "Labels of the sample tasks", {case.id: case for case in cases if isinstance(case, LabelledTask)}
-    )
+    yield summaries(house, samples(house, Document))
+    yield labels(house, "Labels of the sample tasks", {case.id: case for case in samples(house, LabelledTask)})
     if folder := real_data():
         public = {name: public_set(folder / "classification", file) for name, file in SETS.items()}
         yield labels(house, "Labels of public test sets", public)
@@ -47,11 +45,11 @@ def tables(house: Courthouse) -> Iterable[Table]:
 def summaries(house: Courthouse, documents: Sequence[Document]) -> Table:
     """Means over the documents."""
     title = f"Summaries of {len(documents)} sample documents"
-    rows = [
-        *(Row(name, partial(overlaps, house, documents, variant, None)) for name, variant in VARIANTS.items()),
-        Row("lead-3", partial(overlaps, house, documents, "", 3)),
-        Row("lead-N", partial(overlaps, house, documents, "juris", 0)),
-    ]
+    methods = {name: (variant, None) for name, variant in VARIANTS.items()} | {
+        "lead-3": ("", 3),
+        "lead-N": ("juris", 0),
+    }
+    rows = (Row(name, partial(overlaps, house, documents, *method)) for name, method in methods.items())
     return Table(title, ("method", *MEASURES), tuple(rows))
 
 
@@ -68,16 +66,12 @@ def overlaps(house: Courthouse, documents: Sequence[Document], variant: str, fir
 
 def public_set(folder: Path, name: str) -> LabelledTask:
     """One public set; the texts that Emotion is trained on are its examples."""
-    (package,) = read_upload(
-        name, folder / name, {"0": "entailment", "1": "not_entailment"} if name == "RTE.tsv" else None
-    )
-    case = package.case
+    named = {"0": "entailment", "1": "not_entailment"} if name == "RTE.tsv" else None
+    (package,) = read_upload(name, folder / name, named)
     if name != "emotion.txt":
-        return case
+        return package.case
     (training,) = read_upload("emotion.train.txt", folder / "emotion.train.txt")
-    return LabelledTask.model_validate(
-        {**case.model_dump(), "examples": [item.model_dump() for item in training.case.items]}
-    )
+    return LabelledTask.model_validate({**package.case.model_dump(), "examples": training.case.model_dump()["items"]})
 
 
 def labels(house: Courthouse, title: str, tasks: dict[str, LabelledTask]) -> Table:
@@ -95,7 +89,8 @@ def accuracies(house: Courthouse, case: LabelledTask) -> Iterable[str]:
         yield share(sum(one["label"] == gold[one["id"]] for one in verdict.details["results"]) / len(gold))
 
 
-def heard(house: Courthouse, procedure: str, case: Document | LabelledTask, knobs: dict[str, object]) -> Record:
+def heard(house: Courthouse, procedure: str, case: Case, knobs: Mapping[str, object]) -> Record:
+    """A run brought to its end."""
     setup = house.procedures[procedure].setup.model_validate(knobs)
     return house.record(drive(house, house.new_run(procedure, case, setup, 0)))
 

@@ -9,9 +9,13 @@ from collections.abc import Iterable
 from functools import cache, partial
 from statistics import NormalDist
 
+from scipy.optimize import brentq
+from scipy.stats import multivariate_normal
+
 from courtroom.evaluation.effective_votes import effective
 from tests.benchmarks.tables import Row, Table, show
 
+CORRELATIONS = (0.05, 0.2, 0.5, 0.8)
 PANELS = ("copies one", "clear to a degree", "an error of their own")
 MANY = 400
 Votes = list[tuple[str, dict[str, int]]]
@@ -27,9 +31,6 @@ def tables() -> Iterable[Table]:
     ]
     head = ("panel", *(f"correlation {known}" for known in CORRELATIONS))
     yield Table("How often the interval of the effective votes holds the truth, in %", head, tuple(rows))
-
-
-CORRELATIONS = (0.05, 0.2, 0.5, 0.8)
 
 
 def figures(kind: str, cases: int, jurors: int) -> Iterable[str]:
@@ -69,9 +70,6 @@ def _ballot(kind: str, jurors: int, known: float, share: float, draw: random.Ran
 @cache
 def _latent(known: float, share: float) -> float:
     """The correlation of what is seen that gives votes of this correlation."""
-    from scipy.optimize import brentq
-    from scipy.stats import multivariate_normal
-
     at = NormalDist().inv_cdf(share)
 
     def over(seen: float) -> float:

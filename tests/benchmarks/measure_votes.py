@@ -14,33 +14,31 @@ from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from tests.benchmarks.tables import Row, Table, show
+from tests.benchmarks.tables import Row, Table, samples, show
 from tests.driving import drive
-
-HELD_OUT = Path(__file__).parents[1] / "held_out" / "disputes.json"
 
 
 def tables(house: Courthouse) -> Iterable[Table]:
-    cases = [house.library.case(listed.id) for listed in house.library.cases()]
-    sets = {
-        "held out": held_out(),
-        "samples, which the formulas were tuned on": [case for case in cases if isinstance(case, Dispute)],
-    }
+    sets = {"held out": held_out(), "samples, which the formulas were tuned on": samples(house, Dispute)}
     head = ("disputes", "number", "error of votes", "majority right", "beyond round 1")
     yield Table("Votes of the jury", head, tuple(Row(name, partial(figures, house, of)) for name, of in sets.items()))
 
 
-def held_out() -> list[Dispute]:
-    """The disputes that no tuning has read."""
-    found = [parse_case(data) for data in json.loads(HELD_OUT.read_text(encoding="utf-8"))]
+def disputes_in(folder: str) -> list[Dispute]:
+    """Those of a file beside the tests."""
+    path = Path(__file__).parents[1] / folder / "disputes.json"
+    found = [parse_case(data) for data in json.loads(path.read_text(encoding="utf-8"))]
     return [case for case in found if isinstance(case, Dispute)]
+
+
+held_out = partial(disputes_in, "held_out")
+"""The disputes that no tuning has read."""
 
 
 def figures(house: Courthouse, disputes: Sequence[Dispute]) -> Iterable[str]:
     """How many there are, the mean error of the buyer's votes of 17, in how many the majority is right, and how many took more rounds than one."""
     off, right, further = [], 0, 0
     for case in disputes:
-        assert case.jury is not None
         run = drive(house, house.new_run(CYBERJURORS.name, case, CYBERJURORS.setup(), 0))
         tallies = list(house.record(run).tallies.values())
         buyer = tallies[-1].counts["buyer"]

@@ -1,17 +1,24 @@
-"""Tables of figures, worked out row by row and written as Markdown."""
+"""What benchmarks share: options, tables that are worked out row by row, a model's server, and what work costs."""
 
 import argparse
 import os
+import resource
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.settings import Settings
+
+CaseT = TypeVar("CaseT", bound=Case)
+Took = tuple[float, float]
+"""Wall and CPU seconds."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +42,7 @@ class Table:
 
     def lines(self, tiny: bool = False) -> Iterator[str]:
         """The table as Markdown, line by line as its rows are worked out; the first row alone where it is to be tiny."""
-        yield f"### {self.title}"
-        yield ""
-        yield f"| {' | '.join(self.head)} |"
-        yield f"|{' --- |' * len(self.head)}"
+        yield from (f"### {self.title}", "", f"| {' | '.join(self.head)} |", f"|{' --- |' * len(self.head)}")
         for row in self.rows[:1] if tiny else self.rows:
             yield row.line()
         yield ""
@@ -49,10 +53,31 @@ def share(value: float) -> str:
     return f"{value:.1%}".replace("%", " %")
 
 
+def timed(work: Callable[[], object]) -> Took:
+    """How long it takes, with the CPU time of all threads."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def memory() -> float:
+    """The most memory that this process has held, in GB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
 def real_data() -> Path | None:
     """The folder with public records, if there is one."""
-    folder = os.environ.get("COURTROOM_REAL_DATA")
-    return Path(folder) if folder else None
+    return Path(folder) if (folder := os.environ.get("COURTROOM_REAL_DATA")) else None
+
+
+@contextmanager
+def answering(delay: float = 0.0) -> Iterator[str]:
+    """A server in a process of its own that answers after so many seconds, and that LiteLLM asks; its address."""
+    from tests.openai_server import server_process  # what `bench_big_store` starts need not have it
+
+    with server_process(delay) as address:
+        os.environ.update(OPENAI_API_BASE=address, OPENAI_API_KEY="none")
+        yield address
 
 
 @contextmanager
@@ -62,15 +87,21 @@ def new_house() -> Iterator[Courthouse]:
         yield house
 
 
+def samples(house: Courthouse, kind: type[CaseT]) -> list[CaseT]:
+    """The sample cases of a kind."""
+    cases = (house.library.case(listed.id) for listed in house.library.cases())
+    return [case for case in cases if isinstance(case, kind)]
+
+
 def options(*places: str, **defaults: object) -> argparse.Namespace:
-    """What the command was given, each option by its default, and `--tiny`: it then only shows that it runs."""
+    """What the command was given, each option by its default, and `--tiny`; `--help` tells them."""
     parser = argparse.ArgumentParser()
     for name in places:
         parser.add_argument(name)
     for name, value in defaults.items():
         kind: Any = {"action": "store_true"} if value is False else {"type": type(value), "default": value}
-        parser.add_argument(f"--{name.replace('_', '-')}", **kind)
-    parser.add_argument("--tiny", action="store_true")
+        parser.add_argument(f"--{name.replace('_', '-')}", help="%(default)s by default", **kind)
+    parser.add_argument("--tiny", action="store_true", help="so little that it only shows that it runs")
     return parser.parse_args()
 
 

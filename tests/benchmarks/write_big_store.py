@@ -1,17 +1,15 @@
 """Writes a large store in a few minutes: `python -m tests.benchmarks.write_big_store FOLDER`. The store is the home `FOLDER/big`.
 
-`--runs` says how many runs (10,000 by default), `--answers` how many answers they have together (1,000,000). The store goes to
-the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it.
-
-Some runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a what-if and
-experiments. The others are copies of their rows, each with a run's id and answers' keys of its own, made within the database. Half
-of all runs are cells of experiments.
+The store goes to the PostgreSQL database of `COURTROOM_DATABASE` where that is set; the folder then holds what is beside it. Some
+runs are really heard by the offline model: of several procedures and cases, with an intervention, a fork, a what-if and experiments.
+The others are copies of their rows, each with a run's id and answers' keys of its own, made within the database. Half of all runs
+are cells of experiments. `--answers` says how many the runs have together.
 """
 
 import json
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -25,7 +23,7 @@ from courtroom.questions.marks import Mark
 from courtroom.settings import Settings, from_environment
 from courtroom.store.connection import StoreConnection
 from tests.benchmarks.tables import options
-from tests.driving import drive
+from tests.driving import done, drive
 
 SMALL = {"jury_size": 3, "rounds": 1}
 HEARINGS: tuple[tuple[str, str, dict[str, int]], ...] = (
@@ -54,7 +52,6 @@ END = 8
 MARK = "@" * END
 AT_ONCE = 200
 """Runs that are copied in one transaction."""
-BESIDE = ("interventions", "rewinds", "marks")
 
 
 @dataclass(frozen=True)
@@ -92,22 +89,25 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
     jury = SMALL if tiny else LARGE
     large, other = (_heard(house, "cyberjurors", "phone-battery", jury, seed) for seed in range(2))
     note = AddNote(text="Mind the seal.")
-    record = house.record(plain[0])
-    told = house.interventions.planned(record, [note], "Ada", None)
+    told = house.interventions.planned(record := house.record(plain[0]), [note], "Ada", None)
     fork = drive(house, house.fork(plain[0], record.setup, interventions=told))
     house.marks.put(plain[0], Mark(reviewer="Ada", star=True, tags=("odd",)))
     variants = evidence_left_out(house.library.case("oak-table"))[:3]
     lab = house.experiments
-    what_if = lab.go(lab.begin(lab.what_ifs.experiment(plain[0], variants, (0,))))
-    lab.wait(what_if)
+    what_if = done(house, lab.what_ifs.experiment(plain[0], variants, (0,))).kept.id
     changed = [cell.run for cell in lab.store.cells(what_if) if cell.run]
     rows = [max(SEVERAL, round(runs * share / len(ARMS))) for share in SHARES]
-    _datasets(house, max(rows))
+    cases = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
+    named = ((f"dispute-{number:05d}", cases[number % len(cases)]) for number in range(max(rows)))
+    house.datasets.add(DATASET, (Row(id=name, case=case.model_copy(update={"id": name})) for name, case in named))
     first = lab.go(_experiment(house, "first", SEVERAL))
     lab.wait(first)
     experiments = tuple(_experiment(house, f"disputes-{number}", count) for number, count in enumerate(rows))
-    for name in experiments:
-        _conclude(house, first, name)
+    outcomes = "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?"
+    for name in experiments:  # every cell comes to what the cell of its arm came to that was heard
+        for arm, cell in _templates(house, first).items():
+            house.database.connection.execute(outcomes, (cell.outcome.model_dump_json(), name, arm))
+        lab.store.set_status(name, "done")
     groups = (
         *(_group(house, (run,)) for run in (*plain[1:], large, other)),
         _group(house, (plain[0], fork)),
@@ -118,10 +118,8 @@ def hear(house: Courthouse, runs: int, *, tiny: bool = False) -> Heard:
 
 class _Copies:
     def __init__(self, house: Courthouse, heard: Heard) -> None:
-        self._house, self._heard = house, heard
-        self._number = 0
+        self._house, self._heard, self._number = house, heard, 0
         self._waiting: list[tuple[object, ...]] = []
-        self._what_ifs: list[tuple[str, str]] = []
 
     def all(self, runs: int, answers: int) -> Iterator[str]:
         """Copy until the store has so many runs and answers, about; says how far it is."""
@@ -164,7 +162,7 @@ class _Copies:
             parent = f"{row.parent}-{ending}" if row.parent in group.runs else None
             self._waiting.append((run, f"{run}-{ending}", ending, parent, row.case_id, row.title))
         if group.what_if:
-            self._what_ifs.append((group.what_if, ending))
+            self._waiting.append((group.what_if, f"{group.what_if}-{ending}", ending, group.runs[0], "", ""))
 
     def _cells(self, name: str) -> None:
         store = self._house.experiments.store
@@ -183,27 +181,12 @@ class _Copies:
                 connection.executemany(
                     "INSERT INTO copies (template, run, ending, parent, case_id, title) VALUES (?, ?, ?, ?, ?, ?)", some
                 )
-                for template in {str(one[0]) for one in some}:
+                for template in {run for run, *_, case, _ in some if case}:
                     self._take_apart(connection, template)
-                for script in _scripts(connection):
-                    connection.execute(script)
+                for table, how in _COPIED.items():
+                    _copy(connection, table, *how)
             yield f"{what}: {start + len(some):,} copies"
-        with db.transaction() as connection:
-            for what_if, ending in self._what_ifs:
-                base = self._house.experiments.store.experiment(what_if).experiment.dataset.run
-                kept = "name, kind, status, reason, created"
-                connection.execute(
-                    f"INSERT INTO experiments (id, parent, body, {kept}) SELECT id || ?, parent || ?, replace(body, ?, ?), {kept}"
-                    " FROM experiments WHERE id = ?",
-                    (f"-{ending}", f"-{ending}", base, f"{base}-{ending}", what_if),
-                )
-                kept = "number, arm, row, repeat, seed, phase, state, reason, outcome"
-                connection.execute(
-                    f"INSERT INTO experiment_cells (experiment, run, {kept}) SELECT experiment || ?,"
-                    f" CASE WHEN run = '' THEN '' ELSE run || ? END, {kept} FROM experiment_cells WHERE experiment = ?",
-                    (f"-{ending}", f"-{ending}", what_if),
-                )
-        self._waiting, self._what_ifs = [], []
+        self._waiting = []
 
     def _take_apart(self, db: StoreConnection, run: str) -> None:
         """Write a run's rows where they are copied from, with a mark in place of the end of each answer's key."""
@@ -217,10 +200,9 @@ class _Copies:
             named = ", ".join(f":{name}" for name in _EVENTS.split(", "))
             db.execute(f"INSERT INTO copied_events ({_EVENTS}) VALUES ({named})", fields)
         for key in keys:
-            db.execute(
-                "INSERT INTO copied_answers SELECT ?, ?, model, request, reply, at FROM answers WHERE key = ?",
-                (run, key[:-END], key),
-            )
+            kept = "model, request, reply, at"
+            of_answers = f"SELECT ?, ?, {kept} FROM answers WHERE key = ?"
+            db.execute(f"INSERT INTO copied_answers (run, key, {kept}) {of_answers}", (run, key[:-END], key))
         paid = _PAYMENTS.replace("key", f"substr(key, 1, length(key) - {END})")
         db.execute(f"INSERT INTO copied_payments ({_PAYMENTS}) SELECT {paid} FROM payments WHERE run = ?", (run,))
 
@@ -229,52 +211,40 @@ _EVENTS = "run, generation, overtaken, stage, kind, path, key, at, body"
 _PAYMENTS = "run, path, key, calls, attempts, prompt, completion, cost, at, beside"
 _SCRATCH = (
     "CREATE TABLE copies (template TEXT, run TEXT, ending TEXT, parent TEXT, case_id TEXT, title TEXT)",
-    "CREATE TABLE copied_answers (run TEXT, stem TEXT, model TEXT, request TEXT, reply TEXT, at DOUBLE PRECISION)",
+    "CREATE TABLE copied_answers (run TEXT, key TEXT, model TEXT, request TEXT, reply TEXT, at DOUBLE PRECISION)",
     f"CREATE TABLE copied_events AS SELECT {_EVENTS} FROM events WHERE run = ''",
     f"CREATE TABLE copied_payments AS SELECT {_PAYMENTS} FROM payments WHERE run = ''",
     *(f"CREATE INDEX {name}_by_run ON {name} (run)" for name in ("copied_answers", "copied_events", "copied_payments")),
 )
 """Where rows are copied from, in the store itself for as long as it is written."""
+_END = "|| '-' || copies.ending"
+_NAMES = {"case_id": "copies.case_id", "title": "copies.title", "parent": "coalesce(copies.parent, made.parent)"}
+_BASE = {"parent": f"copies.parent {_END}", "body": f"replace(made.body, copies.parent, copies.parent {_END})"}
+_COPIED: dict[str, tuple[str, str, dict[str, str]]] = {
+    "runs": ("runs", "id", {**_NAMES, "number": ""}),
+    "events": ("copied_events", "run", {"body": f"replace(made.body, '{MARK}', copies.ending)"}),
+    "answers": ("copied_answers", "run", {"run": "", "key": "made.key || copies.ending"}),
+    "payments": ("copied_payments", "run", {"key": "made.key || copies.ending"}),
+    **{name: (name, "run", {}) for name in ("interventions", "rewinds", "marks")},
+    "experiments": ("experiments", "id", {**_BASE, "number": ""}),
+    "experiment_cells": (
+        *("experiment_cells", "experiment"),
+        {"run": f"CASE WHEN made.run = '' THEN '' ELSE made.run {_END} END"},
+    ),
+}
+"""Each table with where its rows are copied from, the column that says of what they are, and what a copy has in place of the same:
+nothing where that is empty."""
 
 
-def _scripts(db: StoreConnection) -> Iterator[str]:
-    """What copies all runs that are planned."""
-    new = ("id", "parent", "case_id", "title", "number")
-    kept = ", ".join(name for name in _columns(db, "runs") if name not in new)
-    yield (
-        f"INSERT INTO runs (id, parent, case_id, title, {kept}) SELECT copies.run, coalesce(copies.parent, runs.parent),"
-        f" copies.case_id, copies.title, {_of('runs', kept)} FROM copies CROSS JOIN runs WHERE runs.id = copies.template"
-    )
-    events = _EVENTS.removeprefix("run, ").removesuffix(", body")
-    yield (
-        f"INSERT INTO events (run, {events}, body) SELECT copies.run, {_of('made', events)}, replace(made.body, '{MARK}', copies.ending)"
-        " FROM copies CROSS JOIN copied_events AS made WHERE made.run = copies.template"
-    )
-    yield (
-        "INSERT INTO answers (key, model, request, reply, at) SELECT made.stem || copies.ending, made.model, made.request,"
-        " made.reply, made.at FROM copies CROSS JOIN copied_answers AS made WHERE made.run = copies.template ON CONFLICT DO NOTHING"
-    )
-    paid = _PAYMENTS.removeprefix("run, path, key, ")
-    yield (
-        f"INSERT INTO payments (run, path, key, {paid}) SELECT copies.run, made.path, made.key || copies.ending,"
-        f" {_of('made', paid)} FROM copies CROSS JOIN copied_payments AS made WHERE made.run = copies.template"
-    )
-    for table in BESIDE:
-        if columns := _columns(db, table):
-            names = ", ".join(name for name in columns if name != "run")
-            yield (
-                f"INSERT INTO {table} (run, {names}) SELECT copies.run, {_of(table, names)} FROM copies"
-                f" CROSS JOIN {table} WHERE {table}.run = copies.template"
-            )
-
-
-def _of(table: str, names: str) -> str:
-    return ", ".join(f"{table}.{name}" for name in names.split(", "))
-
-
-def _columns(db: StoreConnection, table: str) -> Sequence[str]:
-    row = db.execute(f"SELECT * FROM {table} LIMIT 1").fetchone()
-    return row.keys() if row else ()
+def _copy(db: StoreConnection, table: str, source: str, of: str, new: Mapping[str, str]) -> None:
+    """Have the rows copied of all that is planned."""
+    if row := db.execute(f"SELECT * FROM {source} LIMIT 1").fetchone():
+        there = {**{name: f"made.{name}" for name in row.keys()}, of: "copies.run", **new}  # noqa: SIM118
+        given = {name: told for name, told in there.items() if told}
+        db.execute(
+            f"INSERT INTO {table} ({', '.join(given)}) SELECT {', '.join(given.values())} FROM copies CROSS JOIN {source} AS made"
+            f" WHERE made.{of} = copies.template ON CONFLICT DO NOTHING"
+        )
 
 
 def _count(db: StoreConnection, table: str) -> int:
@@ -292,22 +262,6 @@ def _group(house: Courthouse, runs: tuple[str, ...], what_if: str = "") -> Group
 
 def _templates(house: Courthouse, first: str) -> dict[int, StoredCell]:
     return {cell.arm: cell for cell in house.experiments.store.cells(first, "done")}
-
-
-def _conclude(house: Courthouse, first: str, name: str) -> None:
-    """Have every cell come to what the cell of its arm came to that was heard."""
-    for arm, cell in _templates(house, first).items():
-        house.database.connection.execute(
-            "UPDATE experiment_cells SET state = 'done', outcome = ? WHERE experiment = ? AND arm = ?",
-            (cell.outcome.model_dump_json(), name, arm),
-        )
-    house.experiments.store.set_status(name, "done")
-
-
-def _datasets(house: Courthouse, rows: int) -> None:
-    cases = [house.library.case(one.id) for one in house.library.cases() if one.kind == "dispute"]
-    named = ((f"dispute-{number:05d}", cases[number % len(cases)]) for number in range(rows))
-    house.datasets.add(DATASET, (Row(id=name, case=case.model_copy(update={"id": name})) for name, case in named))
 
 
 def _experiment(house: Courthouse, name: str, rows: int) -> str:
@@ -335,8 +289,7 @@ def write(folder: Path, runs: int, answers: int, *, tiny: bool = False) -> None:
 
 def main() -> None:
     given = options("folder", runs=10_000, answers=1_000_000)
-    runs, answers = (100, 1_500) if given.tiny else (given.runs, given.answers)
-    write(Path(given.folder), runs, answers, tiny=given.tiny)
+    write(Path(given.folder), *((100, 1_500) if given.tiny else (given.runs, given.answers)), tiny=given.tiny)
 
 
 if __name__ == "__main__":

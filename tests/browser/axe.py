@@ -4,9 +4,7 @@
 """
 
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Page
 
@@ -16,14 +14,6 @@ OF_COLOURS = ("color-contrast", "link-in-text-block")
 """The rules by which a page can fail in one theme and hold in the other."""
 SEVERE = ("serious", "critical")
 
-OF_STREAMLIT: dict[str, tuple[str, str]] = {}
-"""What Streamlit's own widgets do and nothing of ours can change: a part of the element's address, with the rule and the reason."""
-
-
-@cache
-def _program() -> str:
-    return FILE.read_text(encoding="utf-8")
-
 
 def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
     """Serious and critical violations on a page as it stands: rule, what is wrong, and the element.
@@ -31,15 +21,12 @@ def violations(page: Page, rules: Sequence[str] = TAGS) -> list[str]:
     Args:
         rules: those that are tried, by their tags or by their names.
     """
-    page.evaluate(_program())
-    options = {"runOnly": list(rules), "resultTypes": ["violations"]}
-    found: list[dict[str, Any]] = page.evaluate(
-        "options => axe.run(document, options).then(result => result.violations)", options
-    )
+    page.evaluate(FILE.read_text(encoding="utf-8"))
+    asked = {"runOnly": list(rules), "resultTypes": ["violations"]}
+    found = page.evaluate("asked => axe.run(document, asked).then(result => result.violations)", asked)
     return [
         f"{rule['id']}: {node['failureSummary']} -- {node['html'][:300]}"
         for rule in found
         if rule["impact"] in SEVERE
         for node in rule["nodes"]
-        if not any(part in node["html"] and rule["id"] == name for part, (name, _) in OF_STREAMLIT.items())
     ]

@@ -28,12 +28,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 @pytest.fixture
-def app(site: Site) -> str:
-    """The app's address."""
-    return site.url
-
-
-@pytest.fixture
 def new_app(tmp_path: Path) -> Iterator[AppServer]:
     """An app that was started as people start it; its store is new."""
     with app_server(tmp_path) as server:
@@ -43,28 +37,24 @@ def new_app(tmp_path: Path) -> Iterator[AppServer]:
 @pytest.fixture(scope="package")  # not of the whole session: while Playwright runs, no other loop may
 def browser() -> Iterator[Browser]:
     """One browser; what is opened in it by itself has nothing of anything else, not even the app's program."""
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+    with sync_playwright() as playwright, playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS) as chromium:
         yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="package")
 def window(browser: Browser) -> Iterator[Page]:
     """A page that has read the app's program already: the next address in it costs half as much."""
-    page = browser.new_context().new_page()
-    page.set_default_timeout(WAIT_MS)
-    yield page
-    page.context.close()
+    with browser.new_context() as context:
+        context.set_default_timeout(WAIT_MS)
+        yield context.new_page()
 
 
 @pytest.fixture(scope="package")
 def elsewhere(browser: Browser) -> Iterator[BrowserContext]:
     """As if it were another browser, which has read the app's program, too."""
-    context = browser.new_context()
-    context.set_default_timeout(WAIT_MS)
-    yield context
-    context.close()
+    with browser.new_context() as context:
+        context.set_default_timeout(WAIT_MS)
+        yield context
 
 
 @pytest.fixture
@@ -77,9 +67,8 @@ def page(window: Page) -> Iterator[Page]:
 @pytest.fixture
 def other(elsewhere: BrowserContext) -> Iterator[Page]:
     """A page of somebody else, as new."""
-    page = elsewhere.new_page()
-    yield from _as_new(page)
-    page.close()
+    with elsewhere.new_page() as page:
+        yield from _as_new(page)
 
 
 def _as_new(page: Page) -> Iterator[Page]:

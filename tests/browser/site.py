@@ -12,21 +12,19 @@ from courtroom.datasets.samples import add_sample
 from courtroom.experiments.spec import adapted, recipe
 from courtroom.settings import Settings
 from tests.app_server import forked_app
+from tests.driving import done, drive
 from tests.openai_server import OpenAIServer
 from tests.test_room import RUNS
 
 SLOW = {"model": {"id": "hosted_vllm/any"}, "jury_size": 3, "rounds": 2, "examination": "shared", "consensus": 1.0}
 FULL = {**RUNS["cyberjurors"][1], "jury_size": 17, "examination": "own", "consensus": 1.0}
+WATCHED = {"jury_size": 5, "examination": "shared", "rounds": 2, "consensus": 1.0}
 ENDED: dict[str, tuple[str, str, dict[str, Any]]] = {
     **{name: (name, case, knobs) for name, (case, knobs) in RUNS.items()},
     "cyberjurors": ("cyberjurors", RUNS["cyberjurors"][0], FULL),
     "seven": ("cyberjurors", *RUNS["cyberjurors"]),
     "usual": ("cyberjurors", "oak-table", {}),
-    "heard by an audience": (
-        "cyberjurors",
-        "phone-battery",
-        {"jury_size": 5, "examination": "shared", "rounds": 2, "consensus": 1.0},
-    ),
+    "heard by an audience": ("cyberjurors", "phone-battery", WATCHED),
     "training": ("verdict", "criminal-bus-wallet", {"learning": {"on": True}}),
 }
 STEPPED: dict[str, tuple[dict[str, Any], int]] = {"begun": ({}, 1), "in round 2": ({"consensus": 1.0}, 4)}
@@ -60,31 +58,22 @@ def site(home: Path) -> Iterator[Site]:
         return house.new_run(procedure, house.library.case(case), setup, 0)
 
     for name, given in ENDED.items():
-        runs[name] = new(*given)
-        house.runner.go(runs[name])
-        house.runner.wait(runs[name], 60)
+        runs[name] = drive(house, new(*given))
     for name, (knobs, stages) in STEPPED.items():
         runs[name] = new("cyberjurors", "oak-table", knobs)
         for _ in range(stages):
             house.runner.step(runs[name])
             house.runner.wait(runs[name], 60)
     runs["slow"] = new("cyberjurors", "oak-table", SLOW)
-    experiment = _experiment(house)
-    house.close()
-    with OpenAIServer(half=half) as models:
-        given_to_it = {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}
-        with forked_app(home, given_to_it) as server:
-            yield Site(server.url, home, runs, experiment, half)
-            half.set()
-
-
-def _experiment(house: Courthouse) -> str:
-    curve = recipe("first-ballot-curve")
-    assert curve is not None
     add_sample(house.datasets, house.library, "sample-trials")
-    knobs = {"rounds": 1, "private_ballots": True}
-    arms = ["2 of 12", "6 of 12", "10 of 12"]
-    name = house.experiments.begin(adapted(curve.experiment, repeats=2, arms=arms, values=knobs))
-    house.experiments.go(name)
-    house.experiments.wait(name, 120)
-    return name
+    splits, knobs = ["2 of 12", "6 of 12", "10 of 12"], {"rounds": 1, "private_ballots": True}
+    experiment = done(
+        house, adapted(recipe("first-ballot-curve").experiment, repeats=2, arms=splits, values=knobs)
+    ).kept.id
+    house.close()
+    with (
+        OpenAIServer(half=half) as models,
+        forked_app(home, {"HOSTED_VLLM_API_BASE": models.url, "HOSTED_VLLM_API_KEY": "none"}) as server,
+    ):
+        yield Site(server.url, home, runs, experiment, half)
+        half.set()

@@ -1,4 +1,7 @@
-"""A hearing in a real browser: its tabs, and its report; and what other tests take from a page."""
+"""A hearing in a real browser: from the first screen to the verdict, its tabs, report and film, and a second one beside it.
+
+Other tests take from here what they do with a page.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,11 +11,15 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
+from courtroom.engine.procedure import Procedure
 from courtroom.procedures import PROCEDURES
 from tests.browser.site import Site
 
 Theme = Literal["light", "dark"]
 THEMES: tuple[Theme, ...] = ("light", "dark")
+PLAYS = (
+    "(film => film.readyState >= 2 && film.error === null && film.videoWidth === 720)(document.querySelector('video'))"
+)
 
 
 def in_both_themes(page: Page, themes: Sequence[Theme] = THEMES) -> Iterator[str]:
@@ -69,31 +76,23 @@ def sound(page: Page) -> None:
     assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1")
 
 
-def contrast(page: Page, name: str) -> float:
-    """The contrast of a button's words with its ground, as WCAG reckons it."""
-    words = page.get_by_role("button", name=name).first.locator("p")
-    found: float = words.evaluate(
-        """e => {
-            const light = colour => {
-                const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(c => c / 255);
-                const [r, g, b] = parts.map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-                return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-            };
-            const ground = getComputedStyle(e.closest('button')).backgroundColor;
-            const [low, high] = [light(getComputedStyle(e).color), light(ground)].sort((a, b) => a - b);
-            return (high + 0.05) / (low + 0.05);
-        }"""
-    )
-    return found
+def tabs_are_sound(page: Page, bench: Procedure) -> None:
+    """Every tab of the run that the page shows."""
+    expect(page.get_by_text("What is on record of its outcome").filter(visible=True)).to_have_count(1)
+    page.set_viewport_size({"width": 1280, "height": 1800})
+    helps = {view.title: view.help for view in bench.views}
+    for title, told in {**helps, "Members": "Open a member to see", "Calls": "Select a row to read"}.items():
+        tab(page, title)
+        expect(page.get_by_role("radio", name=title, exact=True)).to_be_checked()
+        expect(page.get_by_text(told, exact=False).filter(visible=True)).to_have_count(1)
+        settled(page)
+        sound(page)
 
 
 def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(site: Site, page: Page) -> None:
-    """The other tabs of a run at rest are there before they are clicked, and a click sends none of the room again."""
+    """The other tabs of a run at rest are there before they are clicked: a click sends none of the room again, and needs no server."""
     page.goto(site.url)
     sound(page)
-    for theme in in_both_themes(page):
-        assert contrast(page, "Hear this case") >= 4.5, theme
-    page.emulate_media(color_scheme="light")
     sent: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sent.append(len(frame))))
     page.goto(site.run("usual"))
@@ -126,13 +125,6 @@ def test_every_tab_of_a_hearing_is_sound_in_both_themes_and_widths(site: Site, p
     expect(page.locator(".members .chain").first).to_be_visible()
     expect(below.locator(".js-plotly-plot .main-svg").first).to_be_attached()
     settled(page)
-    the_server_is_not_asked(page)
-
-
-def the_server_is_not_asked(page: Page) -> None:
-    """What a tab shows is there already."""
-    below = page.locator(".st-key-below")
-    panes = below.locator("[class*='st-key-pane-']")
     page.evaluate("WebSocket.prototype.send = () => {}")  # from here on the server hears of nothing
     for name, drawn in (("Votes", ".votes .line"), ("Follow-graph", ".main-svg"), ("Calls", "canvas")):
         tab(page, name)
@@ -140,8 +132,6 @@ def the_server_is_not_asked(page: Page) -> None:
         expect(shown).to_have_count(1)
         expect(shown.locator(drawn).first).to_be_visible()
         box, whole = shown.bounding_box(), below.bounding_box()
-        assert box
-        assert whole
         assert (box["x"], box["width"]) == (whole["x"], whole["width"])
         assert box["y"] - whole["y"] < 200, "nothing stands between the tabs and what they show"
     below.locator(".st-key-pane-6").evaluate("pane => pane.remove()")
@@ -169,14 +159,94 @@ def test_the_report_of_a_run_found_by_its_address_opens_without_the_app_and_show
             page.get_by_role("link", name=name, exact=True).click()
             expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
             settled(page)
-    path = tmp_path / "report.html"
-    download.value.save_as(path)
+    download.value.save_as(path := tmp_path / "report.html")
     report = browser.new_context(offline=True).new_page()
     report.goto(path.as_uri())
     expect(report.get_by_text("Verdict:", exact=False).first).to_be_visible()
     expect(report.locator(".room .seat").first).to_be_visible()
-    assert "http" not in (
-        report.evaluate("[...document.querySelectorAll('[src]')].map(e => e.src).join()") or ""
-    ).replace("data:", "")
+    assert "http" not in report.evaluate("[...document.querySelectorAll('[src]')].map(e => e.src).join()")
     report.locator("details summary").first.click()
     report.context.close()
+
+
+def test_a_case_is_heard_from_the_first_screen_and_every_tab_is_sound(site: Site, page: Page) -> None:
+    """Find the case, take it to the bench, start; the judgment comes by itself."""
+    bench = PROCEDURES["verdict"]
+    page.goto(site.url)
+    page.get_by_role("textbox", name="Search").fill("bus-wallet")
+    page.keyboard.press("Enter")
+    page.locator(".st-key-hear-criminal-bus-wallet button").click()
+    page.get_by_role("combobox", name="Procedure").click()
+    page.get_by_role("option", name=bench.title, exact=True).click()
+    expect(page.get_by_text(bench.summary)).to_be_visible()
+    page.get_by_role("radio", name="Training run", exact=True).click()
+    expect(page.get_by_text(next(one.help for one in bench.presets if one.title == "Training run"))).to_be_visible()
+    settled(page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible(timeout=120_000)
+    sound(page)
+    tabs_are_sound(page, bench)
+
+
+def test_a_film_is_drawn_and_plays(site: Site, page: Page) -> None:
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.goto(site.run("seven"))
+    settled(page)
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Film").click()
+    dialog = page.get_by_role("dialog")
+    chosen = dialog.get_by_text("seconds are chosen")
+    expect(chosen).to_be_visible()
+    page.emulate_media(color_scheme="dark")  # draws the whole page anew
+    themed(page, "dark")
+    usual = chosen.inner_text()
+    dialog.get_by_role("slider", name="Seconds, about").press("Home")  # the shortest is drawn soonest
+    expect(chosen).not_to_have_text(usual)
+    settled(page)
+    dialog.get_by_text("9:16, for a phone").click()
+    dialog.get_by_role("button", name="Draw the film").click()
+    expect(dialog.locator("video")).to_be_visible()
+    page.wait_for_function(PLAYS)
+    with page.expect_download() as taken:
+        dialog.get_by_role("button", name="Download the film").click()
+    assert taken.value.suggested_filename.endswith(".mp4")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    page.emulate_media(color_scheme="light")
+    themed(page, "light")
+    expect(dialog).to_be_hidden()
+
+
+def test_a_fork_and_a_run_under_way_are_compared_and_followed(site: Site, page: Page, other: Page) -> None:
+    """From the fork's page, and by an address that somebody else opens."""
+    run, begun = site.runs["usual"], site.runs["begun"]
+    page.goto(site.run("usual"))
+    page.locator(".st-key-do-fork button").first.click()
+    expect(page.get_by_text(re.compile("Nothing is changed yet"))).to_be_visible()
+    page.get_by_text("A fork of run", exact=False).wait_for()
+    knob = page.get_by_role("spinbutton", name="Norms a juror is given (K)")
+    knob.fill("1")
+    knob.press("Enter")
+    page.get_by_text("norms: 3 → 1").wait_for()
+    settled(page)
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_text("Grounds", exact=True)).to_be_visible()
+    (forked,) = re.findall(r"run=([\w-]+)", page.url)
+    assert forked != run
+    page.get_by_role("button", name=re.compile("Compare with its parent")).click()
+    expect(page.get_by_text("They part at", exact=False)).to_be_visible()
+    expect(page.get_by_text("What differs").first).to_be_visible()
+    page.get_by_role("button", name="Share").click()
+    address = page.get_by_test_id("stCode").inner_text().strip()
+    assert address == f"{site.url}/compare?runs={run},{forked}"
+    other.goto(address)
+    expect(other.get_by_text("What differs").first).to_be_visible()
+    sound(other)
+    other.goto(address.replace(forked, begun))
+    expect(other.get_by_text("so far, in Evidence")).to_be_visible()
+    page.goto(site.run("begun"))
+    expect(page.get_by_text("Paused before Precedents")).to_have_count(1)
+    settled(page)
+    page.locator(".st-key-do-step button").first.click()
+    expect(other.get_by_text("so far, in Precedents")).to_be_visible()
+    sound(other)

@@ -1,26 +1,11 @@
 """Steering in a real browser: a run that stands in round 2, overruled, told, undone, and a seat taken from elsewhere."""
 
-import os
 import re
-from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.site import Site
-from tests.browser.test_hearing import settled
-
-
-def shot(page: Page, name: str) -> None:
-    """A picture of the page, where somebody wants to look at it."""
-    if folder := os.environ.get("COURTROOM_SHOTS"):
-        page.screenshot(path=Path(folder) / f"{name}.png", full_page=True)
-
-
-def fits(page: Page) -> None:
-    """Nothing is wider than the window, and nothing went wrong."""
-    main = "document.querySelector('[data-testid=stMain]')"
-    assert page.evaluate(f"{main}.scrollWidth - {main}.clientWidth") <= 0
-    assert page.get_by_test_id("stException").count() == 0
+from tests.browser.test_hearing import settled, sound
 
 
 def intervene(page: Page, way: str) -> None:
@@ -48,16 +33,13 @@ def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
     page.get_by_label("Your name").press("Enter")
     settled(page)
     form = page.get_by_test_id("stForm").last
-    chosen = form.get_by_role("radio", checked=True)
-    shot(page, "steer-overrule")
-    if chosen.count():  # a juror's vote; the clerk's summary has no choice
+    if form.get_by_role("radio", checked=True).count():  # a juror's vote; the clerk's summary has no choice
         form.get_by_test_id("stRadio").locator("label").last.click()
     form.get_by_role("textbox").first.fill("The chair has looked at the table itself.")
     form.get_by_role("button", name="Overrule").click()
     expect(page.get_by_text("What persons did")).to_be_visible()
     expect(page.get_by_text(re.compile("takes effect when the run goes on"))).to_be_visible()
-    shot(page, "steer-listed")
-    fits(page)
+    sound(page)
 
     intervene(page, "Note")
     page.get_by_label("Note to all").fill("Speak plainly.")
@@ -69,9 +51,7 @@ def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
 
     intervene(page, "Seats")
     page.get_by_role("button", name="Give the seat to a person").click()
-    link = page.get_by_test_id("stCode").filter(has_text="?seat=").first
-    expect(link).to_be_visible()
-    address = link.inner_text().strip()
+    address = page.get_by_test_id("stCode").filter(has_text="?seat=").first.inner_text().strip()
     assert address.startswith(site.url)
     settled(page)
     page.locator(".st-key-do-step button").first.click()
@@ -79,8 +59,7 @@ def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
     other.goto(address)
     expect(other.get_by_text("Your answer")).to_be_visible()
     expect(other.get_by_text("JSON")).to_have_count(0)  # a person has the fields of a form in its place
-    shot(other, "seat")
-    fits(other)
+    sound(other)
     assert other.get_by_role("link", name="Runs").count() == 0
     assert site.runs["in round 2"] not in other.content()
     other.get_by_test_id("stForm").get_by_text("buyer", exact=True).click()
@@ -92,5 +71,3 @@ def test_a_person_steers_and_sits(site: Site, page: Page, other: Page) -> None:
     settled(page)
     page.locator(".st-key-do-run button").first.click()
     expect(page.get_by_text("What would change this verdict?").first).to_be_visible()
-    settled(page)
-    shot(page, "steered")

@@ -2,25 +2,22 @@
 
 import shutil
 import subprocess
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, expect
+from playwright.sync_api import Browser, Response, expect
 
 from courtroom.courthouse import Courthouse
 from courtroom.models.spec import PERSON
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.app_server import forked_app, free_port
+from tests.app_server import HEALTH, answers, forked_app, free_port
 from tests.browser.test_hearing import settled
-from tests.browser.test_interventions import shot
 from tests.docs import blocks
+from tests.driving import drive
 
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
 pytestmark = [
@@ -28,6 +25,7 @@ pytestmark = [
     pytest.mark.skipif(NGINX is None, reason="no nginx here: install Debian's package `nginx-light`"),
 ]
 PATH = "/court"
+WIDTH = "image => image.decode().then(() => image.naturalWidth)"
 
 
 @contextmanager
@@ -36,25 +34,16 @@ def nginx(folder: Path, app: str) -> Iterator[str]:
     port = free_port()
     (location,) = blocks("docs/server.md", "nginx")
     assert "http://localhost:8501" in location
-    temporary = "".join(
-        f"{name}_temp_path {folder}/{name};\n" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    )
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temporary = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
     (folder / "nginx.conf").write_text(
         f"daemon off; pid {folder}/pid; error_log {folder}/error.log; events {{}}\n"
         f"http {{ access_log off; {temporary} include /etc/nginx/mime.types;\n"
         f"server {{ listen 127.0.0.1:{port};\n{location.replace('http://localhost:8501', app)} }} }}\n"
     )
-    url = f"http://127.0.0.1:{port}{PATH}"
     with subprocess.Popen([str(NGINX), "-c", folder / "nginx.conf", "-e", folder / "error.log"]) as process:
         try:
-            while True:
-                try:
-                    urllib.request.urlopen(f"{url}/_stcore/health").close()
-                    break
-                except (urllib.error.URLError, ConnectionError):
-                    assert process.poll() is None, (folder / "error.log").read_text()
-                    time.sleep(0.05)
-            yield url
+            yield answers(f"http://127.0.0.1:{port}{PATH}", HEALTH, process.poll, folder / "error.log")
         finally:
             process.terminate()
 
@@ -65,9 +54,7 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, 
     home = tmp_path_factory.mktemp("home")
     house = Courthouse(Settings(home=home))
     case = house.library.case("phone-battery")
-    done = house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 0)
-    house.runner.go(done)
-    house.runner.wait(done, 60)
+    done = drive(house, house.new_run("cyberjurors", case, CyberJurorsSetup(jury_size=3, rounds=1), 0))
     person = {"members": {"juror-01": {"id": PERSON}}, "jury_size": 3, "rounds": 1}
     sat = house.new_run("cyberjurors", case, CyberJurorsSetup.model_validate(person), 0)
     house.close()
@@ -78,10 +65,11 @@ def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, 
         yield url, done, sat
 
 
-def watched(browser: Browser) -> tuple[Page, list[str]]:
-    """A page, and what it asked for that went wrong or lies outside the path."""
-    page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-    wrong: list[str] = []
+def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str], browser: Browser) -> None:
+    """And nothing that the page asks for goes wrong or lies outside it."""
+    url, done, sat = there
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    wrong = list[str]()
 
     def look(response: Response) -> None:
         parts = urlsplit(response.url)
@@ -93,25 +81,16 @@ def watched(browser: Browser) -> tuple[Page, list[str]]:
     page.on("response", look)
     page.on("websocket", lambda socket: socket.on("socketerror", lambda error: wrong.append(f"{socket.url} {error}")))
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    return page, wrong
-
-
-def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str], browser: Browser) -> None:
-    url, done, sat = there
-    page, wrong = watched(browser)
     page.goto(f"{url}/")
-    expect(page.locator("img").first).to_be_visible()
-    assert page.locator("img").first.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert page.locator("img").first.evaluate(WIDTH) > 0
     settled(page)
     page.get_by_role("link", name="Runs").click()
     expect(page).to_have_url(f"{url}/runs")
     page.goto(f"{url}/deliberation?run={done}")
     expect(page.locator(".room .seat").first).to_be_visible()
     settled(page)
-    shot(page, "under-a-path")
     page.get_by_role("button", name="Share").click()
-    link = page.get_by_test_id("stCode").filter(has_text="?run=")
-    expect(link).to_have_text(f"{url}/deliberation?run={done}")
+    expect(page.get_by_test_id("stCode").filter(has_text="?run=")).to_have_text(f"{url}/deliberation?run={done}")
     settled(page)
     with page.expect_download(timeout=120_000) as caught:
         page.get_by_role("button", name="HTML report").click()
@@ -121,19 +100,16 @@ def test_pages_pictures_and_links_work_under_the_path(there: tuple[str, str, str
     room = page.locator(".st-key-audience")
     expect(room.get_by_text("Open now: ")).to_be_visible()
     settled(page)
-    code = room.locator("img").first
-    assert code.evaluate("image => image.decode().then(() => image.naturalWidth)") > 0
+    assert room.locator("img").first.evaluate(WIDTH) > 0
     audience = room.get_by_test_id("stCode").inner_text().strip()
     assert audience.startswith(f"{url}/?audience=")
     page.goto(audience)
     expect(page.get_by_role("button", name="■ seller")).to_be_enabled()
     settled(page)
     page.goto(f"{url}/deliberation?run={sat}")
-    link = page.get_by_test_id("stCode").filter(has_text="?seat=").first
-    expect(link).to_be_visible()
-    address = link.inner_text().strip()
+    address = page.get_by_test_id("stCode").filter(has_text="?seat=").first.inner_text().strip()
     assert address.startswith(f"{url}/?seat=")
     page.goto(address)
     expect(page.get_by_text("You are not asked for anything now")).to_be_visible()
     assert wrong == []
-    page.context.close()
+    page.close()

@@ -1,13 +1,12 @@
 """The room in a real browser: done and running, at every width, by mouse and by keyboard, and in the report."""
 
-import os
 import re
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
@@ -17,11 +16,15 @@ from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.app_server import AppServer
 from tests.browser.site import Site
-from tests.browser.test_criminal import tabs_are_sound
-from tests.browser.test_hearing import Theme, themed
-from tests.browser.test_interventions import shot
+from tests.browser.test_hearing import Theme, sound, tabs_are_sound, themed
 
 SIZES = {"desk": (1440, 900), "tablet": (1024, 768), "phone": (390, 844)}
+CUT_OFF = """figures => figures.filter(figure => {
+    const floor = figure.closest('.room').querySelector('.floor').getBoundingClientRect();
+    const { left, top, right, bottom } = figure.getBoundingClientRect();
+    return left < floor.left - 1 || top < floor.top - 1 || right > floor.right + 1 || bottom > floor.bottom + 1;
+}).length"""
+"""How many figures are not wholly within the room's floor."""
 
 
 def divided(record: Record) -> Record:
@@ -41,50 +44,27 @@ def divided(record: Record) -> Record:
 @pytest.fixture(scope="module")
 def written(site: Site) -> Path:
     """The report of a run of which the votes are changed."""
-    house = Courthouse(Settings(home=site.home))
-    record = divided(house.record(site.runs["cyberjurors"]))
     path = site.home / "report.html"
-    path.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
-    house.close()
+    with closing(Courthouse(Settings(home=site.home))) as house:
+        record = divided(house.record(site.runs["cyberjurors"]))
+        path.write_text(report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media))
     return path
-
-
-def entered(page: Page, site: Site, name: str) -> None:
-    page.goto(site.run(name))
-    expect(page.locator(".room .seat").first).to_be_visible()
-
-
-def inside(inner: Locator, outer: Locator) -> bool:
-    """Whether one box lies within another."""
-    one, other = inner.bounding_box(), outer.bounding_box()
-    assert one
-    assert other
-    return (
-        one["x"] >= other["x"] - 1
-        and one["y"] >= other["y"] - 1
-        and one["x"] + one["width"] <= other["x"] + other["width"] + 1
-        and one["y"] + one["height"] <= other["y"] + other["height"] + 1
-    )
 
 
 def seated(page: Page, site: Site, procedure: str) -> None:
     """Every seat is in the room and nothing is cut off, at every width; dark on the tablet where the jury is largest."""
-    for number, (size, (width, height)) in enumerate(SIZES.items()):
+    for size, (width, height) in SIZES.items():
         page.set_viewport_size({"width": width, "height": height})
-        if not number:
-            entered(page, site, procedure)
+        if size == "desk":
+            page.goto(site.run(procedure))
+            expect(page.locator(".room .seat").first).to_be_visible()
         theme: Theme = "dark" if (size, procedure) == ("tablet", "cyberjurors") else "light"
         page.emulate_media(color_scheme=theme)
         themed(page, theme)
-        shot(page, f"room-{procedure}-{size}-{theme}")
-        floor = page.locator(".room .floor")
-        for figure in page.locator(".room .seat .figure").all():
-            assert inside(figure, floor), size
-        main = page.get_by_test_id("stMain")
-        assert main.evaluate("e => e.scrollWidth <= e.clientWidth + 1"), size
+        assert not page.locator(".room .seat .figure").evaluate_all(CUT_OFF), size
+        sound(page)
         if size == "desk":
             box = page.locator(".room").bounding_box()
-            assert box
             assert box["y"] + box["height"] <= height, "the room stands on one screen"
     page.set_viewport_size({"width": 1440, "height": 900})
 
@@ -100,14 +80,14 @@ def test_every_seat_is_in_the_room_and_nothing_is_cut_off(site: Site, page: Page
 def test_while_answers_stream_in_there_are_sentences_and_nothing_is_lost_when_they_are_in(
     site: Site, page: Page
 ) -> None:
-    entered(page, site, "slow")
+    page.goto(site.run("slow"))
+    expect(page.locator(".room .seat").first).to_be_visible()
     page.locator(".room").evaluate("e => { e.marked = 'the same'; }")
     page.locator(".st-key-do-run button").first.click()
     live = page.locator(".room .line-said.live")
     expect(live.first).to_contain_text(re.compile("what was said about it|claim"))
     assert "{" not in "".join(live.all_inner_texts())
     expect(page.locator(".room .seat.lit").first).to_be_visible()
-    shot(page, "room-running")
     page.get_by_label("Whose words").select_option(label="Clerk")
     page.locator(".room .seat").first.click()
     name = page.locator(".room .drawer h3").inner_text()
@@ -164,7 +144,6 @@ def test_the_report_plays_and_recounts_from_disk_and_asks_for_nothing(written: P
     page.on("request", lambda request: asked.append(request.url))
     page.goto(written.as_uri())
     expect(page.locator(".room .seat")).to_have_count(18)
-    shot(page, "report")
     page.get_by_role("button", name="Recount").click()
     result = page.locator(".recounted")
     expect(result).to_contain_text("Recounted, not re-deliberated")
@@ -219,10 +198,9 @@ def test_a_hearing_that_is_watched_before_anybody_spoke_is_played_from_its_begin
 def watches(process: int) -> int:
     """How many of Linux's watches on files a process holds."""
     found = 0
-    for link in Path(f"/proc/{process}/fd").iterdir():
+    for descriptor in Path(f"/proc/{process}/fdinfo").iterdir():
         with suppress(FileNotFoundError):
-            if os.readlink(link) == "anon_inode:inotify":
-                found += Path(f"/proc/{process}/fdinfo/{link.name}").read_text().count("inotify ")
+            found += descriptor.read_text().count("inotify ")
     return found
 
 
@@ -236,15 +214,12 @@ def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(
     assert not watches(new_app.pid)
     page.goto(new_app.url)
     expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
-    shot(page, "welcome")
     page.get_by_role("button", name="Watch this hearing").click()
     expect(page.get_by_role("button", name="Pause", exact=True).last).to_be_visible()  # it plays by itself
     expect(page.locator(".room .seat.lit").first).to_be_visible()
     page.get_by_label("Speed").select_option("16")
     expect(page.locator(".room .speech.verdict")).to_be_visible(timeout=120_000)
     page.get_by_role("button", name="Change one thing").click()
-    shot(page, "change-one")
     page.get_by_role("button", name="Run it again, and show both").click()
     expect(page.get_by_role("heading", name="Compare")).to_be_visible()
     expect(page.get_by_text("What differs").first).to_be_visible()
-    shot(page, "side-by-side")

@@ -1,0 +1,325 @@
+"""Records of CAIL2018 and questions of LawBench, read as criminal cases: odd spellings, what is doubtful, and some checked by hand."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from courtroom.cases.criminal import CriminalCase, Given, Gold
+from courtroom.cases.files import Package, read_upload
+from courtroom.cases.readers import cail
+from courtroom.errors import CaseError
+from courtroom.judging.criminal import JudgmentAnswer
+from courtroom.law import LONGEST, Term, defendants_in
+from tests.real import FOLDER, needs_real_data
+
+FACT = "被告人高某某在商场内窃得他人手机一部，价值2100元。"
+TERM = "term_of_imprisonment"
+MONTHS = {"death_penalty": False, "life_imprisonment": False, "imprisonment": 8}
+
+
+def package(fact: str = FACT, **meta: Any) -> Package:
+    given = {"relevant_articles": [264], "accusation": ["盗窃"], TERM: MONTHS, **meta}
+    (found,) = read_upload("case.json", json.dumps({"fact": fact, "meta": given}).encode())
+    return found
+
+
+def case(fact: str = FACT, **meta: Any) -> Any:
+    return package(fact, **meta).case
+
+
+def real(name: str) -> list[Any]:
+    """The cases of a file of the real data."""
+    path = FOLDER / name
+    return [package.case for package in read_upload(path.name, path)]
+
+
+def test_a_record_becomes_a_criminal_case() -> None:
+    assert case().id == case(accusation=["诈骗"]).id != case(FACT + "又查明：").id
+    found = case(accusation=["[盗窃]罪"])
+    assert (found.facts, found.language, found.defendant) == (FACT, "zh", "高某某")
+    assert str(found.gold.judgment()) == "article 264; 盗窃; 8 months"
+    assert found.blind().gold is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"fact": FACT}, "`meta` is missing"),
+        ({"fact": "", "meta": {}}, "`fact` must be the text"),
+        ({"fact": "被告人\ud83d", "meta": {"relevant_articles": [264]}}, "holds half a character"),
+        ({"meta": {"accusation": ["盗窃"]}}, "`fact` must be the text"),
+        ({"fact": FACT, "meta": {"accusation": [7]}}, "`accusation` must be a list"),
+        ({"fact": FACT, "meta": {"relevant_articles": [999]}}, "the Criminal Law has no article 999"),
+    ],
+)
+def test_a_record_that_does_not_fit_is_named_and_nothing_of_the_file_is_taken(wrong: dict[str, Any], told: str) -> None:
+    whole = {"fact": FACT, "meta": {"relevant_articles": [264]}}
+    with pytest.raises(CaseError, match="^cases.jsonl, line 2: ") as error:
+        read_upload("cases.jsonl", "\n".join(json.dumps(row) for row in (whole, wrong, whole)).encode())
+    assert told in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "read"),
+    [
+        ("relevant_articles", "第264条、第266条", (264, 266)),
+        ("relevant_articles", "刑法第280、264条", (280, 264)),
+        ("relevant_articles", "264;266", (264, 266)),
+        ("relevant_articles", "264, 266", (264, 266)),
+        ("relevant_articles", [264.0, "266"], (264, 266)),
+        ("relevant_articles", ["第385条第1款", "第一百三十三条之一"], (385, 133)),
+        ("relevant_articles", [264, "264"], (264,)),
+        ("relevant_articles", 264, (264,)),
+        ("relevant_articles", ["Article 264", "刑法第二百六十六条", "133-1"], (264, 266, 133)),
+        (TERM, {"imprisonment": "36"}, Term(imprisonment=36)),
+        (TERM, {"imprisonment": 36.0, "death_penalty": None}, Term(imprisonment=36)),
+        (TERM, {"death_penalty": "false", "life_imprisonment": "true"}, Term(life_imprisonment=True)),
+        (TERM, {"death_penalty": 1, "life_imprisonment": 0, "imprisonment": 0}, Term(death_penalty=True)),
+        (TERM, MONTHS | {"imprisonment": 0}, Term()),
+        (TERM, 12, Term(imprisonment=12)),
+        (TERM, {}, None),
+    ],
+)
+def test_articles_and_terms_are_read_as_long_as_they_are_certain(field: str, written: Any, read: object) -> None:
+    assert getattr(case(**{field: written}).gold, field) == read
+
+
+def test_what_a_record_does_not_tell_is_not_known_and_charges_are_parted_by_semicolons_only() -> None:
+    known = case(relevant_articles=[], accusation=[]).gold
+    assert (known.relevant_articles, known.charges) == (None, None)
+    assert case(relevant_articles=[], accusation="", term_of_imprisonment=None).gold is None
+    listed = case(accusation="[走私、贩卖、运输、制造毒品]罪；盗窃罪;盗窃").gold
+    assert listed.charges == ("走私、贩卖、运输、制造毒品", "盗窃")
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "told"),
+    [
+        *(("relevant_articles", text, "`relevant_articles`") for text in ("第264条，第1款", "第264条至第266条")),
+        *(("relevant_articles", [one], "`relevant_articles`") for one in (None, True, 26.4, {})),
+        ("relevant_articles", "Article 264, paragraph 1", "`relevant_articles`"),
+        (TERM, {"death_penalty": True, "life_imprisonment": True, "imprisonment": 0}, "it is death and life"),
+        (TERM, {"life_imprisonment": "true", "imprisonment": "36"}, "it is life and 36 months"),
+        (TERM, {"death_penalty": "perhaps", "imprisonment": 0}, "`death_penalty` must be true or false"),
+        (TERM, {"death_penalty": False, "life_imprisonment": False}, "`imprisonment` is missing"),
+        (TERM, {"imprisonment": 8.5}, "must be a number of months"),
+        (TERM, {"imprisonment": True}, "must be a number of months"),
+        (TERM, [8], "`term_of_imprisonment` must hold"),
+        (TERM, {"imprisonment": LONGEST + 1}, "longer than the law allows"),
+    ],
+)
+def test_what_is_doubtful_or_not_certain_is_refused(field: str, written: Any, told: str) -> None:
+    with pytest.raises(CaseError, match=rf"^case\.json: .*{re.escape(told)}"):
+        case(**{field: written})
+
+
+def test_defendants_are_those_of_the_record_before_those_of_the_facts() -> None:
+    assert case().defendants == ("高某某",)
+    assert case(criminals=[]).defendants == ("高某某",)
+    assert case(criminals=["郑某甲", " 郑某乙 ", "郑某甲"]).defendants == ("郑某甲", "郑某乙")
+    assert case(criminals="郑某甲、郑某乙").defendant == "郑某甲"
+    with pytest.raises(CaseError, match="`criminals` must be a list of names"):
+        case(criminals={"first": "郑某甲"})
+
+
+def test_defendants_are_found_in_the_facts() -> None:
+    named = {
+        "被告人郑某甲、郑某乙、郑1某共谋。": ("郑某甲", "郑某乙", "郑1某"),
+        "被告人高某、石某（已判刑）到场。": ("高某",),
+        "被告人王海某伙同张××，被告人李××不知情。": ("王海某", "李××"),
+        "被告人段志军，男。被告人供述，与段志军一致。": ("段志军",),
+        "被告人到案后，被告人系累犯，被告人于某日在某店被抓获。": (),
+        "公诉机关没有指明任何人。": (),
+        "The defendant Ms Lin Fang took it; the defendant, Mr Bo, kept watch.": ("Ms Lin Fang", "Mr Bo"),
+    }
+    assert {facts: defendants_in(facts) for facts in named} == named
+
+
+def test_a_fine_is_left_out_with_a_remark() -> None:
+    (remark,) = package(punish_of_money=2000).remarks
+    assert "2000 yuan" in remark
+    assert package(punish_of_money=0).remarks == package().remarks == ()
+
+
+def test_what_was_decided_on_each_defendant_is_kept_by_name() -> None:
+    each = [{"name": "高某某", "charges": ["盗窃罪"]}, {"name": "石某", "charges": ["掩饰犯罪所得"]}]
+    plain = cail.criminal("被告人高某某、石某共同窃得手机一部。", source="", each=each)
+    found = CriminalCase.model_validate({**plain, "title": "x"})
+    assert found.defendants == ("高某某", "石某")
+    assert [str(found.gold.decided(name)) for name in ("", *found.defendants)] == ["盗窃", "盗窃", "掩饰犯罪所得"]
+    assert found.real_outcome() == "Judgment on record · 高某某: 盗窃 · 石某: 掩饰犯罪所得"
+    assert found.blind().gold is None
+    with pytest.raises(ValueError, match="孙某 is none of them"):
+        CriminalCase.model_validate({**plain, "title": "x", "gold": {"each": [{"name": "孙某"}]}})
+
+
+def test_what_is_not_known_of_a_judgment_is_left_out_of_its_words() -> None:
+    assert str(Gold(charges=("盗窃",)).decided()) == "盗窃"
+    assert str(Gold(term_of_imprisonment=Term(imprisonment=9)).decided()) == "9 months"
+    known = Gold(relevant_articles=(264, 266), term_of_imprisonment=Term())
+    assert (str(known.decided()), str(Gold().decided())) == ("articles 264, 266; 0 months", "")
+
+
+def test_a_judgment_that_a_model_writes_as_text_is_repaired_where_it_is_certain() -> None:
+    given = {"relevant_articles": "Article 264", "accusation": "盗窃罪；诈骗罪", "term_of_imprisonment": MONTHS}
+    answer = JudgmentAnswer.model_validate(given)
+    assert str(answer.judgment()) == "article 264; 盗窃; 诈骗; 8 months"
+    with pytest.raises(ValueError, match="no article 9999"):
+        JudgmentAnswer.model_validate({**given, "relevant_articles": ["Article 9999"]})
+    with pytest.raises(ValueError, match="only one of the three"):
+        JudgmentAnswer.model_validate({**given, TERM: {"life_imprisonment": True, "imprisonment": 36}})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-500, 500) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*MONTHS, "x"]), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(json_values, json_values, json_values, json_values)
+@pytest.mark.slow
+def test_any_record_becomes_a_case_or_is_refused(articles: Any, charges: Any, term: Any, criminals: Any) -> None:
+    meta = {"relevant_articles": articles, "accusation": charges, "term_of_imprisonment": term, "criminals": criminals}
+    try:
+        plain, _ = cail.convert({"fact": FACT, "meta": meta})
+    except CaseError:
+        return
+    assert CriminalCase.model_validate(plain).facts == FACT
+
+
+@needs_real_data
+def test_records_checked_by_hand_are_read_right() -> None:
+    cases = real("cail_like.jsonl")
+    read = [(one.defendant, one.gold.relevant_articles, one.gold.charges) for one in cases]
+    assert read[0] == ("李某某", (236,), ("强奸",))
+    assert read[1] == ("张某", (234,), ("故意伤害",))
+    assert read[50] == ("陈某", None, ("故意伤害",))
+    assert read[130] == ("唐某某", None, ("贪污", "挪用公款"))
+    assert read[198] == ("陆某", (194,), ("票据诈骗",))
+    terms = {line: str(cases[line - 1].gold.term_of_imprisonment) for line in (1, 2, 38, 51, 72, 131, 199)}
+    assert [*terms.values()] == [
+        *("144 months", "21 months", "life", "24 months", "0 months", "120 months", "108 months")
+    ]
+
+
+def ask(question: Any, answer: Any) -> Any:
+    row = {"instruction": "...", "question": question, "answer": answer}
+    (package,) = read_upload("task.json", json.dumps([row], ensure_ascii=False).encode())
+    return package.case
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "A:有罪;B:无罪;C:不起诉;D:撤案。",
+        "A、有罪；B、无罪；C、不起诉；D、撤案。",
+        "\nA. 有罪\nB. 无罪\nC. 不起诉\nD. 撤案\n",
+        "\r\nA：有罪\r\nB：无罪\r\nC：不起诉\r\nD：撤案",
+        "A．有罪。B．无罪。C．不起诉。D．撤案。",
+    ],
+)
+def test_options_are_found_in_every_form(options: str) -> None:
+    case = ask(f"A公司的甲与B、C两人订约。下列正确的是?{options}", "正确答案:B。")
+    assert case.facts == "A公司的甲与B、C两人订约。下列正确的是?"
+    assert (case.asked, case.gold.choice) == ("case_analysis", "B")
+    assert case.options == ("有罪", "无罪", "不起诉", "撤案")
+
+
+def test_parties_that_are_named_by_letters_are_no_options() -> None:
+    case = ask("A、B、C、D四人共谋。谁是主犯?A:甲;B:乙;C:丙;D:丁。", "正确答案:D")
+    assert (case.facts, case.options) == ("A、B、C、D四人共谋。谁是主犯?", ("甲", "乙", "丙", "丁"))
+
+
+def test_terms_in_words_are_read() -> None:
+    words: dict[Term, tuple[str, ...]] = {
+        Term(imprisonment=42): ("刑期:42个月", "刑期：42月。", "刑期:3年6个月"),
+        Term(imprisonment=120): ("刑期:有期徒刑10年",),
+        Term(): ("刑期:0个月",),
+        Term(life_imprisonment=True): ("刑期:无期", "刑期:无期徒刑。"),
+        Term(death_penalty=True): ("刑期:死刑", "刑期:死刑，缓期二年执行"),
+    }
+    for term, answer in ((term, answer) for term, answers in words.items() for answer in answers):
+        read = ask(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条", answer)
+        assert read.gold.term_of_imprisonment == term, answer
+
+
+def test_amounts_are_read_in_yuan() -> None:
+    for answer, read in {"8500.0元。": 8500, "8,500元": 8500, "2.6万元": 26_000, "人民币115000": 115_000}.items():
+        assert ask(f"文书:{FACT}", f"上文涉及到的犯罪金额:{answer}").gold.amount == read
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "told"),
+    [
+        (FACT, "法条:", "names no article"),
+        (FACT, "法条:刑法第999条", "has no article 999"),
+        (FACT, "法条:刑法第133条之一第1款、第264条至第266条", "does not name one article"),
+        (FACT, "罪名:", "names no charge"),
+        (FACT, "刑期:有期徒刑", "is no term"),
+        (FACT, "刑期:无期，36个月", "is no term"),
+        (FACT, "刑期:400个月", "longer than the law allows"),
+        (FACT, "上文涉及到的犯罪金额:1500元或7000元", "is no amount"),
+        (FACT, "上文涉及到的犯罪金额:不详", "is no amount"),
+        ("下列正确的是?A:一;B:二;C:三。", "正确答案:C", "needs options A to D"),
+        ("下列正确的是?A:一;B:二;C:三;D:四。", "正确答案:AC", "one letter"),
+        (FACT, None, "must be texts"),
+        ("事实:", "罪名:盗窃", "facts"),
+        ("事实:y", "something else", "of no task that is read here"),
+    ],
+)
+def test_an_answer_that_is_not_certain_is_refused(question: str, answer: Any, told: str) -> None:
+    with pytest.raises(CaseError, match=r"^task\.json: ") as error:
+        ask(question, answer)
+    assert told in str(error.value)
+
+
+def test_what_a_question_gives_beside_the_facts_is_given_and_gold_and_leaves_the_facts_whole() -> None:
+    charges = ask(f"事实:{FACT}\r\n罪名:盗窃;诈骗。", "法条:刑法第264、266条")
+    assert (charges.given, charges.source) == (Given(charges=("盗窃", "诈骗")), "LawBench 3-1")
+    without = ask(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条", "刑期:8个月")
+    assert without.given == Given(charges=("盗窃",), relevant_articles=(264,))
+    text = "第二百六十四条 盗窃公私财物，数额较大的，处三年以下有期徒刑。"
+    with_text = ask(f"事实:{FACT}\r\n罪名:盗窃。法条:刑法第264条。法条内容：{text}", "刑期:8个月")
+    assert with_text.given == Given(charges=("盗窃",), relevant_articles=(264,), article_text=text)
+    assert (without.source, with_text.source) == ("LawBench 3-4", "LawBench 3-5")
+    assert without.gold == with_text.gold
+    nothing = ask(f"事实:{FACT}", "罪名:盗窃")
+    assert nothing.given is None
+    assert len({nothing.id, without.id, with_text.id, charges.id}) == 4
+    assert CriminalCase.model_validate_json(with_text.model_dump_json()) == with_text
+    facts = f"{FACT}\n指控的罪名：盗窃。被告人否认。"
+    articles = "法条：刑法第264条、第266条。法条内容：第二百六十四条 写在\n几行里"
+    case = ask(f"事实：{facts}\r\n罪名：盗窃。{articles}", "刑期:8个月")
+    assert (case.facts, case.gold.charges, case.gold.relevant_articles) == (facts, ("盗窃",), (264, 266))
+
+
+@needs_real_data
+def test_records_of_each_task_checked_by_hand_are_read_right() -> None:
+    articles, charges, without, with_text, choices, amounts = (
+        real(f"lawbench/3-{task}.jsonl") for task in (1, 3, 4, 5, 6, 7)
+    )
+    assert (articles[0].gold.relevant_articles, articles[0].gold.charges) == ((236,), ("强奸",))
+    assert (articles[135].gold.relevant_articles, articles[135].gold.charges) == ((384,), ("挪用公款",))
+    assert charges[60].gold.charges == ("走私国家禁止进出口的货物、物品",)
+    assert charges[100].gold.charges == ("赌博", "开设赌场")
+    assert charges[199].gold.charges == ("受贿", "滥用职权")
+    for terms in (without, with_text):
+        assert str(terms[0].gold.judgment()) == "article 236; 强奸; 144 months"
+        assert terms[144].gold.charges == ("生产、销售有毒、有害食品",)
+        assert str(terms[144].gold.term_of_imprisonment) == "5 months"
+        life = [line for line, case in enumerate(terms, 1) if str(case.gold.term_of_imprisonment) == "life"]
+        assert life == [38, 55]
+    assert [case.facts for case in without] == [case.facts for case in with_text] == [case.facts for case in articles]
+    assert (choices[1].gold.choice, len(choices[1].options)) == ("C", 4)
+    assert choices[1].facts.endswith("下列哪一选项是错误的?")
+    assert choices[1].options[3] == "甲应赔偿乙的损失"
+    assert choices[199].facts == "下列哪种情形不得假释:"
+    assert all(len(option) > 1 for case in choices for option in case.options)
+    assert [sum(case.gold.choice == letter for case in choices) for letter in "ABCD"] == [40, 43, 53, 64]
+    assert [amounts[place].gold.amount for place in (0, 1, 50, 187)] == [8500, 115_000, 6015, 1152]
+    assert all("&ldquo;" not in case.facts for case in amounts)
