@@ -114,7 +114,8 @@ def correlation(counts: NDArray[np.float64]) -> float:
     often. `counts`: shape (cases, choices)."""
     n, total = counts.sum(axis=1), counts.sum(axis=0)
     within = (counts * (counts - 1)).sum() / (n * (n - 1)).sum()
-    between = ((total**2).sum() - (counts**2).sum()) / (n.sum() ** 2 - (n**2).sum())
+    pairs = n.sum() ** 2 - (n**2).sum()
+    between = ((total**2).sum() - (counts**2).sum()) / pairs if pairs else 1.0  # one case alone
     return float((within - between) / (1 - between)) if between < 1 else 1.0
 
 

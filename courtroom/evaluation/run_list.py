@@ -11,6 +11,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Status
 from courtroom.errors import Unreadable, shown
 from courtroom.evaluation.comparison import put_in
+from courtroom.language import N_
 from courtroom.sharing import listed, own
 from courtroom.store.connection import StoredRow, read, read_all
 from courtroom.store.database import Database
@@ -272,7 +273,7 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
     return [
         {
-            **{"run": one.run.id, "case": one.run.title, "procedure": one.run.procedure, "seed": one.run.seed},
+            **{"run": one.run.id, "case": one.run.title, N_("procedure"): one.run.procedure, "seed": one.run.seed},
             **{setting.path: _short(setting.values[number]) for setting in differs},
             **_outcome(one),
         }
@@ -289,12 +290,12 @@ def _outcome(record: Record) -> dict[str, Any]:
         "verdict": record.run.verdict.outcome if record.run.verdict else "",
         "votes": ", ".join(f"{name} {number}" for name, number in counts),
         "share": tally.share if tally else None,
-        "ballots": len(record.tallies),
-        "changes of mind": sum(vote.changed for vote in votes),
+        N_("ballots"): len(record.tallies),
+        N_("changes of mind"): sum(vote.changed for vote in votes),
         "calls": len(record.calls),
-        "without an answer": record.failed,
+        N_("without an answer"): record.failed,
         "cost": record.cost,
-        "seconds": round(record.run.wall_s, 1),
+        N_("seconds"): round(record.run.wall_s, 1),
     }
 
 
