@@ -485,3 +485,31 @@ def test_a_run_asks_through_the_proxy_with_the_proxys_key(
     assert {call.connection for call in asked} == {"proxy"}
     assert sum(call.prompt_tokens for call in asked) > 0
     assert sum(server.answered.values()) == sum(call.attempts for call in asked)
+
+
+TOLD = """
+import asyncio, json
+from litellm.integrations.custom_logger import CustomLogger
+from courtroom.models.card import load
+
+class Told(CustomLogger):
+    async def async_log_success_event(self, kwargs, response_obj, start_time, end_time):
+        print(json.dumps([kwargs["standard_logging_object"], kwargs["messages"], kwargs.get("input")], default=str), response_obj)
+
+async def main():
+    load().callbacks.append(Told())
+    messages = [{"role": "user", "content": "the words of a question"}]
+    await load().acompletion("openai/any", messages, mock_response="the words of an answer")
+    for _ in range(3):
+        await asyncio.sleep(0)
+    await asyncio.wait_for(load().litellm_core_utils.logging_worker.GLOBAL_LOGGING_WORKER.flush(), 20)
+
+asyncio.run(main())
+"""
+
+
+def test_a_callback_is_told_of_a_call_without_its_prompt_and_answer() -> None:
+    given = {**os.environ, "COURTROOM_CALLBACKS": "lago"}  # one that is not there: another stands beside it
+    told = subprocess.run([sys.executable, "-c", TOLD], env=given, capture_output=True, text=True, check=True).stdout
+    assert '"total_tokens"' in told
+    assert "the words of" not in told

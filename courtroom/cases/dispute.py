@@ -1,5 +1,6 @@
 """An e-commerce dispute: transaction, chat history, evidence by side (CyberJurors, sections 3 and 4)."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import count
@@ -98,8 +99,9 @@ class Dispute(Case):
         evidence = [piece.id for piece in self.evidence]
         media = [medium.id for medium in self.media()]
         for name, ids in (("evidence", evidence), ("media", media)):
-            if doubled := {i for i in ids if ids.count(i) > 1}:
-                raise ValueError(f"{name} ids must be unique; used more than once: {', '.join(sorted(doubled))}")
+            if len(set(ids)) < len(ids):
+                doubled = sorted(i for i, number in Counter(ids).items() if number > 1)
+                raise ValueError(f"{name} ids must be unique; used more than once: {', '.join(doubled)}")
         for piece in self.evidence:
             if not piece.id.startswith(piece.side):
                 raise ValueError(f"evidence {piece.id} must have an id that starts with its side, {piece.side}")

@@ -31,7 +31,8 @@ def load() -> Any:
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     litellm.callbacks = [name for name in from_environment().callbacks.split(",") if name]
-    litellm.turn_off_message_logging = True  # what a callback sends elsewhere holds no prompt and no answer
+    # What a callback sends elsewhere holds no prompt and no answer. Without one, LiteLLM would copy each for nothing.
+    litellm.turn_off_message_logging = bool(litellm.callbacks)
     _send_nothing_on(litellm)
     _ask_once()
     return litellm
