@@ -20,6 +20,7 @@ from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.cyberjurors.tasks import analysis_of
 from courtroom.procedures.distillation.procedure import DistillationSetup
 from courtroom.settings import Settings
 from tests import pictures
@@ -163,8 +164,10 @@ def test_evidence_that_gives_orders_is_quoted_as_material(house: Courthouse, jur
     assert quoted in text_of(jury.asked[0])
 
 
-def test_a_case_without_evidence_is_heard_all_the_same(house: Courthouse, case: Dispute) -> None:
-    assert tasks(hear(house, case.model_copy(update={"evidence": (), "chat": ()})))["perceive"] == 0
+def test_a_case_without_evidence_is_heard_all_the_same(house: Courthouse, jury: Jury, case: Dispute) -> None:
+    record = hear(house, case.model_copy(update={"evidence": (), "chat": ()}))
+    assert tasks(record)["perceive"] == 0
+    assert all(text_of(one).count("None was submitted before the hearing.") == 2 for one in asked(jury, "judge"))
 
 
 def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury: Jury) -> None:
@@ -174,6 +177,23 @@ def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury
         if call.task in ("extract", "perceive", "analyse"):
             missing = {text for text in leaves(call.value) if text not in judged}
             assert missing <= {"image", "video", "high", "medium", "low"}, call.path
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (["buyer-10"], ("buyer-10",)),
+        (["Buyer 1", "“BUYER-10”"], ("buyer-1", "buyer-10")),
+        ("buyer_1: the photo", ("buyer-1",)),
+        (["the seller's"], ()),
+    ],
+)
+def test_key_evidence_is_the_pieces_that_are_named_however_they_are_written(
+    said: object, read: tuple[str, ...]
+) -> None:
+    form = analysis_of(("buyer-1", "buyer-10"), ()).model_fields["buyer_position"].annotation
+    assert form is not None
+    assert form.model_validate({"main_complaint": "It broke.", "key_evidence": said}).key_evidence == read
 
 
 def test_selection_and_perception_see_what_is_left_of_one_side(house: Courthouse, jury: Jury, case: Dispute) -> None:

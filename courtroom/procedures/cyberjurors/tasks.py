@@ -10,7 +10,7 @@ from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import TITLE, InPrivate
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import asked_at_most, bounded, known, narrowed
+from courtroom.models.narrow import asked_at_most, bounded, folded, known, narrowed
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
@@ -83,8 +83,10 @@ class Finding(Answer):
         default="", description="At which mm:ss of the video? Empty for an image."
     )
     description: Point = Field(description="What do you see there?")
-    benefit_analysis: Point = Field(default="", description="Why does it speak for this side's claim, or against it?")
-    importance: Literal["high", "medium", "low"] = "medium"
+    benefit_analysis: Point = Field(default="", description="How does it bear on this side's claim?")
+    importance: Literal["high", "medium", "low"] = Field(
+        default="medium", description="How much does it weigh for the focus of the dispute?"
+    )
 
 
 class Perception(Answer):
@@ -168,7 +170,9 @@ class ConflictFocus(Answer):
 
     core_disagreement: Sentence = Field(description="About what do they disagree?")
     counter_arguments: Sentence = Field(default="", description="How does each side answer the other's main point?")
-    evidence_contradictions: Two = Field(default=(), description="Where does the evidence contradict itself?")
+    evidence_contradictions: Two = Field(
+        default=(), description="Where does the evidence contradict itself or the other side's?"
+    )
     visual_evidence_insights: Sentence = Field(default="", description="What do the pictures and videos show about it?")
     critical_facts: Two = Field(default=(), description="Which facts decide?")
 
@@ -198,7 +202,8 @@ def _naming(position: type[BaseModel], pieces: tuple[str, ...]) -> type[BaseMode
 
     def named(said: Any) -> tuple[str, ...]:
         """The pieces that are named, whatever else is said."""
-        return tuple(piece for piece in pieces if re.search(rf"(?<!\w){re.escape(piece)}(?!\w)", str(said)))
+        heard = folded(str(said))
+        return tuple(piece for piece in pieces if re.search(rf"(?<!\w){re.escape(folded(piece))}(?!\w)", heard))
 
     declared = position.model_fields["key_evidence"]
     one: Any = Literal[pieces]
