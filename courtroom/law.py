@@ -152,7 +152,7 @@ def bare_charge(name: str) -> str:
     bare = name.strip().strip("[]").replace("[", "").replace("]", "").strip()
     bare = bare.removesuffix("罪") if len(bare) > 1 else bare
     for ending in (" crime", " offence", " offense"):
-        bare = bare.removesuffix(ending)
+        bare = bare if bare.endswith(f" of{ending}") else bare.removesuffix(ending)
     return bare.removeprefix("the crime of ").removeprefix("crime of ").strip()
 
 

@@ -21,6 +21,8 @@ from pages.parts.shared.shown import count, declared, duration, literal, money
 
 SHARED_S = 0.2
 """For so long what one session has read serves the looks of all."""
+STANDING_S = 3.0
+"""How often a run is looked at that stands still, but that somebody else may drive on."""
 COMPACT = """<style>
 .stMainBlockContainer { padding-top: 3.6rem; }
 .st-key-top h1, .st-key-top h3 { font-size: 1.5rem; padding: 0 0 .3rem; line-height: 1.3; }
@@ -93,15 +95,19 @@ def news(now: Record) -> tuple[object, ...]:
 
 @st.fragment
 def steer() -> None:
-    """Status and controls, drawn apart: a click in them draws nothing else."""
-    controls(house, procedure, house.runner.latest.of(record.run.id))
+    """Status and controls, drawn apart: a click in them draws nothing else, unless somebody else has driven the run on."""
+    now = house.runner.latest.of(record.run.id)
+    controls(house, procedure, now)
+    if standing(house, now) != stood:
+        st.rerun()
 
 
 was_busy, stood, drawn_at = busy(record), standing(house, record), time.monotonic()
 drawn, session = scene_of(record, procedure), this_session()
+may_go_on = STANDING_S if record.run.status != "done" and not record.run.imported else None
 
 
-@st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else None)
+@st.fragment(run_every=max(LIVE_S, pace().look_s) if was_busy else may_go_on)
 def live() -> None:
     """What comes in; the rest of the page is drawn again only when something has come of it, and for many who look on less often."""
     looks = time.thread_time()

@@ -250,3 +250,8 @@ def test_a_fork_and_a_run_under_way_are_compared_and_followed(site: Site, page: 
     page.locator(".st-key-do-step button").first.click()
     expect(other.get_by_text("so far, in Precedents")).to_be_visible()
     sound(other)
+    other.goto(site.run("begun"))  # it stands still, and who looks on touches nothing
+    expect(other.get_by_text("Paused before", exact=False)).to_have_count(1)
+    settled(page)
+    page.locator(".st-key-do-run button").first.click()
+    expect(other.get_by_text("Grounds", exact=True)).to_be_visible()

@@ -102,16 +102,13 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             if real := procedure.real_counts(record.case):
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
                 far = [abs(real.get(name, 0) - number) for name, number in verdict.counts.items()]
+                as_many = sum(real.values()) == sum(verdict.counts.values())
                 text = "&ensp;".join(f"{choice_html(procedure, name)} {number:d}" for name, number in real.items())
                 st.caption(translated(record.case.votes_title))
                 st.html(f'<div style="line-height:3rem">{text}</div>')
-                st.caption(
-                    (_("The same side won") if same else _("The other side won"))
-                    + _(
-                        "; the counts differ by {far} votes a side on average.",
-                        far=f"{sum(far) / max(1, len(far)):.2g}",
-                    )
-                )
+                who = _("The same side won.") if same else _("The other side won.")
+                apart = f"{sum(far) / max(1, len(far)):.2g}"
+                st.caption(who + _(" Votes apart, on average of the sides: {apart}", apart=apart) * as_many)
             elif real_outcome := record.case.real_outcome():
                 st.caption(declared(procedure.ending.real))
                 inert(real_outcome)
