@@ -119,7 +119,7 @@ def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse,
     assert "voted for the seller.\n" in votes_alone
     assert "(empty)" not in votes_alone
     reasons_alone = next(text for text in prompts if "voted for the" not in text and REASON in text)
-    assert f"gave this reason:\n> {REASON}\n" in reasons_alone
+    assert f"gave these reasons:\n> {REASON}\n" in reasons_alone
     assert "None" not in reasons_alone
     # Each answer is paid for and counted; of the run nothing has changed.
     due = plan.estimate.calls - plan.estimate.on_record
