@@ -60,14 +60,19 @@ def test_a_provider_whose_key_is_set_offers_what_its_cards_say() -> None:
     assert not offers(Connections(), {}, {})
 
 
-@pytest.mark.parametrize(("model", "known"), [("openai/nobody-knows-it", False), ("gpt-4o-mini", True)])
-def test_an_estimate_tells_tokens_and_a_price_where_it_is_known(house: Courthouse, model: str, known: bool) -> None:
+@pytest.mark.parametrize(
+    ("model", "free"), [("openai/nobody-knows-it", None), ("gpt-4o-mini", False), ("local/small.gguf", True)]
+)
+def test_an_estimate_tells_tokens_and_a_price_where_it_is_known(
+    house: Courthouse, model: str, free: bool | None
+) -> None:
     setup = CyberJurorsSetup(jury_size=2, model=ModelSpec(id=model))
     estimate = house.estimate("cyberjurors", house.library.case("oak-table"), setup, 0)
     (load,) = estimate.loads
     assert load.prompt_tokens > 1000
     assert load.completion_tokens > 100
-    assert bool(house.price(estimate)) == known
+    cost = house.price(estimate)
+    assert (None if cost is None else cost == 0) == free
 
 
 def test_a_server_that_lists_nonsense_offers_nothing_and_one_that_redirects_is_not_followed() -> None:

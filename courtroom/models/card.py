@@ -10,7 +10,7 @@ from typing import Any
 
 from courtroom.media.medium import Medium
 from courtroom.models.request import Message
-from courtroom.models.spec import OFFLINE, PERSON
+from courtroom.models.spec import FILES, LOCAL, OFFLINE, PERSON
 from courtroom.settings import from_environment
 
 COLLECTED_AFTER = 10_000
@@ -143,9 +143,14 @@ class Price:
         return self.prompt * prompt + self.completion * completion
 
 
+def free(model: str) -> bool:
+    """Whether nobody is paid for a model: the offline one, a person, or a file of this machine."""
+    return model in (OFFLINE, PERSON) or model.startswith((LOCAL, FILES))
+
+
 def price(model: str) -> Price | None:
     """The price from LiteLLM's local card; None where it is unknown. Imports LiteLLM: call it in a thread."""
-    if model in (OFFLINE, PERSON):
+    if free(model):
         return Price(0.0, 0.0)
     known = card(model)
     if known is None or known.get("input_cost_per_token") is None or known.get("output_cost_per_token") is None:

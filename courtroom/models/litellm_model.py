@@ -17,7 +17,7 @@ from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound, Overlong
 from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM, VISION, Capabilities, Findings
-from courtroom.models.card import card, load, price, provider
+from courtroom.models.card import card, free, load, price, provider
 from courtroom.models.connections import Connections
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.failures import (
@@ -130,6 +130,8 @@ def _count(value: Any) -> int:
 
 def _cost(model: str, usage: Any) -> float | None:
     """US dollars, with the provider's discount for cached tokens; None where no price is known."""
+    if free(model):
+        return 0.0
     cost = _money(getattr(usage, "cost", None))
     if cost is not None or usage is None or price(model) is None:
         return cost

@@ -9,7 +9,7 @@ from courtroom.models.errors import ModelRefused
 from courtroom.models.keys import KEYS, NO_KEY, first_set, hide, typed_name
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.providers import PROVIDERS, Provider
-from courtroom.models.spec import LOCAL, OFFLINE, PERSON, ModelSpec, NotAllowed
+from courtroom.models.spec import FILES, LOCAL, OFFLINE, PERSON, ModelSpec, NotAllowed
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def route(spec: ModelSpec, connections: Connections, *, typed: bool = True) -> R
         hide(key)
         return Route(f"{there.provider}/{spec.id.removeprefix(f'{there.provider}/')}", there.address, key)
     if spec.id.startswith(LOCAL):
-        return Route(f"llamafile/{spec.id.removeprefix(LOCAL)}", LOCAL_SERVERS.address(spec.id), NO_KEY)
+        return Route(f"{FILES}{spec.id.removeprefix(LOCAL)}", LOCAL_SERVERS.address(spec.id), NO_KEY)
     served_by = provider(spec.id)
     if not served_by:
         raise ModelRefused(f"{spec.id} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")

@@ -20,6 +20,8 @@ OFFLINE = "offline"
 
 LOCAL = "local/"
 """How the ids of models begin that stand in a file of this machine."""
+FILES = "llamafile/"
+"""How LiteLLM calls the server of such a model."""
 
 PERSON = "person"
 """The id of a person in a seat."""

@@ -135,7 +135,7 @@ def in_a_sentence(comparison: Comparison) -> str:
     )
     if states["only in some"]:
         text += _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
-    text += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else "."
+    text += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else _(".")
     if comparison.parts_at:
         text += _(" They part at {parts_at}.", parts_at=literal(comparison.parts_at))
     return text
@@ -341,10 +341,12 @@ def votes_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> Non
     differing = [place for place, differs in enumerate(marked.values()) if differs]
     common = [place for place, ballot in enumerate(comparison.ballots) if all(ballot.tallies)]
     last = (differing or common or [len(ballots) - 1])[-1]
-    named = {path: ballots[path].name + (" ≠" if differs else "") for path, differs in marked.items()}
+    named = {path: translated(ballots[path].name) + (" ≠" if differs else "") for path, differs in marked.items()}
     ballot = ballots[st.selectbox(_("Ballot"), list(ballots), last, format_func=named.__getitem__)]
     st.caption(" · ".join(_shares(letter, ballot, place, choices) for place, letter in enumerate(letters)))
-    marks: dict[str | None, str] = {name: f"{choice.mark} {choice.title}" for name, choice in choices.items()}
+    marks: dict[str | None, str] = {
+        name: f"{choice.mark} {translated(choice.title)}" for name, choice in choices.items()
+    }
     marks[None] = _("○ abstained")
 
     def cast(vote: Cast | None) -> str:
@@ -361,7 +363,7 @@ def _shares(letter: str, ballot: BallotComparison, place: int, choices: dict[str
     if tally is None:
         return _("{letter}: no such ballot", letter=literal(letter))
     seats = sum(tally.counts.values()) + tally.abstained
-    names = {name: f"{choice.mark} {choice.title}" for name, choice in choices.items()}
+    names = {name: f"{choice.mark} {translated(choice.title)}" for name, choice in choices.items()}
     lines = [f"{literal(names.get(name, name))} {number / seats:.0%}" for name, number in tally.counts.items()]
     return f"{literal(letter)}: {', '.join(lines)}" + (_(" (consensus)") if tally.consensus else "")
 
@@ -371,7 +373,7 @@ def members_beside(comparison: Comparison, procedures: Sequence[Procedure]) -> N
     if not members:
         st.info(_("No member differs: the same people gave the same answers."), icon=":material/group:")
         return
-    names = {ballot.path: ballot.name for ballot in comparison.ballots}
+    names = {ballot.path: translated(ballot.name) for ballot in comparison.ballots}
     rows = [
         [m.name, "≠" if m.seat else "", ", ".join(names[path] for path in m.ballots), m.answers]
         for m in members.values()
