@@ -72,7 +72,8 @@ async def whole(parameters: dict[str, Any], bound: Bound, used: list[Used]) -> R
         raise NoAnswer("the reply holds no answer")
     choice = answer.choices[0]
     message = choice.message
-    text, refusal = message.content or "", (message.provider_specific_fields or {}).get("refusal")
+    refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
+    text = message.content or ""
     thought = getattr(message, "reasoning_content", None) or ""
     if len(text) + len(thought) > bound.characters:
         raise Overlong(f"{len(text) + len(thought)} characters")
@@ -100,8 +101,10 @@ async def streamed(parameters: dict[str, Any], bound: Bound, used: list[Used], w
             if len(text) + thought > bound.characters:
                 raise Overlong(f"more than {bound.characters} characters")
     except BaseException:
-        if usage is not None:
-            used.append(_used(parameters["model"], usage))
+        # LiteLLM gives what was used last of all, and keeps it where the stream broke off after it.
+        kept = [found for chunk in stream.chunks if (found := getattr(chunk, "usage", None))]
+        if usage is not None or kept:
+            used.append(_used(parameters["model"], usage or kept[-1]))
         raise
     used.append(_used(parameters["model"], usage))
     # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
@@ -330,15 +333,13 @@ class LiteLLMModel:
         return reply
 
     async def close(self) -> None:
-        """End the thread that reads pictures and videos, and close the connections made on this loop.
-
-        LiteLLM keeps its clients by the loop's address, which a later loop may get.
-        """
+        """End the thread that reads pictures and videos, and close the connections made on this loop."""
         self._encoder.shutdown()
         if load.cache_info().currsize:
-            kept = load().in_memory_llm_clients_cache.cache_dict
-            for key in [key for key in kept if str(key).endswith(f"-{id(asyncio.get_running_loop())}")]:
-                client = kept.pop(key)
+            kept = load().in_memory_llm_clients_cache
+            of_this_loop = kept.update_cache_key_with_event_loop("")
+            for key in [key for key in kept.cache_dict if str(key).endswith(of_this_loop)]:
+                client = kept.cache_dict.pop(key)
                 if inspect.iscoroutinefunction(getattr(client, "close", None)):
                     await client.close()
 
