@@ -20,8 +20,7 @@ import pandas as pd
 from courtroom.settings import DATA
 from tests import forks
 from tests.benchmarks.counted_shell import counted
-from tests.benchmarks.tables import options
-from tests.real import FOLDER
+from tests.benchmarks.tables import needed_data, options
 
 OWN = {"run", "seconds", "wall_s", "latency_s", "created", "cell", "asked"}
 """Columns that differ between any two experiments: ids, times, and which of two cells asked what both want to know."""
@@ -69,9 +68,11 @@ def studies(folder: Path, tiny: bool) -> dict[str, tuple[str, Path]]:
     """By name: each experiment's file, and what its dataset is imported from; or a few cells of the last."""
     part, jury = (", sample = 1", ", set = { jury_size = 5 }") if tiny else ("", "")
     disputes = {"disputes": (DISPUTES.format(part=part, jury=jury), voted(folder))}
-    emotion = FOLDER / "classification" / "emotion.train.txt"
-    large = {"criminal": (CRIMINAL, FOLDER / "lawbench"), "texts": (TEXTS, emotion)}
-    return disputes if tiny else large | disputes
+    if tiny:
+        return disputes
+    records = needed_data()
+    emotion = records / "classification" / "emotion.train.txt"
+    return {"criminal": (CRIMINAL, records / "lawbench"), "texts": (TEXTS, emotion)} | disputes
 
 
 class Store:

@@ -3,6 +3,7 @@
 import argparse
 import os
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -68,6 +69,11 @@ def memory() -> float:
 def real_data() -> Path | None:
     """The folder with public records, if there is one."""
     return Path(folder) if (folder := os.environ.get("COURTROOM_REAL_DATA")) else None
+
+
+def needed_data() -> Path:
+    """The same, where nothing can be measured without it: ends with a sentence if there is none."""
+    return real_data() or sys.exit("Set COURTROOM_REAL_DATA to the folder with the public records.")
 
 
 @contextmanager

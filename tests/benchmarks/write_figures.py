@@ -4,7 +4,6 @@ With `--tiny` it prints a page of one row a table, and writes nothing. All figur
 `measure_judgment`, `measure_texts` and `measure_votes`; those of what tables claim come from `bench_claims`.
 """
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from tests.benchmarks import (
     measure_voices,
     measure_votes,
 )
-from tests.benchmarks.tables import Table, new_house, options, real_data
+from tests.benchmarks.tables import Table, needed_data, new_house, options
 
 PAGE = Path(__file__).parents[2] / "docs" / "figures.md"
 ABOUT = """# How good the offline model is, and what tables claim
@@ -92,8 +91,8 @@ def text(house: Courthouse, tiny: bool = False) -> str:
 
 def main() -> None:
     tiny = options().tiny
-    if real_data() is None and not tiny:
-        sys.exit("Set COURTROOM_REAL_DATA to the folder with the public records.")
+    if not tiny:
+        needed_data()
     with new_house() as house:
         page = text(house, tiny)
     if tiny:
