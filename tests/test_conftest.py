@@ -46,11 +46,22 @@ def test_a_process_that_dies_fails_one_test_and_takes_along_what_was_left(tmp_pa
     assert "the process that ran it is gone: exit code 3" in ran.stdout
 
 
-def run_by_workers(folder: Path, workers: int) -> subprocess.CompletedProcess[str]:
+def test_a_test_that_is_stuck_fails_and_says_where(tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text(
+        "import threading\n"
+        "def test_one():\n    never = threading.Event()\n    never.wait()\n"
+        "def test_two():\n    pass\n"
+    )
+    ran = run_by_workers(tmp_path, 1, "-o", "stuck_s=2")
+    assert "1 failed, 1 passed" in ran.stdout
+    assert 'test_one.py", line 4 in test_one' in ran.stdout
+
+
+def run_by_workers(folder: Path, workers: int, *more: str) -> subprocess.CompletedProcess[str]:
     """Run the tests of a folder by workers that know our plugin."""
     plugins = ("-p", "xdist", "-p", "tests.workers", "-p", "no:cacheprovider", f"-n{workers}", "--dist=loadgroup")
     return subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, "-rP", f"--rootdir={folder}", folder],
+        [sys.executable, "-m", "pytest", *plugins, "-rP", *more, f"--rootdir={folder}", folder],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,

@@ -219,6 +219,8 @@ class Bench:
         self.model.hold = None
 
     def close(self) -> None:
+        if self.model.hold is not None:
+            self.runner._loop.call(self.model.hold.set)  # a test that failed half-way still holds them
         self.runner.close()
         for writer in self.writers:
             writer.close()

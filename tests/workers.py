@@ -7,11 +7,14 @@ Tests run in processes forked from the worker; each ends with the first group th
 behind does not pile up, and a worker stays as small as it is once all tests are collected and what most of them need is imported.
 """
 
+import faulthandler
 import multiprocessing
+import tempfile
 import traceback
 import warnings
 from multiprocessing.connection import Connection
 from pathlib import PurePosixPath
+from typing import IO
 
 import pytest
 from xdist.remote import Producer
@@ -80,7 +83,9 @@ class TestProcess:
 
     def __init__(self, session: pytest.Session) -> None:
         self._pipe, there = multiprocessing.Pipe()
-        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=(session, there, self._pipe))
+        self._stacks = tempfile.TemporaryFile()  # noqa: SIM115  for the process's life
+        given = session, there, self._pipe, self._stacks
+        self._process = multiprocessing.get_context("fork").Process(target=_serve, args=given)
         self.held = (0, 0)
         self.megabytes = 0
         with warnings.catch_warnings():
@@ -117,6 +122,11 @@ class TestProcess:
         self._process.join()
         return self._process.exitcode
 
+    def stood(self) -> str:
+        """Where each of its threads stood when it ended because a test was stuck."""
+        self._stacks.seek(0)
+        return self._stacks.read().decode()
+
 
 class Forking:
     """Has a worker hand each test to its process."""
@@ -141,7 +151,7 @@ class Forking:
             self._process.run(item.config, self._places[id(item)], self._places[id(following)] if following else None)
         except EOFError:
             following = None
-            why = f"the process that ran it is gone: exit code {self._process.end()}"
+            why = f"the process that ran it is gone: exit code {self._process.end()}\n{self._process.stood()}"
             report = pytest.TestReport(item.nodeid, item.location, {}, "failed", why, "call")
             item.ihook.pytest_runtest_logreport(report=report)
         if following is None:
@@ -153,6 +163,15 @@ class Forking:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Says what the largest of the processes held."""
         session.config.workeroutput["largest"] = self._largest  # type: ignore[attr-defined]
+
+
+STUCK = "stuck_s"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addini(
+        STUCK, "a test that takes so many seconds is stuck: it fails, with where each thread stood", default="1200"
+    )
 
 
 OF_THE_WORKER = ("Forking", "WorkerInteractor")
@@ -176,7 +195,7 @@ class Reporting:
         self._pipe.send(("pytest_runtest_logfinish", {"nodeid": nodeid, "location": location}))
 
 
-def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection) -> None:
+def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection, stacks: IO[bytes]) -> None:
     """Run tests, as the worker says which, until it says that there are no more, or is gone."""
     the_workers.close()
     forks.inherited()
@@ -187,11 +206,13 @@ def _serve(session: pytest.Session, pipe: Connection, the_workers: Connection) -
     plugins.register(Reporting(session.config, pipe))
     while (order := pipe.recv()) is not None:
         item, following = (session.items[place] if place is not None else None for place in order)
+        faulthandler.dump_traceback_later(float(session.config.getini(STUCK)), exit=True, file=stacks)
         try:
             session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
         except BaseException:
             pipe.send(("failed", traceback.format_exc()))
             raise
+        faulthandler.cancel_dump_traceback_later()
         pipe.send(("done", resident()))
     pipe.send(held())
 

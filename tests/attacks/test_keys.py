@@ -32,7 +32,7 @@ from tests.driving import drive
 from tests.pages import heard, page
 from tests.say import question
 from tests.test_contract import sample
-from tests.toy import Bench, ToySetup
+from tests.toy import Bench, Scripted, ToySetup
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:chromadb.*", "ignore::ResourceWarning")
 
@@ -268,10 +268,11 @@ def test_a_secret_is_scrubbed_in_whatever_form(secret: str) -> None:
 # --- typed keys -----------------------------------------------------------------------------------------------
 
 
-class Spender:
+class Spender(Scripted):
     """Answers, and notes whose keys it was given."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.spent: list[dict[str, str]] = []
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
@@ -281,7 +282,7 @@ class Spender:
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
-    with closing(Bench(tmp_path, model=Spender())) as bench:  # type: ignore[arg-type]
+    with closing(Bench(tmp_path, Spender())) as bench:
         yield bench
 
 
