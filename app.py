@@ -15,7 +15,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.starlette import App
 from streamlit.web.server import server_util
 
-from courtroom.access import Access, acting
+from courtroom.access import Access, acting_account
 from courtroom.language import _
 from pages.parts.shared.actions import plainly
 from pages.parts.shared.house import ALONE, follow_the_theme, outside, person_view, speak, switch
@@ -63,7 +63,7 @@ def draw() -> None:
     alone = next((name for name in OPENED_ALONE if name in st.query_params), st.session_state.get(ALONE))
     st.session_state[ALONE] = alone
     closed = outside()
-    person = None if closed else acting()
+    person = None if closed else acting_account()
     if alone:
         paper = "#12161F" if st.context.theme.type == "dark" else "#FFFFFF"  # else the page scrolls through the button
         st.html(f"<style>[data-testid='stHeader'] {{ background: {paper}; }}</style>")

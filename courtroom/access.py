@@ -80,7 +80,7 @@ def found_by(finder: Callable[[], Account | None]) -> None:
     _finder[:] = [finder]
 
 
-def acting() -> Account | None:
+def acting_account() -> Account | None:
     """The person who acts; None is the server itself, where that was said: everything is allowed. By default nothing is."""
     said = _said.get()
     return said[0] if said else _finder[0]()
@@ -115,13 +115,13 @@ def for_server(context: Context) -> Context:
 
 def may(access: Access) -> bool:
     """Whether the person who acts has at least this access."""
-    person = acting()
+    person = acting_account()
     return person is None or person.access >= access
 
 
 def signed(name: str) -> str:
     """The name under which somebody marks, asks or intervenes: the account's, and only where nobody signs in the one typed."""
-    person = acting()
+    person = acting_account()
     return name if person is None else person.signature
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator
 
-from courtroom.access import Access, Account, Resource, Visibility, acting, needs
+from courtroom.access import Access, Account, Resource, Visibility, acting_account, needs
 from courtroom.errors import CourtroomError
 from courtroom.settings import Settings
 from courtroom.sharing import note
@@ -166,7 +166,7 @@ class AccountStore:
     @needs(Access.OWN)
     def give(self, account: str, access: Access) -> None:
         """Give somebody an access; it holds at once. Raises `CourtroomError`: there is no such account, or it is that of the person who asks."""
-        me = acting()
+        me = acting_account()
         if me is not None and me.id == account:
             raise CourtroomError("Nobody changes the own access. Ask another owner.")
         with self._database.transaction():

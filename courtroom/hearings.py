@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
-from courtroom.access import Access, acting, acts, found_by, needs
+from courtroom.access import Access, acting_account, acts, found_by, needs
 from courtroom.accounts import AccountStore
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
@@ -345,7 +345,7 @@ class Hearings:
             interventions=interventions,
             root=self.store.families.root(parent) if parent else "",
         )
-        with acts(acting()):  # in the caller's own thread, and in those that it starts
+        with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             return asyncio.run(work)
 
     def price(self, estimate: Estimate) -> float | None:

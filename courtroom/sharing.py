@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting, demand
+from courtroom.access import Access, Account, Forbidden, Resource, Visibility, acting_account, demand
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoredRow
 from courtroom.store.database import Database
@@ -42,7 +42,7 @@ def owned(database: Database, resource: Resource) -> Owned:
 def may_see(database: Database, resource: Resource) -> bool:
     """Whether the person who acts may see this. An owner of the server sees all; everybody sees what is public or was opened by a
     link; who may look sees what is shared and what is the person's own. The id of a run that was deleted is shared with nobody."""
-    person = acting()
+    person = acting_account()
     if person is None or person.access >= Access.OWN or resource in person.opened:
         return True
     owner = owned(database, resource)
@@ -58,7 +58,7 @@ def may_see(database: Database, resource: Resource) -> bool:
 
 def may_change(database: Database, resource: Resource) -> bool:
     """Whether the person who acts may change this: an owner of the server may, and whose it is, who may run something."""
-    person = acting()
+    person = acting_account()
     if person is None or person.access >= Access.OWN:
         return True
     return person.access >= Access.RUN and owned(database, resource).account == person.id
@@ -72,7 +72,7 @@ def demand_change(database: Database, resource: Resource) -> None:
 
 def listed(kind: str, column: str) -> tuple[str, dict[str, object]]:
     """SQL, with its values, for what of a kind the person who acts sees in lists: what is public has to be addressed. `column`: what has the ids, such as `runs.id`."""
-    person = acting()
+    person = acting_account()
     if person is None or person.access >= Access.OWN:
         return "1 = 1", {}
     opened = sorted(one.id for one in person.opened if one.kind == kind)
@@ -94,7 +94,7 @@ def own(kind: str, column: str) -> str:
 
 def mine(database: Database, kind: str) -> frozenset[str]:
     """The ids of what of a kind belongs to the person who acts."""
-    person = acting()
+    person = acting_account()
     if person is None:
         return frozenset()
     rows = database.execute("SELECT id FROM ownership WHERE kind = ? AND account = ?", (kind, person.id))
@@ -111,7 +111,7 @@ def seen(database: Database, kind: str, names: Iterable[str]) -> list[str]:
 
 def take(database: Database, resource: Resource, *, anew: bool = False) -> None:
     """What was just made belongs to the person who acts; within the transaction in which it was made."""
-    person = acting()
+    person = acting_account()
     if person is None:
         return
     taken = "UPDATE SET account = excluded.account, visibility = excluded.visibility" if anew else "NOTHING"
@@ -139,7 +139,7 @@ def own_run(database: Database, run: str, parent: str | None) -> None:
     resource = Resource(kind="run", id=run)
     if cell:
         follow(database, resource, Resource(kind="experiment", id=cell["experiment"]))
-    elif acting() is not None:
+    elif acting_account() is not None:
         take(database, resource)
     elif parent is not None:  # by the shell: what is private stays so
         follow(database, resource, Resource(kind="run", id=parent))
@@ -195,7 +195,7 @@ class ActionFilter(Strict):
 
 def note(database: Database, action: Action, resource: Resource | None = None, detail: str = "") -> None:
     """Write a line on what the person who acts does; within the transaction that does it, or right after. Nothing without sign-in."""
-    person = acting()
+    person = acting_account()
     if person is None:
         return
     database.execute(
@@ -210,7 +210,7 @@ def note(database: Database, action: Action, resource: Resource | None = None, d
 
 def note_sign_in(database: Database, at: float) -> None:
     """Write down that the person who acts has signed in, once for each time."""
-    person = acting()
+    person = acting_account()
     if person is None:
         return
     with database.transaction() as db:
@@ -341,7 +341,7 @@ class Links:
         if lasts not in LASTING:
             raise CourtroomError("A link lasts an hour, a day, a week or 30 days. Choose one of these.")
         demand_change(self._database, opens)
-        token, now, person = secrets.token_urlsafe(24), self._clock(), acting()
+        token, now, person = secrets.token_urlsafe(24), self._clock(), acting_account()
         with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO links (token, kind, id, account, made, expires) VALUES (?, ?, ?, ?, ?, ?)",

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 import pandas as pd
 import streamlit as st
 
-from courtroom.access import Access, acting
+from courtroom.access import Access, acting_account
 from courtroom.accounts import KnownAccount
 from courtroom.errors import CourtroomError
 from courtroom.language import N_, _, translated
@@ -87,7 +87,7 @@ st.caption(
         "Everybody who has signed in. Who looks on sees what is shared; who runs hearings may add cases and start runs and experiments; owners see and change everything."
     )
 )
-me = acting()
+me = acting_account()
 
 
 def change(one: KnownAccount) -> None:

@@ -29,7 +29,7 @@ from courtroom.datasets import Row
 from courtroom.datasets.statistics import SHINGLE, near_duplicates
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import lawbench, summaries
-from courtroom.experiments.measures import MEASURES, Scored, at_hand, wanted
+from courtroom.experiments.measures import MEASURES, CaseResult, at_hand, wanted
 from courtroom.experiments.outcome import Outcome, of_text
 from courtroom.experiments.table import CellRow, grouped, overall, pairs, summary
 from courtroom.judging.criminal import candidates
@@ -40,7 +40,7 @@ from tests.real import FOLDER, needs_real_data
 RANDOM = random.Random(12)
 
 
-def of(kind: str, name: str, rows: Sequence[Scored]) -> float:
+def of(kind: str, name: str, rows: Sequence[CaseResult]) -> float:
     measure = MEASURES[kind][name]
     return float(measure.finish(measure.parts(rows).sum(axis=0, keepdims=True))[0])
 
@@ -64,7 +64,7 @@ def voted(buyer: int, seller: int) -> Outcome:
 
 def test_measures_of_disputes_are_scikit_learns() -> None:
     splits = [(RANDOM.randint(0, 17), RANDOM.randint(0, 17)) for _ in range(60)]
-    disputes = [Scored(dispute(real, 17 - real), "", voted(mine, 17 - mine)) for real, mine in splits]
+    disputes = [CaseResult(dispute(real, 17 - real), "", voted(mine, 17 - mine)) for real, mine in splits]
     real = [row.case.jury.winner for row in disputes]
     mine = [row.outcome.outcome for row in disputes]
     assert of("dispute", "accuracy", disputes) == pytest.approx(accuracy_score(real, mine), abs=1e-12)
@@ -81,17 +81,17 @@ def test_measures_of_disputes_are_scikit_learns() -> None:
 
 
 def test_a_small_panels_votes_are_scaled_to_the_real_jury() -> None:
-    rows = [Scored(dispute(12, 5), "", voted(2, 1))]
+    rows = [CaseResult(dispute(12, 5), "", voted(2, 1))]
     assert of("dispute", "votes_mae", rows) == pytest.approx(12 - 2 / 3 * 17)
-    assert np.isnan(of("dispute", "votes_mae", [Scored(dispute(12, 5), "", voted(1, 0))])), "one model is no panel"
+    assert np.isnan(of("dispute", "votes_mae", [CaseResult(dispute(12, 5), "", voted(1, 0))])), "one model is no panel"
 
 
 def test_how_well_the_vote_share_is_calibrated_by_hand() -> None:
-    rows = [Scored(dispute(12, 5), "", voted(9, 1)), Scored(dispute(5, 12), "", voted(9, 1))]
+    rows = [CaseResult(dispute(12, 5), "", voted(9, 1)), CaseResult(dispute(5, 12), "", voted(9, 1))]
     assert of("dispute", "brier", rows) == pytest.approx((0.1**2 + 0.9**2) / 2)
     assert of("dispute", "calibration", rows) == pytest.approx(abs(1.8 - 1) / 2)
     assert of("dispute", "majority", rows) == pytest.approx(0.9)
-    nobody = [Scored(dispute(12, 5), "", Outcome(outcome="buyer"))]
+    nobody = [CaseResult(dispute(12, 5), "", Outcome(outcome="buyer"))]
     assert np.isnan(of("dispute", "brier", nobody))
 
 
@@ -108,7 +108,7 @@ def judgment() -> dict[str, Any]:
 
 def test_measures_of_judgments_are_scikit_learns() -> None:
     both = [(judgment(), judgment()) for _ in range(50)]
-    judgments = [Scored(criminal(**real), "", judged(**mine)) for mine, real in both]
+    judgments = [CaseResult(criminal(**real), "", judged(**mine)) for mine, real in both]
     named: dict[str, Callable[[dict[str, Any]], set[Any]]] = {
         "charge": lambda one: {*one["charges"]},
         "article": lambda one: {*one["relevant_articles"]},
@@ -128,7 +128,7 @@ def test_measures_of_judgments_are_scikit_learns() -> None:
 @pytest.mark.parametrize(("charges", "hit"), [(["盗窃", "抢劫", "诈骗"], 0), (["盗窃", "诈骗"], 1)])
 def test_hit_at_2_takes_the_first_two_that_were_named(charges: list[str], hit: int) -> None:
     named = judged(charges=charges, relevant_articles=[264], term_of_imprisonment={})
-    assert of("criminal", "charge_hit2", [Scored(criminal(charges=("诈骗",)), "", named)]) == hit
+    assert of("criminal", "charge_hit2", [CaseResult(criminal(charges=("诈骗",)), "", named)]) == hit
 
 
 @pytest.mark.parametrize(("asked", "hit"), [("article_hit2", 1), ("charge_hit2", 1), ("article_accuracy", 0)])
@@ -139,13 +139,13 @@ def test_hit_at_2_goes_on_with_what_else_came_into_question(asked: str, hit: int
     statutes = [Statute(number=n, text=Both(zh="x"), charges=(Both(zh=name),)) for n, name in charges.items()]
     also = candidates(judgment, statutes, "zh", drafted=(266,))
     made = Outcome(details={"judgment": judgment.model_dump(mode="json"), "candidates": also})
-    assert of("criminal", asked, [Scored(case, "", made)]) == hit
+    assert of("criminal", asked, [CaseResult(case, "", made)]) == hit
 
 
 def test_an_answer_that_is_no_judgment_is_wrong_not_left_out() -> None:
     case = criminal(charges=("诈骗",))
     answers = ("I do not know", '{"charges": 7}', '{"charges": ["诈骗"]}')
-    rows = [Scored(case, "", of_text(case, answer)) for answer in answers]
+    rows = [CaseResult(case, "", of_text(case, answer)) for answer in answers]
     assert of("criminal", "charge_accuracy", rows) == pytest.approx(1 / 3)
     assert np.isnan(of("criminal", "article_accuracy", rows)), "what the record does not tell is left out"
 
@@ -158,7 +158,9 @@ def task(label: str) -> LabelledTask:
 def test_measures_of_labels_are_scikit_learns_also_for_answers_out_of_the_set() -> None:
     real = [RANDOM.choice(("yes", "no", "maybe")) for _ in range(40)]
     given = [RANDOM.choice(("yes", "No.", "MAYBE", "who knows")) for _ in range(40)]
-    rows = [Scored(task(label), "", of_text(task(label), answer)) for label, answer in zip(real, given, strict=True)]
+    rows = [
+        CaseResult(task(label), "", of_text(task(label), answer)) for label, answer in zip(real, given, strict=True)
+    ]
     mine = [{"yes": "yes", "No.": "no", "MAYBE": "maybe"}.get(answer, "") for answer in given]
     assert of("labelled", "accuracy", rows) == pytest.approx(accuracy_score(real, mine), abs=1e-12)
     labels = ["yes", "no", "maybe"]
@@ -168,9 +170,9 @@ def test_measures_of_labels_are_scikit_learns_also_for_answers_out_of_the_set() 
 
 
 def test_ambiguous_and_clear_texts_are_measured_apart() -> None:
-    def row(label: str, ambiguous: bool | None) -> Scored:
+    def row(label: str, ambiguous: bool | None) -> CaseResult:
         results = [{"id": "t", "label": label, "ambiguous": ambiguous}]
-        return Scored(task("yes"), "", Outcome(details={"results": results}))
+        return CaseResult(task("yes"), "", Outcome(details={"results": results}))
 
     rows = [row("yes", True), row("no", True), row("yes", False), row("no", None)]
     assert of("labelled", "ambiguous_accuracy", rows) == 0.5
@@ -181,7 +183,7 @@ def test_ambiguous_and_clear_texts_are_measured_apart() -> None:
 def test_measures_of_summaries_are_those_of_rouge_score_and_sacrebleu() -> None:
     reference, summary = "The bridge was closed after the flood.", "After a flood the old bridge has closed."
     case = Document(id="d", title="d", text="A long text.", reference=reference)
-    rows = [Scored(case, "", of_text(case, summary))]
+    rows = [CaseResult(case, "", of_text(case, summary))]
     rouge = RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True).score(reference, summary)
     for name in ("rouge1", "rouge2", "rougeL"):
         assert of("document", name, rows) == pytest.approx(rouge[name].fmeasure, abs=1e-9)
@@ -195,13 +197,13 @@ def test_a_summary_is_scored_by_its_facts_and_its_quality_divided_by_the_time_of
     scores = {"faithfulness": 90.0, "completeness": 60.0, "conciseness": 30.0}
     whole = dict.fromkeys(scores, 100.0)
     judged = Outcome(details={"fine_grained": scores, "assessment": whole}, latency_s=50.0, assessed_s=30.0, wall_s=4.0)
-    rows = [Scored(Document(id="d", title="d", text="A text."), "", judged)]
+    rows = [CaseResult(Document(id="d", title="d", text="A text."), "", judged)]
     for name, score in {**scores, "quality": 180.0, "cost_effectiveness": 9.0}.items():
         assert of("document", name, rows) == score
     for name in (*scores, "quality"):
         assert of("document", f"holistic_{name}", rows) == (300 if name == "quality" else 100)
     unfinished = judged.model_copy(update={"details": {"fine_grained": {**scores, "completeness": None}}})
-    rows = [Scored(rows[0].case, "", unfinished)]
+    rows = [CaseResult(rows[0].case, "", unfinished)]
     assert of("document", "faithfulness", rows) == 90
     assert np.isnan(of("document", "quality", rows))
 
@@ -246,9 +248,9 @@ def test_who_names_nothing_abstains() -> None:
 def test_a_procedures_judgment_is_scored_like_a_written_one() -> None:
     case = criminal(relevant_articles=(264,), charges=("盗窃",)).model_copy(update={"source": "LawBench 3-1"})
     made = judged(relevant_articles=[264, 266], charges=["盗窃"], term_of_imprisonment={"imprisonment": 5})
-    assert of("criminal", "lawbench", [Scored(case, "", made)]) == pytest.approx(2 / 3)
-    assert of("criminal", "lawbench", [Scored(case, "3-3", made)]) == 1.0
-    assert of("criminal", "abstention", [Scored(case, "3-3", Outcome())]) == 1.0
+    assert of("criminal", "lawbench", [CaseResult(case, "", made)]) == pytest.approx(2 / 3)
+    assert of("criminal", "lawbench", [CaseResult(case, "3-3", made)]) == 1.0
+    assert of("criminal", "abstention", [CaseResult(case, "3-3", Outcome())]) == 1.0
 
 
 @needs_real_data
@@ -261,11 +263,11 @@ def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
     for name in lawbench.TASKS:
         lines = (FOLDER / "lawbench" / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         cases: list[Case] = [CriminalCase.model_validate(convert_lawbench(json.loads(line))) for line in lines]
-        by_model: dict[str, list[Scored]] = {}
+        by_model: dict[str, list[CaseResult]] = {}
         for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
             one = json.loads(line)
             case = cases[one["item"]]
-            by_model.setdefault(one["model"], []).append(Scored(case, name, of_text(case, one["prediction"])))
+            by_model.setdefault(one["model"], []).append(CaseResult(case, name, of_text(case, one["prediction"])))
         for model, rows in by_model.items():
             reference = known[name, model]
             assert len(rows) == int(reference["items"])
@@ -278,8 +280,8 @@ def test_all_48_scores_of_eight_language_models_are_lawbenchs_own() -> None:
 QUERY = CriminalCase(id="query-1", title="q", facts="f")
 
 
-def ranking(answer: object, grades: dict[str, int]) -> list[Scored]:
-    return [Scored(QUERY, "", of_text(QUERY, json.dumps(answer)), grades)]
+def ranking(answer: object, grades: dict[str, int]) -> list[CaseResult]:
+    return [CaseResult(QUERY, "", of_text(QUERY, json.dumps(answer)), grades)]
 
 
 def test_a_ranking_is_scored_by_hand() -> None:
@@ -352,7 +354,7 @@ def test_bertscore_is_a_column_where_its_model_is_on_disk(tmp_path: Path, monkey
     for file, content in ((kept / "refs" / "main", "abc"), (folder / "config.json", "{}")):
         file.parent.mkdir(parents=True)
         file.write_text(content)
-    rows = [Scored(BRIDGE, "", of_text(BRIDGE, "span")), Scored(BRIDGE, "", of_text(BRIDGE, "bridge closed"))]
+    rows = [CaseResult(BRIDGE, "", of_text(BRIDGE, "span")), CaseResult(BRIDGE, "", of_text(BRIDGE, "bridge closed"))]
     names = ["bertscore_precision", "bertscore_recall", "bertscore"]
     measures, (note,) = at_hand(wanted("document", ["rouge1", *names]), rows)
     assert [one.name for one in measures] == ["rouge1"]
@@ -381,16 +383,16 @@ def test_a_table_says_which_column_it_lacks(house: Courthouse, tmp_path: Path, m
 
 
 def test_the_gain_on_a_single_model_by_hand() -> None:
-    def row(label: str, single: str, ambiguous: bool) -> Scored:
+    def row(label: str, single: str, ambiguous: bool) -> CaseResult:
         results = [{"id": "t", "label": label, "first": "maybe", "ambiguous": ambiguous}]
-        return Scored(task("yes"), "", Outcome(details={"results": results}), single=of_text(task("yes"), single))
+        return CaseResult(task("yes"), "", Outcome(details={"results": results}), single=of_text(task("yes"), single))
 
     rows = [*[row("yes", "no", True)] * 2, row("yes", "yes", True), row("no", "yes", False), row("yes", "yes", False)]
     assert of("labelled", "ambiguous_gain", rows) == pytest.approx(2.0)  # three right instead of one
     assert of("labelled", "clear_gain", rows) == pytest.approx(-0.5)
     assert of("labelled", "gain", rows) == pytest.approx(4 / 3 - 1)
     assert np.isnan(of("labelled", "ambiguous_gain", [row("yes", "no", True)])), "nothing to be measured against"
-    alone = Scored(task("yes"), "", of_text(task("yes"), "yes"))
+    alone = CaseResult(task("yes"), "", of_text(task("yes"), "yes"))
     assert np.isnan(of("labelled", "gain", [alone])), "the experiment names no single model"
     assert at_hand(wanted("labelled", ["gain"]), [alone])[0] == ()
 

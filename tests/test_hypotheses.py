@@ -9,7 +9,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.evaluation import significance
 from courtroom.evaluation.intervals import Interval
-from courtroom.experiments.hypotheses import Hypothesis, Lock, findings
+from courtroom.experiments.hypotheses import Hypothesis, Preregistration, findings
 from courtroom.experiments.measures import measures_of
 from courtroom.experiments.spec import Experiment, as_toml, read_toml
 from courtroom.experiments.table import ALL, Pair
@@ -23,10 +23,12 @@ def house(house: Courthouse) -> Courthouse:
     return house
 
 
-def locked(experiment: Experiment) -> Lock:
+def locked(experiment: Experiment) -> Preregistration:
     """All its hypotheses."""
     given = {"at": "2026-01-01T00:00:00Z", "dataset": "", "prompts": "p"}
-    return Lock.model_validate({**given, "hypotheses": experiment.hypotheses, "specification": experiment.digest})
+    return Preregistration.model_validate(
+        {**given, "hypotheses": experiment.hypotheses, "specification": experiment.digest}
+    )
 
 
 def test_a_lock_stands_before_the_first_answer_and_the_report_judges_what_it_holds(house: Courthouse) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from courtroom.access import NOBODY, Access, Account, Resource, acting, acts
+from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.errors import CourtroomError
@@ -118,11 +118,11 @@ def test_several_providers_have_a_button_each(tmp_path: Path, monkeypatch: pytes
 
 def test_whoever_acts_the_engine_acts_for_the_server(house: Courthouse) -> None:
     async def who() -> object:
-        return acting()
+        return acting_account()
 
     with acts(NOBODY):
         assert house.runner.do(who()).result() is None
-        assert house.writer.put(acting).result() is None
+        assert house.writer.put(acting_account).result() is None
 
 
 def test_a_hearing_that_somebody_starts_goes_on_without_the_person(house: Courthouse, bea: Account) -> None:

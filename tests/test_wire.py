@@ -12,7 +12,7 @@ from courtroom.cases.dispute import Evidence
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import MAX_FRAMES
-from courtroom.models.card import estimate_prompt
+from courtroom.models.card import estimate_prompt_tokens
 from courtroom.models.request import Message
 from courtroom.models.wire import nearest, to_wire
 from courtroom.procedures.cyberjurors.procedure import key_media, seconds
@@ -121,5 +121,5 @@ def test_other_moments_of_a_video_are_another_question() -> None:
     assert len(set(digests)) == 3
     assert digests[0] == str(["user", [f"medium:{'0' * 64}"]])
     clips = [CLIP.model_copy(update={"moments": moments}) for moments in ((), (1.0,), (1.0, 2.0))]
-    whole, one, two = (estimate_prompt([Message("user", (clip,))]) for clip in clips)
+    whole, one, two = (estimate_prompt_tokens([Message("user", (clip,))]) for clip in clips)
     assert one * 2 == two < whole

@@ -14,7 +14,7 @@ from courtroom.engine.events import Called
 from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import VISION, Findings
-from courtroom.models.card import estimate_prompt, price
+from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fits, longer, runs_in_circles
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
@@ -292,7 +292,7 @@ class Exchange(Generic[A]):
         if spec.id in (OFFLINE, PERSON) or not (budget.tokens is not None or counts_money):
             return Need()
         known = None if not counts_money else await asyncio.to_thread(price, spec.id)  # may import LiteLLM
-        return Need(estimate_prompt(request.messages), spec.max_tokens, known, spec.id)
+        return Need(estimate_prompt_tokens(request.messages), spec.max_tokens, known, spec.id)
 
     async def _later(self, room: asyncio.Event) -> None:
         await room.wait()

@@ -20,7 +20,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.services import Asked, LookUp, Permit, Services
 from courtroom.engine.setup import Setup
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.card import estimate_prompt, estimate_tokens
+from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
 from courtroom.models.spec import OFFLINE, PERSON
@@ -79,7 +79,7 @@ class CountingAsker:
         self.anew[request.task.title] += 1
         text = (await self.offline.answer(request)).text
         if model not in (OFFLINE, PERSON):
-            self.prompt[model] += estimate_prompt(request.messages)
+            self.prompt[model] += estimate_prompt_tokens(request.messages)
             self.completion[model] += estimate_tokens(text)
         reply = self.known[request.key] = Reply(text=text, usage=Usage(), cost=0.0)
         return reply, True

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from courtroom.access import acting
+from courtroom.access import acting_account
 from courtroom.engine.events import Verdict
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control, Status
@@ -210,7 +210,7 @@ def _among(runs: Iterable[str]) -> tuple[str, dict[str, object]]:
 def _fits(wanted: RunFilter) -> str:
     """SQL for what the filters let through of `runs`."""
     tests = [listed("run", "runs.id")[0]]
-    if wanted.whose and acting() is not None:
+    if wanted.whose and acting_account() is not None:
         tests.append(f"{'' if wanted.whose == 'mine' else 'NOT '}{own('run', 'runs.id')}")
     columns = {"status": "status", "procedure": "procedure", "case": "case_id"}
     tests += [f"runs.{column} = :{name}" for name, column in columns.items() if getattr(wanted, name)]
@@ -253,7 +253,7 @@ def _lines(wanted: RunFilter, order: Order) -> str:
 
 
 def _values(wanted: RunFilter) -> dict[str, object]:
-    person = acting()
+    person = acting_account()
     mine: dict[str, object] = {"me": person.id} if person else {}
     return {**asdict(wanted), "text": wanted.text.casefold(), **mine, **listed("run", "runs.id")[1]}
 

@@ -7,7 +7,7 @@ from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.datasets.row import margin_of
 from courtroom.datasets.selection import BANDS
 from courtroom.evaluation.intervals import Interval
-from courtroom.experiments.measures import Measure, Scored
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.measures.votes import BINS, bin_of, share_and_hit
 from courtroom.experiments.table import ArmGroup, CellRow, case_sums, interval_of
 
@@ -27,7 +27,7 @@ class Feature:
     title: str
     source: str
     """Which figure it is."""
-    of: Callable[[Scored], str | None]
+    of: Callable[[CaseResult], str | None]
     """The class of a cell; None where it is not known."""
     order: Callable[[str], object] | None = None
     """By what classes are sorted; by their names without one, and then no line joins them."""
@@ -140,7 +140,7 @@ def _points(
     return tuple(points)
 
 
-def _difficulty(row: Scored) -> str | None:
+def _difficulty(row: CaseResult) -> str | None:
     """Of a dispute by the margin of the votes on record, of a text by whether the preliminary hearings of a run on it disagreed."""
     margin = margin_of(row.case)
     if margin is not None:
@@ -152,13 +152,13 @@ def _difficulty(row: Scored) -> str | None:
     return TEXTS[ambiguous] if isinstance(ambiguous, bool) else None
 
 
-def _real_votes(row: Scored) -> str | None:
+def _real_votes(row: CaseResult) -> str | None:
     if not isinstance(row.case, Dispute) or row.case.jury is None:
         return None
     return f"{row.case.jury.buyer}:{row.case.jury.seller}"
 
 
-def _votes(row: Scored) -> str | None:
+def _votes(row: CaseResult) -> str | None:
     """Of a dispute buyer's and seller's votes; else the votes for the choice with most, of all."""
     counts = row.outcome.counts
     if not sum(counts.values()):
@@ -168,7 +168,7 @@ def _votes(row: Scored) -> str | None:
     return f"{max(counts.values())} of {sum(counts.values())}"
 
 
-def _share(row: Scored) -> str | None:
+def _share(row: CaseResult) -> str | None:
     """In which bin the outcome's share of the votes lies: what the calibration error is summed over."""
     found = share_and_hit(row)
     if found is None:

@@ -17,7 +17,7 @@ from itertools import islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from courtroom.access import acting, acts
+from courtroom.access import acting_account, acts
 from courtroom.engine.budget import Spent
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
@@ -145,7 +145,7 @@ def ask_again(
     drawn = list(islice(_drawn(house, cells, calls, random.Random(first)), calls))
     if not drawn:
         raise CourtroomError(OFFLINE_ONLY)
-    with acts(acting()):  # also in the threads that it starts
+    with acts(acting_account()):  # also in the threads that it starts
         put = asyncio.run(_put(house, drawn))
 
     async def keep(asked: Asked[Any], called: Called) -> None:

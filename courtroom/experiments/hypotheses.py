@@ -36,7 +36,7 @@ class Hypothesis(Strict):
         return f"{self.measure}: {self.arm} is {word} {self.than}{by}, with {self.cases:,} cases"
 
 
-class Lock(Strict):
+class Preregistration(Strict):
     """Hypotheses as they were before the first answer, with hashes (SHA-256) of what decides the results."""
 
     at: datetime
@@ -72,7 +72,7 @@ def prompts_hash(procedures: Iterable[Procedure]) -> str:
 
 
 def findings(
-    lock: Lock, hypotheses: Sequence[Hypothesis], pairs: Sequence[Pair], specification: str, prompts: str
+    lock: Preregistration, hypotheses: Sequence[Hypothesis], pairs: Sequence[Pair], specification: str, prompts: str
 ) -> list[Finding]:
     """What the results say of each hypothesis that was locked, and of those that came later.
 

@@ -20,7 +20,7 @@ from courtroom.evaluation.significance import Tested, consistency, krippendorffs
 from courtroom.experiments import table as tables
 from courtroom.experiments.breakdown import Breakdown, Feature, breakdown, differing, learning_curve
 from courtroom.experiments.hypotheses import Finding, findings
-from courtroom.experiments.measures import Measure, Scored, measures_of
+from courtroom.experiments.measures import CaseResult, Measure, measures_of
 from courtroom.experiments.measures.criminal import CRIMINAL, is_plain_text
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.spec import Experiment
@@ -69,7 +69,7 @@ def accounts(experiment: Experiment, rows: Sequence[CellRow], measures: Sequence
     )
 
 
-def readable(row: Scored, structured: bool = False) -> bool:
+def readable(row: CaseResult, structured: bool = False) -> bool:
     """Whether a prediction made elsewhere can be read as an answer; what a procedure came to always can. `structured`: whether
     measures want judgments, choices or amounts; else LawBench's scorers say whether a text is an answer."""
     if row.outcome.raw is None:
@@ -129,17 +129,17 @@ def guesses(groups: Mapping[tuple[str, str], ArmGroup], measures: Sequence[Measu
     return found
 
 
-def _value(measure: Measure, rows: Sequence[Scored]) -> float:
+def _value(measure: Measure, rows: Sequence[CaseResult]) -> float:
     return float(measure.finish(measure.parts(rows).sum(axis=0, keepdims=True))[0])
 
 
-def _options(row: Scored) -> Sequence[str]:
+def _options(row: CaseResult) -> Sequence[str]:
     if isinstance(row.case, LabelledTask):
         return row.case.labels
     return ("buyer", "seller") if isinstance(row.case, Dispute) and row.case.jury else ()
 
 
-def _constant(rows: Sequence[Scored]) -> list[Scored]:
+def _constant(rows: Sequence[CaseResult]) -> list[CaseResult]:
     """The rows with the same answer in place of each arm's own."""
     labels = Counter(
         item.label
@@ -152,18 +152,18 @@ def _constant(rows: Sequence[Scored]) -> list[Scored]:
     if labels:
         label = labels.most_common(1)[0][0]
         return [
-            Scored(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
+            CaseResult(row.case, row.category, Outcome(outcome=label, details={"results": _results(row, label)}))
             for row in rows
         ]
     if juries:
         winner = Counter(jury.winner for jury in juries).most_common(1)[0][0]
         share = median(jury.buyer / (jury.buyer + jury.seller) for jury in juries)
         counts = {"buyer": round(1_000 * share), "seller": 1_000 - round(1_000 * share)}
-        return [Scored(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
+        return [CaseResult(row.case, row.category, Outcome(outcome=winner, counts=counts)) for row in rows]
     return []
 
 
-def _results(row: Scored, label: str) -> list[dict[str, str]]:
+def _results(row: CaseResult, label: str) -> list[dict[str, str]]:
     assert isinstance(row.case, LabelledTask)
     return [{"id": item.id, "label": label} for item in row.case.items]
 

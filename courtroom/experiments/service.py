@@ -11,7 +11,7 @@ from courtroom.errors import CourtroomError
 from courtroom.experiments import plan
 from courtroom.experiments.canary import CALLS, MOST, Canary, ask_again
 from courtroom.experiments.driver import ExperimentDriver
-from courtroom.experiments.hypotheses import Lock, prompts_hash
+from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Training, estimate
@@ -51,7 +51,7 @@ class Experiments:
         return prompts_hash(self._house.procedures[name] for name in sorted(experiment.procedures))
 
     @needs(Access.RUN)
-    def lock(self, experiment: Experiment) -> Lock:
+    def lock(self, experiment: Experiment) -> Preregistration:
         """Put an experiment on record with its hypotheses, before anything is asked; the very same lock where there is one. Raises
         `CourtroomError`: there are no hypotheses, other ones are locked already, or a cell is done."""
         if not experiment.hypotheses:
@@ -66,7 +66,7 @@ class Experiments:
             return kept.lock
         if any(state != "waiting" for _, state in self.store.counts(name)):
             raise CourtroomError("This experiment has results already. Hypotheses are locked before the first answer.")
-        lock = Lock(
+        lock = Preregistration(
             at=datetime.now(UTC),
             hypotheses=kept.hypotheses,
             dataset=kept.dataset.version or "",

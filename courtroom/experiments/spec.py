@@ -18,7 +18,7 @@ from courtroom.engine.procedure import Controls, Procedure
 from courtroom.engine.setup import Budget
 from courtroom.errors import CourtroomError
 from courtroom.experiments.canary import Canary
-from courtroom.experiments.hypotheses import Hypothesis, Lock
+from courtroom.experiments.hypotheses import Hypothesis, Preregistration
 from courtroom.language import N_
 from courtroom.settings import DATA
 from courtroom.strict import Strict
@@ -152,7 +152,9 @@ class Experiment(Strict):
     knowledge: KnowledgeRules = Field(default_factory=KnowledgeRules)
     arms: tuple[Arm, ...] = Field(min_length=1, max_length=2_000)
     hypotheses: tuple[Hypothesis, ...] = Field(default=(), max_length=200)
-    lock: Lock | None = Field(default=None, description="The hypotheses as they were before the first answer.")
+    lock: Preregistration | None = Field(
+        default=None, description="The hypotheses as they were before the first answer."
+    )
     canaries: tuple[Canary, ...] = Field(default=(), description="What came of asking recorded calls again.")
 
     @model_validator(mode="after")

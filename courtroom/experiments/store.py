@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from courtroom.access import Access, Resource, acting, needs
+from courtroom.access import Access, Resource, acting_account, needs
 from courtroom.engine.lease import Lease
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.experiments.outcome import Outcome
@@ -71,7 +71,7 @@ class ExperimentStore:
     def create(self, experiment: Experiment, kind: str, cells: Iterable[tuple[Cell, Outcome | None]]) -> str:
         """Put an experiment on record with all its cells, all or nothing; one that is there already stays as it is. `cells`: those
         of predictions made elsewhere with what they came to."""
-        own, parent, person = _named(experiment.id), experiment.dataset.run, acting()
+        own, parent, person = _named(experiment.id), experiment.dataset.run, acting_account()
         with self._database.transaction() as db:
             fresh = db.execute(
                 "INSERT INTO experiments (id, name, parent, body, kind, status, created) VALUES (?, ?, ?, ?, ?, 'paused', ?)"

@@ -21,7 +21,7 @@ from courtroom.evaluation.significance import (
     permutation,
     wilcoxon,
 )
-from courtroom.experiments.measures import Measure, Scored
+from courtroom.experiments.measures import CaseResult, Measure
 from courtroom.experiments.outcome import Outcome
 
 ALL = "all cases"
@@ -50,9 +50,9 @@ class CellRow:
     """What the single model came to that its arm's gain is over."""
 
     @property
-    def scored(self) -> Scored | None:
+    def scored(self) -> CaseResult | None:
         """What measures read; None where there is no outcome."""
-        return Scored(self.case, self.category, self.outcome, self.relevance, self.single) if self.outcome else None
+        return CaseResult(self.case, self.category, self.outcome, self.relevance, self.single) if self.outcome else None
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ class ArmGroup:
     _values: dict[str, dict[str, float | None]] = field(default_factory=dict)
 
     @cached_property
-    def by_case(self) -> Mapping[str, Sequence[Scored]]:
+    def by_case(self) -> Mapping[str, Sequence[CaseResult]]:
         """What it came to, by case."""
-        found: dict[str, list[Scored]] = {}
+        found: dict[str, list[CaseResult]] = {}
         for row in self.rows:
             if scored := row.scored:
                 found.setdefault(row.row, []).append(scored)
@@ -337,7 +337,7 @@ def overall(
     return found
 
 
-def _known(measure: Measure, several: Sequence[Scored]) -> list[float]:
+def _known(measure: Measure, several: Sequence[CaseResult]) -> list[float]:
     """The values of a case's repeats that have one."""
     assert measure.each is not None
     return [value for one in several if (value := measure.each(one)) is not None]

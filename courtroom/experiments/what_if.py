@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from courtroom.access import acting
+from courtroom.access import acting_account
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.engine.changes import changed, differences, value_at
@@ -359,7 +359,7 @@ class WhatIfs:
 
     def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
         """An experiment with these variants of a run under these seeds. Raises `CourtroomError`: a variant does not fit."""
-        base, person = finished(run, self._house), acting()
+        base, person = finished(run, self._house), acting_account()
         procedure = self._house.procedures[base.run.procedure]
         return experiment_of(base, procedure, variants, seeds, person.id if person else "")
 

@@ -35,14 +35,14 @@ class Filter(Strict):
     @property
     def marks(self) -> tuple[str, ...]:
         values = (("category", self.category), ("law", self.law), ("norms", self.with_norms))
-        return tuple(mark(name, value) for name, value in values if value)
+        return tuple(facet_key(name, value) for name, value in values if value)
 
     @property
     def days(self) -> tuple[int, int] | None:
         """The first and the last day, both included; None where each day is admitted."""
         if self.since is None and self.until is None:
             return None
-        return day_of(self.since) if self.since else 0, day_of(self.until) if self.until else 9999_12_31
+        return day_number(self.since) if self.since else 0, day_number(self.until) if self.until else 9999_12_31
 
     def admits(self, facets: Facets) -> bool:
         first, last = self.days or (0, facets.day)
@@ -53,11 +53,11 @@ ALL = Filter()
 """Each record may be found."""
 
 
-def mark(name: str, value: object) -> str:
+def facet_key(name: str, value: object) -> str:
     return f"{name}={str(value).strip().casefold()}"
 
 
-def day_of(at: date) -> int:
+def day_number(at: date) -> int:
     """A day as the number 20261122."""
     return at.year * 10_000 + at.month * 100 + at.day
 
@@ -67,17 +67,17 @@ def facets_of(record: Any, added: float) -> Facets:
     and statutes their articles. `added`: when it came, in seconds since 1970; 0 where it was bundled."""
     marks: set[str] = set()
     if category := getattr(record, "category", ""):
-        marks.add(mark("category", category))
+        marks.add(facet_key("category", category))
     if getattr(record, "norms", ()):
-        marks.add(mark("norms", True))
+        marks.add(facet_key("norms", True))
     if gold := getattr(record, "gold", None):
-        marks |= {mark("category", charge) for charge in gold.charges or ()}
-        marks |= {mark("law", article) for article in gold.relevant_articles or ()}
+        marks |= {facet_key("category", charge) for charge in gold.charges or ()}
+        marks |= {facet_key("law", article) for article in gold.relevant_articles or ()}
     if articles := getattr(record, "articles", ()):
-        marks |= {mark("law", article) for article in articles}
+        marks |= {facet_key("law", article) for article in articles}
     if (number := getattr(record, "number", None)) is not None:
-        marks |= {mark("law", number), mark("law", record.id)}
-    return Facets(frozenset(marks), day_of(datetime.fromtimestamp(added, UTC).date()) if added else 0)
+        marks |= {facet_key("law", number), facet_key("law", record.id)}
+    return Facets(frozenset(marks), day_number(datetime.fromtimestamp(added, UTC).date()) if added else 0)
 
 
 FACETS = "facets, 2"

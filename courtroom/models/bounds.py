@@ -27,7 +27,7 @@ class Bound:
         return CHARACTERS_A_TOKEN * self.max_tokens + SLACK
 
     @property
-    def size(self) -> int:
+    def body_bytes(self) -> int:
         """Bytes of the body. A stream wraps each token in some hundred bytes, and is not held in memory."""
         size = 2**20 + 2**10 * self.max_tokens
         return size if self.streams else min(size, 2**26)

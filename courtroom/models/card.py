@@ -164,7 +164,7 @@ def estimate_tokens(text: str) -> int:
     return ascii_characters // 4 + (len(text) - ascii_characters) + 1
 
 
-def estimate_prompt(messages: Iterable[Message]) -> int:
+def estimate_prompt_tokens(messages: Iterable[Message]) -> int:
     """About how many tokens a prompt has, its media included."""
     return sum(_tokens(part) for message in messages for part in message.parts)
 

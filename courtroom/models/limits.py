@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from courtroom.models import local
-from courtroom.models.card import estimate_prompt
+from courtroom.models.card import estimate_prompt_tokens
 from courtroom.models.request import Request, Usage
 from courtroom.models.spec import LOCAL, ModelSpec
 
@@ -101,7 +101,7 @@ class Slot:
     @classmethod
     def of(cls, request: Request, server: ServerClock) -> Slot:
         """The slot of a call that asks this."""
-        estimate = partial(estimate_prompt, request.messages)
+        estimate = partial(estimate_prompt_tokens, request.messages)
         return cls(CallLimits.of(request.spec), estimate, request.spec.max_tokens, server)
 
     @cached_property

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import CONTEXT, Findings
-from courtroom.models.card import card, estimate_prompt
+from courtroom.models.card import card, estimate_prompt_tokens
 from courtroom.models.errors import ModelRefused
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
@@ -34,7 +34,7 @@ def fits(messages: Sequence[Message], spec: ModelSpec, findings: Findings) -> bo
     context = findings.get(CONTEXT)
     if context is None:
         return True
-    prompt = estimate_prompt(messages) * findings.tokens_an_estimate * MARGIN
+    prompt = estimate_prompt_tokens(messages) * findings.tokens_an_estimate * MARGIN
     return prompt + min(spec.max_tokens, context // 4) <= context
 
 
@@ -67,7 +67,7 @@ def ollama_context(request: Request, findings: Findings) -> int | None:
     """
     if not request.spec.id.startswith(("ollama/", "ollama_chat/")):
         return None
-    prompt, held = estimate_prompt(request.messages), request.spec.extra.get("num_ctx")
+    prompt, held = estimate_prompt_tokens(request.messages), request.spec.extra.get("num_ctx")
     if isinstance(held, int) and prompt > held:
         raise ModelRefused(
             f"What is asked has about {prompt:,} tokens, and num_ctx lets {request.spec.id} hold {held:,}: "
@@ -85,12 +85,12 @@ def leaves_room(request: Request, findings: Findings, context: int, prompt: int 
         prompt: how many the prompt has, where the server says so.
     """
     if prompt is not None:
-        findings.tokens_an_estimate = prompt / estimate_prompt(request.messages)
+        findings.tokens_an_estimate = prompt / estimate_prompt_tokens(request.messages)
     return LEAST_ROOM < _room(request, context, findings.tokens_an_estimate) < request.spec.max_tokens
 
 
 def _room(request: Request, context: int, tokens_an_estimate: float) -> int:
-    prompt = estimate_prompt(request.messages) * tokens_an_estimate * MARGIN
+    prompt = estimate_prompt_tokens(request.messages) * tokens_an_estimate * MARGIN
     return max(LEAST_ROOM, min(request.spec.max_tokens, context - int(prompt)))
 
 
@@ -107,5 +107,5 @@ async def longer(request: Request, reply: Reply, findings: Findings) -> ModelSpe
     text = (known or {}).get("max_output_tokens")
     most = min(2 * spec.max_tokens, text if isinstance(text, int) else MOST_ROOM)
     if context is not None:
-        most = min(most, context - (reply.usage.prompt or estimate_prompt(request.messages)) - LEAST_ROOM)
+        most = min(most, context - (reply.usage.prompt or estimate_prompt_tokens(request.messages)) - LEAST_ROOM)
     return spec.model_copy(update={"max_tokens": most}) if most > spec.max_tokens else None

@@ -57,8 +57,8 @@ class _Bounded(httpx.AsyncByteStream):
         async for chunk in self._unpacked():
             self._bound.heard()
             size += len(chunk)
-            if size > self._bound.size:
-                raise Overlong(f"more than {self._bound.size} bytes")
+            if size > self._bound.body_bytes:
+                raise Overlong(f"more than {self._bound.body_bytes} bytes")
             yield chunk
 
     async def _unpacked(self) -> AsyncIterator[bytes]:

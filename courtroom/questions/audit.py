@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
-from courtroom.access import Access, acting, acts, needs
+from courtroom.access import Access, acting_account, acts, needs
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.exchange import AskedBeside, Exchange
@@ -25,7 +25,7 @@ from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import Capabilities
-from courtroom.models.card import estimate_prompt
+from courtroom.models.card import estimate_prompt_tokens
 from courtroom.models.request import Message
 from courtroom.models.spec import OFFLINE, PERSON
 from courtroom.questions.asides import CONDITIONS, AsideStore, Condition, Cost, Sample, budget, cost, failures
@@ -255,7 +255,7 @@ class Audits:
             raise CourtroomError(
                 f"An audit asks each question 1 to {MOST_SEEDS} times, not {seeds}. Choose another number."
             )
-        with acts(acting()):  # also in the threads that it starts
+        with acts(acting_account()):  # also in the threads that it starts
             return asyncio.run(self._plan(record, frozenset(calls), seeds))
 
     @needs(Access.RUN)
@@ -321,7 +321,7 @@ class Audits:
             if self._answers.reply(request.key) is not None:
                 found += 1
             elif model != OFFLINE:
-                prompt[model] += estimate_prompt(request.messages)
+                prompt[model] += estimate_prompt_tokens(request.messages)
                 completion[model] += audited.call.completion_tokens
         loads = tuple(Load(model, number, prompt[model], completion[model]) for model, number in calls.items())
         return Estimate(loads, len(questions), found)

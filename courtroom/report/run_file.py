@@ -143,7 +143,7 @@ class Paid(Strict):
         return Payment(self.calls, self.attempts, self.prompt, self.completion, self.cost)
 
 
-class Entry(Strict):
+class RecordedCall(Strict):
     """A question as it was sent, text parts by their digests, and its answer."""
 
     request: dict[str, Any]
@@ -164,7 +164,7 @@ class RunFile(Strict):
     asides: tuple[tuple[float, Aside], ...]
     marks: tuple[Mark, ...]
     audience: ExportedAudience | None
-    answers: dict[str, Entry]
+    answers: dict[str, RecordedCall]
     parts: Any
     """Texts of prompts by their digests; as they are, white space included."""
 
@@ -248,7 +248,7 @@ def _parsed(document: Mapping[str, Any], procedure: Procedure) -> RunFile:
         asides=tuple((_time(one), ASIDE.validate_python(_rest(one))) for one in document["asides"]),
         marks=tuple(Mark.model_validate(one) for one in document["marks"]),
         audience=document["audience"] and ExportedAudience.model_validate(document["audience"]),
-        answers={str(key): Entry.model_validate(one) for key, one in document["answers"].items()},
+        answers={str(key): RecordedCall.model_validate(one) for key, one in document["answers"].items()},
         parts=document["parts"],
     )
 

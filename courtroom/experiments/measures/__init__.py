@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures.criminal import CRIMINAL, DOCUMENTS, LAWBENCH, RETRIEVAL
-from courtroom.experiments.measures.measure import Measure, Scored
+from courtroom.experiments.measures.measure import CaseResult, Measure
 from courtroom.experiments.measures.votes import DISPUTES, LABELLED, TRIALS, VOTES
 
-__all__ = ["MEASURES", "Measure", "Scored", "at_hand", "fitting", "measures_of", "wanted"]
+__all__ = ["MEASURES", "Measure", "CaseResult", "at_hand", "fitting", "measures_of", "wanted"]
 
 BY_KIND: Mapping[str, tuple[Measure, ...]] = {
     "dispute": (*DISPUTES, *VOTES),
@@ -26,7 +26,7 @@ def measures_of(kind: str) -> Mapping[str, Measure]:
     return MEASURES.get(kind, {})
 
 
-def at_hand(measures: Sequence[Measure], rows: Sequence[Scored]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
+def at_hand(measures: Sequence[Measure], rows: Sequence[CaseResult]) -> tuple[tuple[Measure, ...], tuple[str, ...]]:
     """Those of the measures that can be worked out on this machine, and a sentence for each reason why others can't."""
     why = {measure.name: measure.missing(rows) for measure in measures}
     return (
@@ -35,7 +35,7 @@ def at_hand(measures: Sequence[Measure], rows: Sequence[Scored]) -> tuple[tuple[
     )
 
 
-def fitting(kind: str, rows: Sequence[Scored]) -> tuple[Measure, ...]:
+def fitting(kind: str, rows: Sequence[CaseResult]) -> tuple[Measure, ...]:
     """Those measures of a kind of case that have a value for these, for a table of which nothing else is left."""
     return tuple(
         one

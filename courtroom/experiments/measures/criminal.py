@@ -13,7 +13,7 @@ from courtroom.datasets.forms.criminal import candidate_id
 from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
-from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels
+from courtroom.experiments.measures.measure import CaseResult, Measure, mean, over_labels
 from courtroom.law import Judgment, Term, term_class
 
 
@@ -37,7 +37,7 @@ VERDICT, JURISAGENTS = "VERDICT, section 4.1.3", "JurisAgents, section 4.1"
 Side = Callable[[Gold | Judgment], frozenset[Hashable]]
 
 
-def predicted(row: Scored) -> Judgment | None:
+def predicted(row: CaseResult) -> Judgment | None:
     """The judgment that an arm came to; None where it came to none."""
     judgment = row.outcome.details.get("judgment")
     try:
@@ -46,7 +46,7 @@ def predicted(row: Scored) -> Judgment | None:
         return None
 
 
-def _gold(row: Scored) -> Gold:
+def _gold(row: CaseResult) -> Gold:
     assert isinstance(row.case, CriminalCase)
     return row.case.gold or Gold()
 
@@ -64,28 +64,28 @@ def _class(one: Gold | Judgment) -> frozenset[Hashable]:
     return frozenset() if term is None else frozenset({term_class(term)})
 
 
-def _both(side: Side) -> Callable[[Scored], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]:
+def _both(side: Side) -> Callable[[CaseResult], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]:
     """Predicted and real labels; a case whose record does not say is left out."""
 
-    def labels(row: Scored) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
+    def labels(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
         real, mine = side(_gold(row)), predicted(row)
         return ((side(mine) if mine else frozenset(), real),) if real else ()
 
     return labels
 
 
-def _exact(side: Side) -> Callable[[Scored], float | None]:
-    def right(row: Scored) -> float | None:
+def _exact(side: Side) -> Callable[[CaseResult], float | None]:
+    def right(row: CaseResult) -> float | None:
         pairs = _both(side)(row)
         return float(pairs[0][0] == pairs[0][1]) if pairs else None
 
     return right
 
 
-def _first_two(side: Side, field: str) -> Callable[[Scored], float | None]:
+def _first_two(side: Side, field: str) -> Callable[[CaseResult], float | None]:
     """Hit@2: what was judged, the weightiest first, then what else came into question, where the procedure says so."""
 
-    def hit(row: Scored) -> float | None:
+    def hit(row: CaseResult) -> float | None:
         real = side(_gold(row))
         if not real:
             return None
@@ -99,7 +99,7 @@ def _first_two(side: Side, field: str) -> Callable[[Scored], float | None]:
     return hit
 
 
-def _log_distance(row: Scored) -> float | None:
+def _log_distance(row: CaseResult) -> float | None:
     term = _gold(row).term_of_imprisonment
     if term is None:
         return None
@@ -111,12 +111,12 @@ def _months(term: Term) -> int | None:
     return None if term.death_penalty or term.life_imprisonment else term.imprisonment
 
 
-def _choice(row: Scored) -> float | None:
+def _choice(row: CaseResult) -> float | None:
     real = _gold(row).choice
     return None if real is None else float(row.outcome.details.get("choice") == real)
 
 
-def _amount(row: Scored) -> float | None:
+def _amount(row: CaseResult) -> float | None:
     real, mine = _gold(row).amount, row.outcome.details.get("amount")
     if real is None:
         return None
@@ -145,12 +145,12 @@ CRIMINAL: tuple[Measure, ...] = (
 )
 
 
-def is_plain_text(row: Scored) -> bool:
+def is_plain_text(row: CaseResult) -> bool:
     """Whether the answer is a text in which no judgment, choice or amount is named as such."""
     return row.outcome.raw is not None and not row.outcome.details and row.outcome.looked_up is None
 
 
-def _only_texts(rows: Sequence[Scored]) -> str:
+def _only_texts(rows: Sequence[CaseResult]) -> str:
     if not rows or not all(map(is_plain_text, rows)):
         return ""
     return (
@@ -164,7 +164,7 @@ CRIMINAL = tuple(replace(measure, missing=_only_texts) for measure in CRIMINAL)
 LAWBENCH_SCORERS = "LawBench (Fei et al. 2023), its published scorers"
 
 
-def _written(row: Scored, task: str) -> str:
+def _written(row: CaseResult, task: str) -> str:
     """The answer as LawBench's scorers read it: raw, or a procedure's in their form."""
     if row.outcome.raw is not None:
         return row.outcome.raw
@@ -183,17 +183,17 @@ def _written(row: Scored, task: str) -> str:
     return "" if term.death_penalty or term.life_imprisonment else f"{term.imprisonment}个月"
 
 
-def _score(row: Scored) -> float | None:
+def _score(row: CaseResult) -> float | None:
     assert isinstance(row.case, CriminalCase)
     task = lawbench.task_of(row.case, row.category)
     return lawbench.score(task, _written(row, task), row.case) if task else None
 
 
-def _entirely(row: Scored) -> float | None:
+def _entirely(row: CaseResult) -> float | None:
     return None if (score := _score(row)) is None else float(score == 1.0)
 
 
-def _abstains(row: Scored) -> float | None:
+def _abstains(row: CaseResult) -> float | None:
     assert isinstance(row.case, CriminalCase)
     task = lawbench.task_of(row.case, row.category)
     return float(lawbench.abstains(task, _written(row, task), row.case)) if task else None
@@ -213,7 +213,7 @@ HITS, GAINS = (1, 5, 10), (5, 10, 30)
 """How far down a ranking is read."""
 
 
-def judged(row: Scored) -> tuple[Sequence[str], Mapping[str, float]] | None:
+def judged(row: CaseResult) -> tuple[Sequence[str], Mapping[str, float]] | None:
     """The ranking, by ids of the dataset's rows, and each row's grade; None where either is not known. Rankings made elsewhere
     may name a candidate as its own dataset does. A grade below 0 counts as not relevant, as trec_eval has it. A case that is
     named again counts where it stands first."""
@@ -227,7 +227,7 @@ def judged(row: Scored) -> tuple[Sequence[str], Mapping[str, float]] | None:
 
 def _at(
     measure: Callable[[int, Sequence[str], Mapping[str, float]], float], k: int
-) -> Callable[[Scored], float | None]:
+) -> Callable[[CaseResult], float | None]:
     return lambda row: measure(k, *found) if (found := judged(row)) else None
 
 
@@ -258,8 +258,8 @@ def _semantic(summary: str, reference: str) -> Semantic:
 
 def _against(
     field: str, compare: Callable[[str, str], Overlap | Semantic] = _overlap
-) -> Callable[[Scored], float | None]:
-    def value(row: Scored) -> float | None:
+) -> Callable[[CaseResult], float | None]:
+    def value(row: CaseResult) -> float | None:
         assert isinstance(row.case, Document)
         summary = row.outcome.details.get("summary")
         if not row.case.reference:
@@ -269,23 +269,23 @@ def _against(
     return value
 
 
-def _why_not(rows: Sequence[Scored]) -> str:
+def _why_not(rows: Sequence[CaseResult]) -> str:
     return why_not([row.case.reference for row in rows if isinstance(row.case, Document)])
 
 
-def _scores(row: Scored, way: str) -> dict[str, float]:
+def _scores(row: CaseResult, way: str) -> dict[str, float]:
     """The dimensions that the assessor scored this way."""
     given = row.outcome.details.get(WAYS[way])
     scores = given if isinstance(given, dict) else {}
     return {name: value for name in Quality.model_fields if isinstance(value := scores.get(name), float | int)}
 
 
-def _quality(row: Scored, way: str) -> Quality | None:
+def _quality(row: CaseResult, way: str) -> Quality | None:
     scores = _scores(row, way)
     return Quality(**scores) if len(scores) == len(Quality.model_fields) else None
 
 
-def _effectiveness(row: Scored) -> float | None:
+def _effectiveness(row: CaseResult) -> float | None:
     """Combined quality by the time of all calls but the assessor's, one after the other."""
     quality = _quality(row, "")
     return cost_effectiveness(quality, row.outcome.latency_s - row.outcome.assessed_s) if quality else None
@@ -298,7 +298,7 @@ def _by_assessor(way: str) -> tuple[Measure, ...]:
             *(way + name, title, PAPER, lambda row: _scores(row, way).get(name)), percent=False, bounds=(0.0, 100.0)
         )
 
-    def combined(row: Scored) -> float | None:
+    def combined(row: CaseResult) -> float | None:
         return quality.combined if (quality := _quality(row, way)) else None
 
     title = f"{way}judged quality".replace("_", " ").capitalize()

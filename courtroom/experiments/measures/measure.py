@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Scored:
+class CaseResult:
     """What an arm came to on a case, beside what is known of it."""
 
     case: Case
@@ -29,9 +29,9 @@ class Scored:
     """What the single model came to on the case that the arm's gain is over."""
 
 
-Each = Callable[[Scored], float | None]
+Each = Callable[[CaseResult], float | None]
 """A case's own value; None where it is left out."""
-Labels = Callable[[Scored], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]
+Labels = Callable[[CaseResult], Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]]
 """Predicted and real labels of a case, for each thing in it that has any."""
 
 
@@ -43,7 +43,7 @@ class Measure:
     title: str
     source: str
     """Where it is defined."""
-    parts: Callable[[Sequence[Scored]], Sums]
+    parts: Callable[[Sequence[CaseResult]], Sums]
     """What each of these adds to each part, shape (as many as are given, parts)."""
     finish: Finish
     each: Each | None = None
@@ -57,7 +57,7 @@ class Measure:
     """The least and greatest value that it can have; None where it has none."""
     ratio: bool = False
     """Whether its two parts are the sums of a ratio that `finish` grows with, as a mean is."""
-    missing: Callable[[Sequence[Scored]], str] = lambda rows: ""
+    missing: Callable[[Sequence[CaseResult]], str] = lambda rows: ""
     """Why it can't be worked out for these on this machine, in a sentence; empty where it can."""
 
 
@@ -80,11 +80,11 @@ def mean(
     usual: bool = False,
     percent: bool = True,
     bounds: Bounds | None = (0.0, 1.0),
-    missing: Callable[[Sequence[Scored]], str] = lambda rows: "",
+    missing: Callable[[Sequence[CaseResult]], str] = lambda rows: "",
 ) -> Measure:
     """A measure that is the mean of the cases' own values, or the root of their mean."""
 
-    def parts(rows: Sequence[Scored]) -> Sums:
+    def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np
 
         values = [each(row) for row in rows]
@@ -109,7 +109,7 @@ def over_labels(
     """Precision, recall or F1 averaged over labels; equal to scikit-learn's with `zero_division=0`. Labels count that are seen in
     a prediction or in the gold; one that a draw has not drawn counts for nothing in it."""
 
-    def parts(rows: Sequence[Scored]) -> Sums:
+    def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np
 
         pairs = [labels(row) for row in rows]

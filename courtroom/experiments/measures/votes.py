@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import LabelledTask
-from courtroom.experiments.measures.measure import Measure, Scored, mean, over_labels, quotient
+from courtroom.experiments.measures.measure import CaseResult, Measure, mean, over_labels, quotient
 from courtroom.experiments.outcome import Outcome
 from courtroom.language import N_
 
@@ -24,7 +24,7 @@ def bin_of(share: float) -> int:
     return next((number for number in range(BINS) if share <= (number + 1) / BINS), BINS - 1)
 
 
-def share_and_hit(row: Scored) -> tuple[float, bool] | None:
+def share_and_hit(row: CaseResult) -> tuple[float, bool] | None:
     """The share of the votes for the outcome, and whether the outcome is right; None where either is not known."""
     cast = sum(row.outcome.counts.values())
     real = _real(row)
@@ -33,7 +33,7 @@ def share_and_hit(row: Scored) -> tuple[float, bool] | None:
     return row.outcome.counts.get(row.outcome.outcome, 0) / cast, row.outcome.outcome == real
 
 
-def _real(row: Scored) -> str | None:
+def _real(row: CaseResult) -> str | None:
     if isinstance(row.case, Dispute):
         return row.case.jury.winner if row.case.jury else None
     if isinstance(row.case, LabelledTask) and len(row.case.items) == 1:
@@ -41,11 +41,11 @@ def _real(row: Scored) -> str | None:
     return None
 
 
-def _brier(row: Scored) -> float | None:
+def _brier(row: CaseResult) -> float | None:
     return None if (pair := share_and_hit(row)) is None else (pair[0] - pair[1]) ** 2
 
 
-def _bins(rows: Sequence[Scored]) -> Sums:
+def _bins(rows: Sequence[CaseResult]) -> Sums:
     """Shape (rows, 1 + bins): 1, and share less hit in the bin that the share lies in."""
     import numpy as np
 
@@ -63,7 +63,7 @@ def _calibration(sums: Sums) -> Sums:
     return quotient(np.abs(sums[:, 1:]).sum(axis=1), sums[:, 0])
 
 
-def _unanimous(row: Scored) -> float | None:
+def _unanimous(row: CaseResult) -> float | None:
     cast = sum(row.outcome.counts.values())
     return max(row.outcome.counts.values()) / cast if cast else None
 
@@ -85,19 +85,19 @@ VOTES: tuple[Measure, ...] = (
 CYBERJURORS = "CyberJurors, table 2"
 
 
-def _winner_right(row: Scored) -> float | None:
+def _winner_right(row: CaseResult) -> float | None:
     assert isinstance(row.case, Dispute)
     return float(row.outcome.outcome == row.case.jury.winner) if row.case.jury else None
 
 
-def _sides(row: Scored) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
+def _sides(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
     assert isinstance(row.case, Dispute)
     if row.case.jury is None:
         return ()
     return ((frozenset({row.outcome.outcome} & {*SIDES}), frozenset({row.case.jury.winner})),)
 
 
-def _votes_off(row: Scored) -> float | None:
+def _votes_off(row: CaseResult) -> float | None:
     """By how many votes the buyer's count is off, the panel scaled to the jury on record; one vote alone is no panel."""
     assert isinstance(row.case, Dispute)
     cast, jury = sum(row.outcome.counts.get(side, 0) for side in SIDES), row.case.jury
@@ -106,7 +106,7 @@ def _votes_off(row: Scored) -> float | None:
     return abs(row.outcome.counts.get("buyer", 0) / cast * real - jury.buyer)
 
 
-def _squared(row: Scored) -> float | None:
+def _squared(row: CaseResult) -> float | None:
     return None if (off := _votes_off(row)) is None else off**2
 
 
@@ -115,7 +115,7 @@ ROUNDS = 3
 """As many as the paper has at most."""
 
 
-def _first_right(row: Scored) -> float | None:
+def _first_right(row: CaseResult) -> float | None:
     """Whether the first ballot alone was right; a tie goes to the buyer, as in equation 10."""
     assert isinstance(row.case, Dispute)
     if not row.outcome.first or row.case.jury is None:
@@ -127,7 +127,7 @@ def _first_right(row: Scored) -> float | None:
 def _ended(number: int) -> Measure:
     """Share of the cases whose jury voted so many times."""
 
-    def each(row: Scored) -> float | None:
+    def each(row: CaseResult) -> float | None:
         return float(row.outcome.rounds == number) if row.outcome.rounds else None
 
     return mean(f"ended_{number}", f"Ended after round {number}", FIGURE_5, each)
@@ -163,7 +163,7 @@ def _results(outcome: Outcome | None) -> dict[str, dict[str, Any]]:
     return {result["id"]: result for result in results or ()}
 
 
-def _texts(row: Scored) -> Iterator[tuple[str, str | None, bool | None, str | None]]:
+def _texts(row: CaseResult) -> Iterator[tuple[str, str | None, bool | None, str | None]]:
     """Real and predicted label, whether it is ambiguous, and the single model's label, of each labelled text that was heard."""
     assert isinstance(row.case, LabelledTask)
     made, single = _results(row.outcome), _results(row.single)
@@ -173,17 +173,17 @@ def _texts(row: Scored) -> Iterator[tuple[str, str | None, bool | None, str | No
         yield str(real[name]), result.get("label"), result.get("ambiguous"), single.get(name, {}).get("label")
 
 
-def _share(which: bool | None) -> Callable[[Scored], float | None]:
+def _share(which: bool | None) -> Callable[[CaseResult], float | None]:
     """Share of texts with the right label; of the ambiguous, of the clear, or of all."""
 
-    def right(row: Scored) -> float | None:
+    def right(row: CaseResult) -> float | None:
         hits = [real == mine for real, mine, ambiguous, _ in _texts(row) if which is None or ambiguous is which]
         return sum(hits) / len(hits) if hits else None
 
     return right
 
 
-def _hearing(row: Scored) -> float | None:
+def _hearing(row: CaseResult) -> float | None:
     """Share of texts whose preliminary hearing named the right label; the first hearing, by which the trial goes."""
     assert isinstance(row.case, LabelledTask)
     made = _results(row.outcome)
@@ -191,7 +191,7 @@ def _hearing(row: Scored) -> float | None:
     return sum(hits) / len(hits) if hits else None
 
 
-def _ambiguous(row: Scored) -> float | None:
+def _ambiguous(row: CaseResult) -> float | None:
     known = [ambiguous for _, _, ambiguous, _ in _texts(row) if ambiguous is not None]
     return sum(known) / len(known) if known else None
 
@@ -201,7 +201,7 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
     The single model is the arm that the experiment names for this one. Whether a text is ambiguous the arm's own hearings say.
     Only texts count that the single model was given; without one that it has right there is no value."""
 
-    def parts(rows: Sequence[Scored]) -> Sums:
+    def parts(rows: Sequence[CaseResult]) -> Sums:
         import numpy as np
 
         return np.array([_hits(row, which) for row in rows], dtype=float).reshape(-1, 2)
@@ -218,19 +218,19 @@ def _gain(name: str, title: str, which: bool | None) -> Measure:
     )
 
 
-def _without_single(rows: Sequence[Scored]) -> str:
+def _without_single(rows: Sequence[CaseResult]) -> str:
     if not rows or any(row.single for row in rows):
         return ""
     return "The gain on a single model is left out: name the arm of the single model under gain_over."
 
 
-def _hits(row: Scored, which: bool | None) -> tuple[int, int]:
+def _hits(row: CaseResult, which: bool | None) -> tuple[int, int]:
     """Texts with the right label, and those that have it from the single model; a text without a label is wrong."""
     both = [one for one in _texts(row) if row.single and (which is None or one[2] is which)]
     return sum(real == mine for real, mine, *_ in both), sum(real == single for real, _, _, single in both)
 
 
-def _labels(row: Scored) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
+def _labels(row: CaseResult) -> Sequence[tuple[frozenset[Hashable], frozenset[Hashable]]]:
     return tuple((frozenset({mine} - {None}), frozenset({real})) for real, mine, *_ in _texts(row))
 
 
@@ -248,12 +248,12 @@ LABELLED: tuple[Measure, ...] = (
 )
 
 
-def _proven(row: Scored) -> float | None:
+def _proven(row: CaseResult) -> float | None:
     assert isinstance(row.case, Trial)
     return float(row.outcome.outcome == row.case.sides[0])
 
 
-def _hung(row: Scored) -> float | None:
+def _hung(row: CaseResult) -> float | None:
     assert isinstance(row.case, Trial)
     return float(row.outcome.outcome not in row.case.sides)
 

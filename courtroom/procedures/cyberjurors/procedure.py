@@ -86,7 +86,7 @@ async def examine_all(court: Hearing) -> Views:
 
 async def examine_newcomers(court: Hearing, views: Views) -> Views:
     """The examinations of those whom a person has seated since; where one was made for all, it is theirs too."""
-    jury = court.panel("juror") if court.setup.examines else ()
+    jury = court.panel("juror") if court.setup.examines_evidence else ()
     new = [juror for juror in jury if juror.id not in views]
     if court.setup.examination == "shared":
         shared = next(iter(views.values()), None)
@@ -170,7 +170,7 @@ async def deliberate(court: Hearing) -> Verdict:
     """
     if court.setup.variant == "nearest-precedents":
         return await by_precedents(court)
-    views = dict(await examine_all(court)) if court.setup.examines else {}
+    views = dict(await examine_all(court)) if court.setup.examines_evidence else {}
     memories = await recall(court)
     summary: tasks.Summary | None = None
     opinions: dict[str, tasks.Opinion] = {}
@@ -226,7 +226,7 @@ async def judge(
             round=number,
             reasons_first=setup.reasons_first,
         )
-    elif setup.examines:
+    elif setup.examines_evidence:
         court.vote(juror, None, ("It has no examination of the evidence to judge by.",))
         return None
     opinion = await court.try_ask(juror, task)
@@ -376,7 +376,7 @@ def at_most(case: Dispute, setup: CyberJurorsSetup) -> int:
     jurors = len(setup.taken)
     if setup.variant == "nearest-precedents":
         return 0
-    if not setup.examines:
+    if not setup.examines_evidence:
         return 1
     looks = [min(setup.pieces, len(case.by_side(side))) for side in SIDES]
     selects = [min(setup.pieces, max(0, len(case.by_side(side)) - 1)) for side in SIDES]

@@ -141,7 +141,7 @@ class CyberJurorsSetup(Setup):
         return (1,) if self.single else tuple(n for n in range(1, self.jury_size + 1) if n not in self.empty_seats)
 
     @property
-    def examines(self) -> bool:
+    def examines_evidence(self) -> bool:
         return self.variant not in ("baseline", "rules", "nearest-precedents")
 
     @property

@@ -49,7 +49,7 @@ class Advised(Answer):
     stop: bool = Field(description="Can the summary stay as it is?")
 
 
-class Answered(Answer):
+class AnswersAndSummary(Answer):
     """Answers to the questions, then the summary."""
 
     answers: tuple[Sentence, ...] = Field(max_length=20, description="What is the answer to each question, in order?")
@@ -102,7 +102,7 @@ class RefineSummary(Task[Edited]):
         return asked_at_most(Edited, "sentences", len(self.sentences) + MORE)
 
 
-class AnswerAndWrite(Task[Answered]):
+class AnswerAndWrite(Task[AnswersAndSummary]):
     """Questions about the document first, then the summary, in one call."""
 
     name = "answer"
@@ -116,7 +116,7 @@ class AnswerAndWrite(Task[Answered]):
 
     @property
     def form(self) -> type[BaseModel]:
-        form = bounded(Answered, "answers", len(self.questions), len(self.questions))
+        form = bounded(AnswersAndSummary, "answers", len(self.questions), len(self.questions))
         return asked_at_most(form, "sentences", self.longest or MOST_SENTENCES)
 
 

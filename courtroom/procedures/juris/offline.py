@@ -290,11 +290,11 @@ def refine(task: baselines.RefineSummary, draw: random.Random) -> tasks.Edited:
     return tasks.Edited(changes=changes, sentences=in_order(task.document, kept))
 
 
-def answer_and_write(task: baselines.AnswerAndWrite, draw: random.Random) -> baselines.Answered:
+def answer_and_write(task: baselines.AnswerAndWrite, draw: random.Random) -> baselines.AnswersAndSummary:
     """To each question the sentence that shares most words with it; then a summary like that of one writer alone."""
     found = sentences(task.document.text)
     answers = tuple(max(found, key=lambda one: len(set(words(one)) & set(words(asked)))) for asked in task.questions)
-    return baselines.Answered(answers=answers, sentences=_summary(task, draw))
+    return baselines.AnswersAndSummary(answers=answers, sentences=_summary(task, draw))
 
 
 def _summary(task: baselines.WriteAlone | baselines.AnswerAndWrite, draw: random.Random) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import streamlit as st
 
-from courtroom.access import acting
+from courtroom.access import acting_account
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.procedure import Procedure
@@ -124,7 +124,7 @@ def _worth(_house: Courthouse, run: str, reader: str) -> str:
 
 def votes_worth(house: Courthouse, run: str) -> str:
     """What the votes behind a verdict are worth; worked out anew after five minutes, as runs on other cases come to their ends."""
-    person = acting()
+    person = acting_account()
     return _worth(house, run, person.id if person else "")
 
 

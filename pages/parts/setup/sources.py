@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 from pydantic import ValidationError
 
-from courtroom.access import Access, acting, may
+from courtroom.access import Access, acting_account, may
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
@@ -268,7 +268,7 @@ def _load(house: Courthouse, draft: SetupDraft, text: str, procedure: Procedure)
 
 def month_view(house: Courthouse) -> None:
     """How much the person's runs have cost in this month; nothing where there is no limit, or nobody signs in."""
-    person = acting()
+    person = acting_account()
     limit = house.accounts.budget(person.id) if person is not None else None
     if person is None or limit is None:
         return

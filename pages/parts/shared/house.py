@@ -8,7 +8,7 @@ from typing import Literal, NoReturn
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from courtroom.access import NOBODY, Access, Account, Resource, acting, acts, found_by
+from courtroom.access import NOBODY, Access, Account, Resource, acting_account, acts, found_by
 from courtroom.accounts import AccountStore, Identity, providers, signs_in
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -124,7 +124,7 @@ def visitor(accounts: AccountStore, links: Links) -> Account:
 
 def note_arrival(database: Database) -> None:
     """Write down once that the person has signed in: a page that is loaded again is no new sign-in."""
-    person = acting()
+    person = acting_account()
     if person is None or not person.id or st.session_state.get(NOTED) == person.id:
         return
     st.session_state[NOTED] = person.id
@@ -192,7 +192,7 @@ CHOICES: tuple[Whose, ...] = ("", "mine", "others")
 
 def whose_filter(key: str) -> Whose:
     """Mine, shared with me, or all; nothing to choose where nobody signs in."""
-    person = acting()
+    person = acting_account()
     if person is None or not person.id:
         return ""
     words = {"": _("All"), "mine": _("Mine"), "others": _("Shared with me")}
@@ -204,7 +204,7 @@ LONGEST = 80
 
 def your_name(key: str | None = None, placeholder: str | None = None) -> str:
     """A field for the name; where people sign in, the account's name without a field."""
-    person, before = acting(), st.session_state.get("who", "")
+    person, before = acting_account(), st.session_state.get("who", "")
     if person is not None:
         return person.signature
     return str(st.text_input(_("Your name"), before, max_chars=LONGEST, placeholder=placeholder, key=key)).strip()
@@ -227,7 +227,7 @@ def courthouse() -> Courthouse:
     except CourtroomError as error:
         st.error(literal(str(error)))
         st.stop()
-    person = acting()
+    person = acting_account()
     if person is not None and not person.id and not st.session_state.get(ALONE):
         sign_in_page()
         st.stop()
@@ -239,7 +239,7 @@ def outside() -> bool:
     """Whether whoever looks has not come in: has to sign in first, or the courthouse can't be opened."""
     try:
         _open()
-        person = acting()
+        person = acting_account()
     except (CourtroomError, *FAILURES):
         return True  # the page says why
     return person is not None and not person.id

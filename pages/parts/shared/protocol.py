@@ -31,7 +31,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 from streamlit.runtime.state.session_state import Value, WStates
 
-from courtroom.access import Access, Account, Forbidden, acting, may
+from courtroom.access import Access, Account, Forbidden, acting_account, may
 from courtroom.errors import CourtroomError
 from courtroom.settings import from_environment
 from courtroom.store.connection import FAILURES
@@ -84,7 +84,7 @@ def _guarded(method: Callable[..., Any], condition: Callable[..., Any]) -> Calla
 def still(before: Account | None) -> bool:
     """Whether the person who acts may at least what an account could: access was not taken, and no link has ended."""
     try:
-        now = acting()
+        now = acting_account()
     except Forbidden:
         return False
     if before is None or now is None:
@@ -264,7 +264,7 @@ def _load(load: Callable[..., str], storage: MemoryMediaFileStorage, *given: Any
     file, context = load(storage, *given, **named), get_script_run_ctx(suppress_warning=True)
     session = runtime.get_instance().get_app_session(context.session_id) if context and runtime.exists() else None
     if session is not None:
-        _shown.setdefault(file, WeakKeyDictionary())[session] = acting()
+        _shown.setdefault(file, WeakKeyDictionary())[session] = acting_account()
     return file
 
 

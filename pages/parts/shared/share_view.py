@@ -8,7 +8,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import add_script_run_ctx, get_script_run_ctx
 
-from courtroom.access import Resource, Visibility, acting
+from courtroom.access import Resource, Visibility, acting_account
 from courtroom.courthouse import Courthouse
 from courtroom.language import _
 from courtroom.sharing import DAY, HOUR, LASTING, Links, may_change, may_see, note, owned, share
@@ -34,7 +34,7 @@ def download(
 ) -> None:
     """The button. `content`: what is in the file, or what makes it once it is wanted: then it is made for the person whose session
     it is at that moment. `of`: what it is taken from."""
-    person, mime, page = acting(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
+    person, mime, page = acting_account(), guess_type(name)[0] or ANY, get_script_run_ctx(suppress_warning=True)
 
     def made() -> bytes:
         data = content() if callable(content) else content
@@ -69,13 +69,13 @@ MADE = "link_made"
 
 def share_popover(house: Courthouse, resource: Resource) -> None:
     """The button with all of it behind; nothing where nobody signs in."""
-    if acting() is not None:
+    if acting_account() is not None:
         with st.popover(_("Share"), icon=":material/share:"):
             share_view(house, resource)
 
 
 def share_view(house: Courthouse, resource: Resource) -> None:
-    if acting() is None:
+    if acting_account() is None:
         return
     now = owned(house.database, resource).visibility
     words = {"private": _("Private"), "shared": _("Shared"), "public": _("Public")}
