@@ -15,7 +15,7 @@ import pytest
 from pydantic import SecretStr
 
 from courtroom.engine.budget import in_sum
-from courtroom.engine.loop import Batcher, each
+from courtroom.engine.loop import Batcher, results_of
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 from tests.postgres_server import PostgresServer
@@ -122,7 +122,7 @@ async def test_who_comes_while_work_is_done_goes_with_the_next_round() -> None:
         rounds.append(list(some))
         if len(rounds) == 1:
             await goes_on.wait()
-        return each([lambda number=number: 12 // number for number in some])
+        return results_of([lambda number=number: 12 // number for number in some])
 
     gathered: Batcher[int, int] = Batcher(work)
     first = asyncio.create_task(gathered(1))

@@ -77,6 +77,7 @@ class TestProcess:
     Attributes:
         megabytes: its memory after the last of them.
         held: its memory in megabytes and its threads at its end.
+        stood: where each of its threads stood, if it ended because a test was stuck.
     """
 
     __test__ = False
@@ -87,6 +88,7 @@ class TestProcess:
         given = session, there, self._pipe, self._stacks
         self._process = multiprocessing.get_context("fork").Process(target=_serve, args=given)
         self.held = (0, 0)
+        self.stood = ""
         self.megabytes = 0
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)  # the worker's other threads only wait for messages
@@ -120,12 +122,11 @@ class TestProcess:
         except (BrokenPipeError, EOFError):
             pass  # it has ended by itself; the exit code says how
         self._process.join()
+        if not self._stacks.closed:
+            with self._stacks:
+                self._stacks.seek(0)
+                self.stood = self._stacks.read().decode()
         return self._process.exitcode
-
-    def stood(self) -> str:
-        """Where each of its threads stood when it ended because a test was stuck."""
-        self._stacks.seek(0)
-        return self._stacks.read().decode()
 
 
 class Forking:
@@ -151,7 +152,7 @@ class Forking:
             self._process.run(item.config, self._places[id(item)], self._places[id(following)] if following else None)
         except EOFError:
             following = None
-            why = f"the process that ran it is gone: exit code {self._process.end()}\n{self._process.stood()}"
+            why = f"the process that ran it is gone: exit code {self._process.end()}\n{self._process.stood}"
             report = pytest.TestReport(item.nodeid, item.location, {}, "failed", why, "call")
             item.ihook.pytest_runtest_logreport(report=report)
         if following is None:

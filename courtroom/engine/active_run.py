@@ -174,7 +174,7 @@ class ActiveRun:
             self._report(error)
         finally:
             took = max(0.0, time.perf_counter() - began - self._gate.waited_s)
-            self._writer.do(partial(self._end, self._ledger.take_new(), took, verdict))
+            self._writer.do(partial(self._end, self._ledger.take_new_events(), took, verdict))
 
     def _read(self) -> None:
         """Get the deliberation ready from what is on record. It reads and computes much, so it has a thread of its own."""

@@ -16,7 +16,7 @@ from courtroom.media.medium import without_media
 from courtroom.models.capabilities import VISION, Findings
 from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.longer import fewer_frames, fits, longer, runs_in_circles
+from courtroom.models.longer import fewer_frames, fits, runs_in_circles, with_longer_answer
 from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
@@ -160,7 +160,7 @@ class Exchange(Generic[A]):
         """The question once more: with more room where the answer was cut, else with what was wrong with it."""
         if isinstance(unreadable, CutOff):
             findings = await self._services.sight.of(request.spec)
-            if (spec := await longer(request, reply, findings)) is not None:
+            if (spec := await with_longer_answer(request, reply, findings)) is not None:
                 return replace(request, spec=spec)
         # Of what ran on, its beginning is enough. Some providers take no empty message.
         most = MOST_OF_CUT if isinstance(unreadable, CutOff) else MOST_REPEATED

@@ -107,9 +107,9 @@ class RunLedger(Ledger):
     def flush(self) -> None:
         """Write new events before anything that is written later."""
         if self._new:
-            self._writer.do(self.take_new())
+            self._writer.do(self.take_new_events())
 
-    def take_new(self) -> Callable[[], None]:
+    def take_new_events(self) -> Callable[[], None]:
         """A function that writes the new events; they count as written from now on."""
         new, self._new = self._new, []
         return partial(self.store.add, self.run, new) if new else lambda: None

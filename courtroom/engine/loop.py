@@ -137,7 +137,8 @@ class Batcher(Generic[K, R]):
                 done.set_result(result)
 
 
-def each(works: Sequence[Callable[[], R]]) -> list[R | BaseException]:
+def results_of(works: Sequence[Callable[[], R]]) -> list[R | BaseException]:
+    """Calls each; what it gives, or the exception that it raises."""
     results: list[R | BaseException] = []
     for work in works:
         try:

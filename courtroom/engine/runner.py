@@ -16,7 +16,7 @@ from courtroom.engine.errors import RunBusy
 from courtroom.engine.exchange import AskedBeside, Keep, ask_beside, spent_with
 from courtroom.engine.lease import LeaseHolder
 from courtroom.engine.ledger import SideLedger
-from courtroom.engine.loop import Batcher, Loop, each, wait
+from courtroom.engine.loop import Batcher, Loop, results_of, wait
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import LatestRecords, Record
@@ -64,7 +64,7 @@ class Runner:
     ) -> None:
         self.driver = LeaseHolder()
         self._loop = Loop()
-        reading: Batcher[Callable[[], None], None] = Batcher(lambda some: asyncio.to_thread(each, some))
+        reading: Batcher[Callable[[], None], None] = Batcher(lambda some: asyncio.to_thread(results_of, some))
         self._engine = Engine(
             *(store, procedures, asker, writer, knowledge, sight, people, warm), self.driver, self._loop, reading
         )

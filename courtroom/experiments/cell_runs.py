@@ -7,7 +7,7 @@ from functools import partial
 from courtroom.cases.case import Case
 from courtroom.datasets import Row
 from courtroom.engine.errors import NoSuchRun
-from courtroom.engine.loop import Batcher, each
+from courtroom.engine.loop import Batcher, results_of
 from courtroom.engine.record import Record
 from courtroom.engine.run import CELL, Status
 from courtroom.engine.runner import Runner
@@ -81,9 +81,9 @@ class LocalCells:
         found: list[str | BaseException] = [self._house.store.status(cell.run) for cell in some]
         missing = [cell for cell, status in zip(some, found, strict=True) if status == "deleted"]
         cases = self._cases({cell.row for cell in missing})
-        puts = each([partial(self._planned, cell, cases[cell.row]) for cell in missing])
+        puts = results_of([partial(self._planned, cell, cases[cell.row]) for cell in missing])
         with self._house.store.together():
-            made = each([partial(_put, put) for put in puts])
+            made = results_of([partial(_put, put) for put in puts])
         states = dict(zip((cell.run for cell in missing), made, strict=True))
         return [states.get(cell.run, status) for cell, status in zip(some, found, strict=True)]
 
@@ -92,7 +92,7 @@ class LocalCells:
         try:
             return {row.id: row.case for row in self.rows(ids)}
         except CourtroomError:
-            alone = each([partial(self.rows, [name]) for name in ids])
+            alone = results_of([partial(self.rows, [name]) for name in ids])
         return {
             name: found if isinstance(found, BaseException) else found[0].case
             for name, found in zip(ids, alone, strict=True)
@@ -129,7 +129,7 @@ def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[CellRes
             return CellResult(status="done", outcome=of_record(found), **took)
         return CellResult(status=found.run.status, why=_why(found), **took)
 
-    return each([partial(ended, run) for run in runs])
+    return results_of([partial(ended, run) for run in runs])
 
 
 def _why(record: Record) -> str:

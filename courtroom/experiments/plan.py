@@ -188,7 +188,7 @@ def planned(
     none of the cases, or a case is both trained on and tested."""
     if parent := parent_of(experiment, house):
         for cell in cells(experiment, [parent.case.id]):
-            if is_parent(experiment.arms[cell.arm], cell.seed, parent):
+            if repeats_parent(experiment.arms[cell.arm], cell.seed, parent):
                 yield cell.model_copy(update={"run": ""}), of_record(parent)
             else:
                 yield cell, None
@@ -230,7 +230,7 @@ def planned(
         yield cell, None if cell.run else given[cell.arm][cell.row][cell.repeat].outcome(cases[cell.row])
 
 
-def is_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
+def repeats_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
     """Whether a fork would be the run itself over again."""
     return parent is not None and not (arm.set or arm.without or arm.model) and seed == parent.run.seed
 
@@ -411,7 +411,7 @@ def estimate(
             progress(done, total)
             arm, one, seed = experiment.arms[place], taken[place, phase], experiment.seed(place, repeat)
             done += 1
-            if is_parent(arm, seed, parent):
+            if repeats_parent(arm, seed, parent):
                 continue
             began = time.perf_counter()
             case, setup = row.case.without(*arm.without), of[phase][place]

@@ -94,7 +94,7 @@ def _room(request: Request, context: int, tokens_an_estimate: float) -> int:
     return max(LEAST_ROOM, min(request.spec.max_tokens, context - int(prompt)))
 
 
-async def longer(request: Request, reply: Reply, findings: Findings) -> ModelSpec | None:
+async def with_longer_answer(request: Request, reply: Reply, findings: Findings) -> ModelSpec | None:
     """The same model with twice the longest answer, as far as it can; None where it had all the room there is, or ran in circles.
 
     Args:

@@ -26,7 +26,7 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import load
 from courtroom.models.errors import ModelError, Unreachable
 from courtroom.models.litellm_model import BROKEN_STREAMS, LiteLLMModel
-from courtroom.models.longer import longer
+from courtroom.models.longer import with_longer_answer
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply, Request
 from courtroom.models.spec import ModelSpec
@@ -193,9 +193,9 @@ def test_an_answer_that_was_cut_is_asked_for_with_more_room_and_not_told_to_be_s
 async def test_room_grows_as_far_as_the_models_card_allows() -> None:
     known, cut = question(id="openai/gpt-4o-mini", max_tokens=10_000), Reply(text="")
     findings = await Capabilities().of(known.spec)
-    grown = await longer(known, cut, findings)
+    grown = await with_longer_answer(known, cut, findings)
     assert grown.max_tokens == 16_384
-    assert await longer(replace(known, spec=grown), cut, findings) is None
+    assert await with_longer_answer(replace(known, spec=grown), cut, findings) is None
 
 
 async def unencrypted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -62,14 +62,14 @@ async def draft_and_review(
 async def alone(court: Hearing) -> Verdict:
     """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
     await court.stage("Retrieval", "analysis")
-    statutes = await coarse(court, court.case.facts)
+    statutes = await coarse_statutes(court, court.case.facts)
     memory = await recall(court, statutes)
     await court.stage("Final adjudication", "final")
     task = tasks.JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
     return verdict(court, await court.ask(court.member("presiding"), task), "One judge alone.", statutes)
 
 
-async def coarse(court: Hearing, text: str) -> Statutes:
+async def coarse_statutes(court: Hearing, text: str) -> Statutes:
     """S_vec: the coarse set (Eq. 1)."""
     setup = court.setup
     query = Search(collection="statutes", text=text, k=setup.statutes, mode=setup.ranking, base=setup.base)
@@ -78,7 +78,7 @@ async def coarse(court: Hearing, text: str) -> Statutes:
 
 async def shortlist(court: Hearing, points: tuple[str, ...]) -> Statutes:
     """S_statute: the assistant's shortlist, with the text of articles that it added itself (Eq. 2)."""
-    candidates = await coarse(court, "\n".join(points))
+    candidates = await coarse_statutes(court, "\n".join(points))
     task = tasks.Rerank(case=court.case, points=points, candidates=candidates, about=court.setup.shortlist)
     chosen = (await court.ask(court.member("assistant"), task)).articles
     missing = tuple(str(number) for number in chosen if number not in {s.number for s in candidates})
