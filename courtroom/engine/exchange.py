@@ -204,7 +204,11 @@ class Exchange(Generic[A]):
         whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        return Request(spec, tuple(messages), self._task, tag, address)
+        request = Request(spec, tuple(messages), self._task, tag, address)
+        if spec.connection and address and not self._services.asker.knows(request.key):
+            former = replace(request, by_address=True)
+            request = former if self._services.asker.knows(former.key) else request
+        return request
 
     async def _in_the_room_there_is(
         self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
