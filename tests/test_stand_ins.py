@@ -96,7 +96,9 @@ def test_a_stand_in_that_fails_too_says_both(house: Courthouse) -> None:
     record = heard(house, members={"juror-03": other})
     call = record.call("round-1/juror-03/judge")
     assert call is not None and call.value is None
-    assert call.error.startswith("openai/slow did not answer within") and "There is no key for openai/gone" in call.error
+    assert (
+        call.error.startswith("openai/slow did not answer within") and "There is no key for openai/gone" in call.error
+    )
 
 
 def test_an_unreadable_answer_goes_to_the_stand_in(house: Courthouse, server: OpenAIServer) -> None:

@@ -293,9 +293,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     return values
 
 
-def _put(
-    into: dict[str, Any], name: str, model: str, connection: str, otherwise: str, base: dict[str, Any]
-) -> None:
+def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise: str, base: dict[str, Any]) -> None:
     model, otherwise, now = model.strip(), otherwise.strip(), into.get(name, {})
     if not model:
         into.pop(name, None)
