@@ -1,6 +1,5 @@
 """A stand-in is asked where a model has no answer: over real HTTP, marked, found again by resumes and forks, and never guessed."""
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,8 @@ def test_a_stand_in_answers_where_the_model_timed_out(house: Courthouse, server:
     assert record.run.status == "done", record.run.reason
     assert record.ballots["round-1"]["juror-03"].choice is not None
     own, instead = record.call("round-1/juror-01/judge"), record.call("round-1/juror-03/judge")
-    assert own is not None and instead is not None
+    assert own is not None
+    assert instead is not None
     assert (own.model, own.instead_of) == (OFFLINE, "")
     assert (instead.model, instead.instead_of, instead.error) == (OFFLINE, "openai/slow", "")
     assert any("There offline answered instead of openai/slow." in note for note in record.notes)
@@ -87,7 +87,8 @@ def test_a_stand_in_does_not_change_the_questions_key(house: Courthouse, server:
     setup = first.setup.model_copy(update={"members": {"juror-03": ModelSpec(**{**SLOW, "otherwise": OFFLINE})}})
     calls = server.calls
     fork = house.record(drive(house, house.fork(first.run.id, setup)))
-    assert calls and (fork.asked, server.calls) == (0, calls)
+    assert calls
+    assert (fork.asked, server.calls) == (0, calls)
     assert not any(call.instead_of for call in fork.calls)
 
 
@@ -95,20 +96,22 @@ def test_a_stand_in_that_fails_too_says_both(house: Courthouse) -> None:
     other = {**SLOW, "otherwise": "openai/gone"}
     record = heard(house, members={"juror-03": other})
     call = record.call("round-1/juror-03/judge")
-    assert call is not None and call.value is None
-    assert (
-        call.error.startswith("openai/slow did not answer within") and "There is no key for openai/gone" in call.error
-    )
+    assert call is not None
+    assert call.value is None
+    assert call.error.startswith("openai/slow did not answer within")
+    assert "There is no key for openai/gone" in call.error
 
 
 def test_an_unreadable_answer_goes_to_the_stand_in(house: Courthouse, server: OpenAIServer) -> None:
     server.faults, server.answer = 0.0, lambda body: "I would rather not."
     record = heard(house, members={"juror-03": {**SLOW, "timeout_s": 60, "otherwise": OFFLINE}}, reasks=1)
     call = record.call("round-1/juror-03/judge")
-    assert call is not None and (call.model, call.instead_of, len(call.keys)) == (OFFLINE, "openai/slow", 3)
+    assert call is not None
+    assert (call.model, call.instead_of, len(call.keys)) == (OFFLINE, "openai/slow", 3)
     fork = house.record(drive(house, house.fork(record.run.id, record.setup)))
     again = fork.call("round-1/juror-03/judge")
-    assert again is not None and (again.keys, fork.asked) == (call.keys, 0)
+    assert again is not None
+    assert (again.keys, fork.asked) == (call.keys, 0)
 
 
 def test_what_can_not_be_asked_here_is_served_or_stood_in_for(
@@ -132,7 +135,8 @@ def test_what_can_not_be_asked_here_is_served_or_stood_in_for(
             ("openai/slow", ""),
             (OFFLINE, "openai/slow"),
         }
-        assert elsewhere.price(estimate) == 0.0 and sum(estimate.anew.values()) == other.asked
+        assert elsewhere.price(estimate) == 0.0
+        assert sum(estimate.anew.values()) == other.asked
     finally:
         elsewhere.close()
 
