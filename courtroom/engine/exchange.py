@@ -19,7 +19,7 @@ from courtroom.models.capabilities import VISION, Findings
 from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fits, runs_in_circles, with_longer_answer
-from courtroom.models.repair import CutOff, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, Declined, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
 from courtroom.models.request import LATE, Message, Reply, Request
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
@@ -339,8 +339,9 @@ class Exchange(Generic[A]):
 
 def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
     match unreadable:
-        case Refused():
-            return f"{spec.id} refused to answer: “{unreadable}”. Change the prompt, or take another model."
+        case Refused() | Declined():
+            said = unreadable.words if isinstance(unreadable, Declined) else unreadable
+            return f"{spec.id} refused to answer: “{said}”. Change the prompt, or take another model."
         case Withheld():
             return f"The provider's filter withheld the answer of {spec.id}. Change the case's words or the model."
         case CutOff():
