@@ -16,6 +16,7 @@ from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.film.picture import Painter
 from courtroom.models.request import Request
+from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import Mark
 from courtroom.room import scene
 from courtroom.settings import Settings
@@ -125,8 +126,8 @@ def test_a_fork_asks_what_the_change_touches_and_nothing_else(studio: Studio, ho
 def test_a_fork_is_answered_by_a_stand_in_where_nothing_is_on_record(house: Courthouse) -> None:
     run = house.files.play(house.recordings[0])
     record = house.record(run)
-    fork = house.fork(run, record.setup.with_stand_in("offline"), case=record.case.without("seller-2"))
-    heard = house.record(drive(house, fork))
+    setup = changed(house.with_stand_in(record.setup, OFFLINE), {"jury.5.traits": ["impulsive"]})
+    heard = house.record(drive(house, house.fork(run, setup)))
     assert heard.run.status == "done", heard.run.reason
     assert heard.run.origin == FORK_OF_RECORDING
     assert heard.recorded > 0

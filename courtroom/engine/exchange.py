@@ -129,7 +129,7 @@ class Exchange(Generic[A]):
             there = await trial._ask_stand_in("")
             return await self._ask_stand_in("") if asker.knows(there.key) else request
         for address in sorted(self._services.ledger.asked_at(self._spec)):
-            if asker.knows((there := replace(request, address=address)).key):
+            if asker.knows((there := replace(request, address=address, by_address=True)).key):
                 self._address = address
                 return there
         return await self._ask_stand_in(f"{self._spec.id} can't be asked here.")

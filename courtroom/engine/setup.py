@@ -12,7 +12,7 @@ from courtroom.access import Access, needs
 from courtroom.cases.case import Case
 from courtroom.engine.knobs import Group, declared
 from courtroom.knowledge.embedding import embedding_problem
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import ModelSpec
 from courtroom.panel.personas import Persona
 from courtroom.store.connection import read
 from courtroom.store.database import Database
@@ -103,20 +103,6 @@ class Setup(Strict):
     @property
     def models(self) -> tuple[ModelSpec, ...]:
         return self.model, *self.roles.values(), *self.members.values()
-
-    def with_stand_in(self, model: str) -> Self:
-        """The setup with this model, or a person, for whatever its models leave without an answer."""
-
-        def stood_in(spec: ModelSpec) -> ModelSpec:
-            return spec if spec.id in (OFFLINE, PERSON) else spec.model_copy(update={"otherwise": model})
-
-        return self.model_copy(
-            update={
-                "model": stood_in(self.model),
-                "roles": {name: stood_in(spec) for name, spec in self.roles.items()},
-                "members": {name: stood_in(spec) for name, spec in self.members.items()},
-            }
-        )
 
     def model_problems(self) -> tuple[str, ...]:
         """Why some of its models may not be asked, a sentence each; an imported setup may have such."""
