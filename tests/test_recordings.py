@@ -39,7 +39,7 @@ class Studio:
 
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Studio:
     """Recordings by the very commands of the documentation; a scripted model answers at the connection."""
     place = tmp_path_factory.mktemp("studio")
     folder, runs = place / "data" / "recordings", list[str]()
@@ -61,7 +61,7 @@ def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
     files = [Path(line.split()[-1]).name for line in commands if " export " in line]
     entries = (entry.replace("vacuum-charging.json", file) for file in files)
     (folder / "index.toml").write_text("\n".join(entries))
-    yield Studio(place / "recording", folder, tuple(runs))
+    return Studio(place / "recording", folder, tuple(runs))
 
 
 @pytest.fixture
@@ -133,6 +133,18 @@ def test_a_fork_is_answered_by_a_stand_in_where_nothing_is_on_record(house: Cour
     assert heard.recorded > 0
     assert {call.model for call in heard.calls} == {"openai/claude", "offline"}
     assert len(heard.answered_by) == 2, "that answers are mixed is said"
+
+
+def test_each_hearing_that_comes_along_still_has_all_its_answers(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    lacking = {}
+    for recording in house.recordings:
+        record = house.record(house.files.play(recording))
+        given = (record.run.procedure, record.case, record.setup, record.run.seed, record.run.id)
+        estimate = house.estimate(*given)
+        lacking[recording.file.name] = estimate.calls - estimate.on_record
+    house.close()
+    assert not any(lacking.values()), lacking
 
 
 def test_answers_are_found_that_an_old_store_keeps_by_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,6 +38,7 @@ from pages.parts.runs import runs_to_choose
 from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.knobs import knob_values, varied
+from pages.parts.shared.models_form import stand_in_choice
 from pages.parts.shared.shown import declared, heads, in_columns, literal, many, moment, table
 
 PER_ROW = 3
@@ -88,8 +89,9 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
             variants = grid(*axes) if crossed and not few else singly(*axes)
     if variants is None:
         return
+    stand_in, wanted_seeds = stand_in_choice(house, base.setup, "what-if"), range(base.run.seed, base.run.seed + seeds)
     try:
-        experiment = house.experiments.what_ifs.experiment(run, variants, range(base.run.seed, base.run.seed + seeds))
+        experiment = house.experiments.what_ifs.experiment(run, variants, wanted_seeds, stand_in)
     except CourtroomError as error:
         if len(variants) > 1:
             st.error(literal(str(error)))
