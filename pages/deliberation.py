@@ -57,6 +57,7 @@ votes = any(role.votes for role in procedure.roles)
 st.session_state["case"] = record.run.case_id  # Setup offers it first
 st.html(COMPACT)
 origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
+origin += _(" · imported") if record.run.imported else ""
 family_ids = house.store.families.ids(run)
 is_offline = any(member.spec.id == OFFLINE for member in record.members)
 offline = f" · {translated(SHORT_NOTICE)}" if is_offline else ""

@@ -53,6 +53,10 @@ class Run(Strict):
     heartbeat: float | None
     imported: str | None = None
     """The hash of the file that it was imported from; None where it was made here. It can be read and forked only."""
+    exported_id: str | None = None
+    """The id that an imported run has in its file, and where it was made."""
+    exported_parent: str | None = None
+    """The id of its parent there."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from courtroom.engine.blocks import Graph, runs
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.store import READ_ONLY
 from courtroom.errors import CourtroomError
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
@@ -128,6 +129,7 @@ def as_html(
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
         pictures=list(_pictures(record, media)),
+        read_only=READ_ONLY,
         notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
         scene=_as_data(json.dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True)))),
         texts=_as_data(json.dumps(words())),

@@ -122,7 +122,8 @@ def runs() -> None:
                 tell_unreadable([row])
                 continue
             outcome = row.verdict.outcome if row.verdict else ""
-            print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
+            imported = "\timported" if row.imported else ""
+            print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}{imported}")
 
 
 def export(run: str, to: Annotated[Path, Option(help="FILE.json or FILE.html")]) -> None:
