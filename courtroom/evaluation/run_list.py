@@ -37,6 +37,7 @@ class RunLine(Strict):
     outcome: str | None
     created: float
     parent: str | None
+    origin: str
     imported: str | None
     """The hash of the file that it was imported from, if it was."""
     owner: str | None
@@ -187,7 +188,7 @@ _TITLE = (
     " ELSE experiments.name END"
 )
 """A what-if is called as its case is."""
-_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported"
+_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, owner, heartbeat, imported"
 
 
 def _run_line(row: StoredRow) -> RunLine:
@@ -275,12 +276,12 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
     if not records:
         return []
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
-    has_imported = any(one.run.imported for one in records)
+    has_imported = any(one.run.is_unverified for one in records)
     return [
         {
             **{"run": one.run.id, "case": one.run.title, N_("procedure"): one.run.procedure, "seed": one.run.seed},
             **{setting.path: _short(setting.values[number]) for setting in differs},
-            **({N_("imported"): bool(one.run.imported)} if has_imported else {}),
+            **({N_("imported"): one.run.is_unverified} if has_imported else {}),
             **_outcome(one),
         }
         for number, one in enumerate(records)

@@ -20,7 +20,8 @@ from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Ta
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import Run
+from courtroom.engine.recordings import Recording, Recordings
+from courtroom.engine.run import RECORDING, Control, Run
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
@@ -131,7 +132,7 @@ class Head(Strict):
     reason: str = Field(max_length=4_000)
     verdict: Verdict | None
     parent: Name | None
-    origin: str = Field(max_length=40)
+    origin: str = Field(max_length=100)
     created: Time
     wall_s: Time
 
@@ -174,14 +175,15 @@ class RunFile(Strict):
     parts: Any
     """Texts of prompts by their digests; as they are, white space included."""
 
-    def row(self, ids: "Ids") -> Run:
-        from courtroom.engine.run import Control
-
+    def row(self, *, trusted: bool) -> Run:
+        """The run as it is put on record. `trusted`: it is known by its hash as one that comes with Courtroom, and keeps its id."""
         head = self.run
+        named = str if trusted else imported_id
         return Run(
-            **{name: getattr(head, name) for name in Head.model_fields if name not in ("id", "parent")},
-            id=ids(head.id),
-            parent=ids(head.parent) if head.parent else None,
+            **{name: getattr(head, name) for name in Head.model_fields if name not in ("id", "parent", "origin")},
+            id=named(head.id),
+            parent=named(head.parent) if head.parent else None,
+            origin=RECORDING if trusted else "input" if head.origin == RECORDING else head.origin,
             control=Control(),
             owner=None,
             heartbeat=None,
@@ -189,10 +191,6 @@ class RunFile(Strict):
             exported_id=head.id,
             exported_parent=head.parent,
         )
-
-
-Ids = Callable[[str], str]
-"""Gives the id that an exported run has here, by the id in its file."""
 
 
 def imported_id(run: str) -> str:
@@ -361,8 +359,9 @@ class RunFiles:
         answers: AnswerStore,
         beside: BesideStore,
         media: MediaStore,
+        recordings: Recordings,
     ) -> None:
-        self._procedures, self._record = procedures, record
+        self._procedures, self._record, self._recordings = procedures, record, recordings
         self._store, self._answers, self._beside, self._media = store, answers, beside, media
 
     def export(self, run: str) -> tuple[str, str]:
@@ -370,15 +369,11 @@ class RunFiles:
         return f"{run}.json", as_json(self._record(run), self._answers, self._beside.of(run))
 
     @needs(Access.RUN)
-    def take_in(self, data: bytes, ids: Ids = imported_id) -> str:
-        """Import a run to be read, and forked; its id. All of it is on record or nothing.
-
-        Args:
-            ids: gives the ids that it and its parent have here. No run that is made here may ever have one of them.
-        """
+    def take_in(self, data: bytes) -> str:
+        """Import a run to be read, and forked; its id. All of it is on record or nothing."""
         procedures = self._procedures()
         file = read_run_file(data, procedures)
-        row = file.row(ids)
+        row = file.row(trusted=file.sha256 in self._recordings.hashes)
         run = row.id
         if self._store.is_there(run):
             raise CourtroomError(f"The run {file.run.id} is here already, as {run}. Open it on the page Runs.")
@@ -390,13 +385,25 @@ class RunFiles:
                 self._store.interventions.put(run, file.interventions)
                 self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
                 answers = {key: (one.request, one.reply) for key, one in file.answers.items()}
-                self._answers.take_in(run, answers, file.parts)
+                self._answers.take_in(row, answers, file.parts)
                 self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
-                self._read(run, procedures[file.run.procedure])
+                if not row.is_recording:
+                    self._read(run, procedures[file.run.procedure])
         except REFUSALS as error:
             raise CourtroomError(
                 "This file says the same thing twice in different words. Ask for the file anew."
             ) from error
+        return run
+
+    @needs(Access.RUN)
+    def play(self, recording: Recording) -> str:
+        """Take in a recorded hearing with its forks, as far as they are not here; the run's id."""
+        with self._store.together():  # two people may press the button at once
+            for one in self._recordings.family(recording):
+                if self._store.recorded(one.sha256) is None:
+                    self.take_in(one.file.read_bytes())
+        run = self._store.recorded(recording.sha256)
+        assert run is not None
         return run
 
     def _read(self, run: str, procedure: Procedure) -> None:
