@@ -56,7 +56,16 @@ def _shown(medium: Medium, media: MediaStore) -> list[dict[str, Any]]:
     if medium.sha256 is None:
         return [{"type": "text", "text": f"[{medium.kind} {medium.id}: the file is missing]"}]
     if medium.kind == "image":
-        return [{"type": "text", "text": f"Picture {medium.id}:"}, _picture(_image_url(media, medium.sha256))]
+        if medium.views is None:
+            return [{"type": "text", "text": f"Picture {medium.id}:"}, _picture(_image_url(media, medium.sha256))]
+        return [
+            part
+            for label, url in _view_urls(media, medium.sha256)
+            for part in (
+                {"type": "text", "text": f"Picture {medium.id}{f', {label}' if label else ''}:"},
+                _picture(url),
+            )
+        ]
     frames = _frame_urls(media, medium.sha256)
     kept = nearest([second for second, _ in frames], medium.moments) if medium.moments else range(len(frames))
     kept = kept[:: ceil(len(kept) / (medium.most_frames or len(kept)))]
@@ -79,6 +88,11 @@ def _picture(url: str) -> dict[str, Any]:
 @lru_cache(maxsize=128)
 def _image_url(media: MediaStore, sha256: str) -> str:
     return _url(media.image(sha256))
+
+
+@lru_cache(maxsize=16)
+def _view_urls(media: MediaStore, sha256: str) -> tuple[tuple[str, str], ...]:
+    return tuple((view.label, _url(view.jpeg)) for view in media.sent(sha256).views)
 
 
 @lru_cache(maxsize=16)
