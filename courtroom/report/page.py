@@ -131,13 +131,7 @@ def as_html(
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
         pictures=list(_pictures(record, media)),
-<<<<<<< HEAD
-        notice=NOTICE
-        if OFFLINE in {*(one.spec.id for one in record.members), *(call.model for call in record.calls)}
-        else "",
-=======
         answered_by=[NOTICE if sentence == SHORT_NOTICE else sentence for sentence in record.answered_by],
->>>>>>> main
         scene=_as_data(json.dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True)))),
         texts=_as_data(json.dumps(words())),
         style=Markup(style()),
