@@ -460,6 +460,16 @@ class RunStore:
         assert isinstance(event, Retrieved)
         return event
 
+    def incomplete(self, *runs: str) -> frozenset[str]:
+        """Those of the runs, or of all, in which somebody gave no answer or a stand-in gave one."""
+        among = f" AND run IN ({marks(runs)})" if runs else ""
+        rows = self._database.execute(
+            "SELECT DISTINCT run FROM events WHERE kind = 'call' AND overtaken = 0"
+            f" AND (body LIKE '%\"value\":null%' OR body LIKE '%\"instead_of\":%'){among}",
+            runs,
+        )
+        return frozenset(row["run"] for row in rows)
+
     def asked_at(self, run: str, spec: ModelSpec) -> frozenset[str]:
         """The addresses at which this run, or one that it was forked from, asked a model."""
         rows = self._database.execute(
