@@ -116,7 +116,8 @@ class RoomScene(Strict):
     """Whether members vote on the same question again, so that a vote stands until the next."""
     above: float | None
     tie: str | None
-    by_last: bool
+    rule: str
+    """How the run counts its votes; see `Counting`."""
     stages_to_come: tuple[str, ...]
     ended: tuple[str, ...]
     ballots: dict[str, str]
@@ -155,7 +156,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         carries=any(kind.name == ROUND for kind in procedure.stages),
         above=counting.above,
         tie=counting.tie,
-        by_last=counting.by_last,
+        rule=counting.rule,
         stages_to_come=() if verdict else tuple(kind.title for kind in procedure.stages[last + 1 :]),
         ended=tuple(stage.path for stage in record.stages if stage.path in record.ended),
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
@@ -246,7 +247,7 @@ def _moment(
             return Moment(
                 kind="call",
                 path=event.path,
-                title=event.title,
+                title=_about(record, event),
                 member=event.member,
                 parts=(SpokenPart(label="No answer", text=event.error or "-"),) if failed else said.parts,
                 facts=said.facts,
@@ -267,6 +268,13 @@ def _moment(
             return Moment(kind="note", title=event.text, **at)
         case _:
             return None
+
+
+def _about(record: Record, call: Called) -> str:
+    """A call's title, with the piece of the case that its path ends with."""
+    parts = record.case.parts() if call.path[-1].isdigit() else ()
+    piece = next((name for name, _ in parts if call.path.endswith(f"-{name}")), "")
+    return f"{call.title}: {piece}" if piece else call.title
 
 
 def _act(one: Intervention, record: Record, start: float) -> Moment:
@@ -296,7 +304,7 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)
     else:
         rings = _ring(voters, 44, 40)
-    return rings | _line(others, 88 if len(voters) < 3 else 71, 34, 66)
+    return rings | _line(others, 88 if len(voters) < 3 else 68, 34, 66)
 
 
 def _lines(
@@ -342,10 +350,8 @@ def _line(members: Sequence[str], down: float, left: float, right: float, *, sag
     }
 
 
-LONGEST = 900
-"""Characters of one part that are kept; the call itself has the rest."""
-MOST_PARTS = 8
-MOST_FACTS = 6
+LONGEST = 12_000
+"""Characters of one part that are kept: more than any model is asked for; the call itself has the rest."""
 SHORT = 60
 """A text of at most this length without the shape of a sentence is a fact, e.g. a name or a label."""
 _SENTENCE = re.compile(r"\S+\s+\S+\s+\S+\s+\S|[\u3400-\u9fff，、：；（）。]{8}")
@@ -381,7 +387,7 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
         label = name.replace("_", " ").capitalize()
         if isinstance(item, list):
             texts = [str(one).strip() for one in item if str(one).strip()]
-            if any(_SENTENCE.search(text) for text in texts):
+            if any(_SENTENCE.search(text) or len(text) > SHORT for text in texts):
                 parts.append(SpokenPart(label=label, text=_cut("\n".join(texts))))
             elif texts:
                 facts.append(Fact(label=label, value=_cut(", ".join(texts), SHORT)))
@@ -390,7 +396,7 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
         elif item is not None and str(item).strip():
             line = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
             facts.append(Fact(label=label, value=line))
-    return SpokenAnswer(parts=tuple(parts[:MOST_PARTS]), facts=tuple(facts[:MOST_FACTS]))
+    return SpokenAnswer(parts=tuple(parts), facts=tuple(facts))
 
 
 def spoken_so_far(text: str) -> SpokenAnswer:
@@ -412,13 +418,19 @@ def _leaves(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
         if isinstance(item, Mapping):
             yield from _leaves(item, f"{name} ")
         elif isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
-            for one in item:
-                if isinstance(one, Mapping):
-                    yield from ((f"{name} {inner}", held) for inner, held in _leaves(one))
+            yield f"{prefix}{name}", [_in_line(one) for one in item if isinstance(one, Mapping)]
         elif isinstance(item, list):
             yield f"{prefix}{name}", [one for one in item if not isinstance(one, list)]
         else:
             yield f"{prefix}{name}", item
+
+
+def _in_line(item: Mapping[str, Any]) -> str:
+    """One entry of a list as a line: its sentences, and what is short with its name."""
+    said = spoken(item)
+    facts = ", ".join(f"{fact.label.lower()} {fact.value}" for fact in said.facts)
+    sentences = " ".join(part.text for part in said.parts)
+    return " ".join(filter(None, (f"({facts})" if facts and sentences else facts, sentences)))
 
 
 def _cut(text: str, most: int = LONGEST) -> str:
