@@ -286,6 +286,8 @@ Place = tuple[float, float]
 """Across and down, each from 0 to 100."""
 ONE_RING = 24
 """Seats that a single ring holds; more sit in an outer and an inner ring."""
+FEW = 12
+"""Seats of a ring that leaves the corners free."""
 PER_ROW = 4
 LONGEST_BENCH = 11
 
@@ -304,6 +306,8 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)
     else:
         rings = _ring(voters, 44, 40)
+    if len(others) == 2 and 3 <= len(voters) <= FEW:  # the corners, into which no ring reaches
+        return rings | _line(others, 89, 7.5, 92.5)
     return rings | _line(others, 88 if len(voters) < 3 else 68, 34, 66)
 
 
@@ -390,7 +394,7 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
             if any(_SENTENCE.search(text) or len(text) > SHORT for text in texts):
                 parts.append(SpokenPart(label=label, text=_cut("\n".join(texts))))
             elif texts:
-                facts.append(Fact(label=label, value=_cut(", ".join(texts), SHORT)))
+                facts.append(Fact(label=label, value=", ".join(texts)))
         elif isinstance(item, str) and (_SENTENCE.search(item) or len(item) > SHORT):
             parts.append(SpokenPart(label=label, text=_cut(item.strip())))
         elif item is not None and str(item).strip():
@@ -428,10 +432,10 @@ def _leaves(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _in_line(item: Mapping[str, Any]) -> str:
     """One entry of a list as a line: its sentences, and what is short with its name."""
     said = spoken(item)
-    facts = ", ".join(f"{fact.label.lower()} {fact.value}" for fact in said.facts)
+    facts = ", ".join(f"{one.label.lower()} {one.value}" if one.value.isdigit() else one.value for one in said.facts)
     sentences = " ".join(part.text for part in said.parts)
     return " ".join(filter(None, (f"({facts})" if facts and sentences else facts, sentences)))
 
 
-def _cut(text: str, most: int = LONGEST) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

@@ -114,6 +114,7 @@ function benchPart(open) {
     speech.className = `speech ${kind}${text.length > MUCH ? " much" : ""}`;
     if (speechText.textContent !== text) speech.scrollTop = 0;
     say(speechHead, head); say(speechText, text); say(speechFoot, foot);
+    requestAnimationFrame(() => { clear(); speech.classList.toggle("longer", speech.scrollHeight > speech.clientHeight + 4); });  // when the page is laid out anyway
   }
 
   /** The largest box in the middle into which no seat reaches: what is said stands there, and is scrolled where it is longer. */
@@ -191,7 +192,6 @@ function benchPart(open) {
       floor.classList.toggle("offered", now.offers.size > 0);
       floor.classList.toggle("ended", Boolean(now.moment && now.moment.kind === "verdict"));
       offersNow(); speak(live); arrowsNow();
-      requestAnimationFrame(clear);  // when the page is laid out anyway
     },
     focus(id) { const one = seats.get(id); if (one) one.made.focus(); },
   };

@@ -49,7 +49,7 @@ function transcriptPart(hooks) {
     if (moment.person) head.append(el("span", "chip", t("a person")));
     const vote = el("span", "vote-slot"); head.append(vote);
     if (hooks.call) head.append(hooks.call(moment.path, t("Open the call of {name}: {title}", { name: person(moment.member).name, title: moment.title })));
-    one.append(head, partsOf(moment));
+    one.append(head, partsOf(moment, !votes.has(moment.path)));
     one.vote = vote;
     return one;
   }
@@ -119,13 +119,13 @@ function transcriptPart(hooks) {
   };
 }
 
-/** All that a call says; labels where there are several parts. */
-function partsOf(moment) {
+/** All that a call says; labels where there are several parts. What is short is left out where a vote beside it says the same. */
+function partsOf(moment, facts = true) {
   const box = el("div", "parts"), parts = moment.parts || [];
   for (const part of parts) {
     if (parts.length > 1) box.append(el("div", "part-label", part.label));
     box.append(el("div", `part-text${moment.failed ? " failed" : ""}`, part.text));
   }
-  for (const fact of moment.facts || []) box.append(el("div", "fact", `${fact.label}: ${fact.value}`));
+  if (facts || !parts.length) for (const fact of moment.facts || []) box.append(el("div", "fact", `${fact.label}: ${fact.value}`));
   return box;
 }
