@@ -19,6 +19,7 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
+from courtroom.media.medium import KeptFile
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
 from courtroom.store.sqlite import check
@@ -105,7 +106,7 @@ def test_a_damaged_picture_is_set_aside_and_a_missing_one_told_with_its_case(hom
     case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
     change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
     mine = case.model_copy(update={"id": "mine-too", "title": "With a picture"})
-    house.library.restore(mine.with_media({next(iter(mine.media())).file: "0" * 64}))
+    house.library.restore(mine.with_media({next(iter(mine.media())).file: KeptFile(sha256="0" * 64)}))
     house.close()
     told = wrong(home)["media"].sentence
     assert "With a picture" in told

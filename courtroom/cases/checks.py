@@ -121,16 +121,19 @@ def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[CheckFind
     return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
-def _is_there(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> bool:
-    """Whether a medium is there; raises `MediaError` where it is no use."""
+def _remarks(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> tuple[str, ...] | None:
+    """What is to be known of a medium; None where it is absent. Raises `MediaError`: it is no use."""
     if isinstance(files, MediaStore):
-        if medium.sha256 is not None:
-            files.check(medium.kind, medium.sha256, medium.file)
-        return medium.sha256 is not None
+        if medium.sha256 is None:
+            return None
+        remarks = files.check(medium.kind, medium.sha256, medium.file)
+        if medium.kind == "image" and not medium.views and not files.sent(medium.sha256).plain:
+            return (
+                f"{medium.file} came in before such pictures were shown whole. Download the case as ZIP, and import that.",
+            )
+        return remarks
     data = files.get(medium.file)
-    if data is not None:
-        check_medium(medium.kind, data, medium.file)
-    return data is not None
+    return None if data is None else check_medium(medium.kind, data, medium.file)
 
 
 def _media(case: Case, files: Mapping[str, bytes] | MediaStore) -> Iterator[CheckFinding]:
@@ -141,8 +144,10 @@ def _media(case: Case, files: Mapping[str, bytes] | MediaStore) -> Iterator[Chec
                 yield _error(
                     field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
                 )
-            elif not _is_there(medium, files):
+            elif (remarks := _remarks(medium, files)) is None:
                 yield _error(field, f"{file} is named but absent. Add the file, or remove it from the case.")
+            else:
+                yield from (_warning(field, remark) for remark in remarks)
         except MediaError as error:
             yield _error(field, str(error))
         if not medium.description:

@@ -27,6 +27,17 @@ class Control(Strict):
     breaks: tuple[Break, ...] = ()
 
 
+RECORDING = "a hearing that Claude, a large language model, answered in November 2026"
+"""The origin of a recorded hearing that comes with Courtroom: its answers are on record for everybody."""
+FORK_OF_RECORDING = "a fork of a hearing that Claude answered in November 2026"
+"""The origin of what is forked from it here."""
+ABOUT_RECORDINGS = {
+    RECORDING: "Answers of a large language model (Claude), recorded in November 2026.",
+    FORK_OF_RECORDING: "Answers from the record are those of a large language model (Claude), recorded in November 2026; "
+    "what this fork asks anew, somebody else may answer.",
+}
+"""What everybody who sees such a run has to know, by its origin."""
+
 Status = Literal["running", "paused", "done", "failed"]
 CELL = "cell"
 """The origin of an experiment's run that teaches the knowledge base nothing, so that no cell depends on what came before it."""
@@ -53,6 +64,11 @@ class Run(Strict):
     heartbeat: float | None
     imported: str | None = None
     """The hash of the file that it was imported from; None where it was made here. It can be read and forked only."""
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it came with Courtroom, so that its answers can be trusted."""
+        return self.imported is not None and self.origin == RECORDING
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class RunLine(Strict):
     outcome: str | None
     created: float
     parent: str | None
+    origin: str
     imported: str | None
     """The hash of the file that it was imported from, if it was."""
     owner: str | None
@@ -185,7 +186,7 @@ _TITLE = (
     " ELSE experiments.name END"
 )
 """A what-if is called as its case is."""
-_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported"
+_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, owner, heartbeat, imported"
 
 
 def _run_line(row: StoredRow) -> RunLine:

@@ -16,8 +16,6 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.layout import INK, LINE, NEUTRAL
 from courtroom.film.storyboard import WIDE, Shot, shortened
 from courtroom.language import _, translated
-from courtroom.models.offline import SHORT_NOTICE
-from courtroom.models.spec import OFFLINE
 from courtroom.room.scene import Moment, RoomScene, RoomSeat, Side
 
 Theme = Literal["light", "dark"]
@@ -92,8 +90,7 @@ class Painter:
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
-        offline = any(seat.model == OFFLINE for seat in scene.seats)
-        self.notice = translated(SHORT_NOTICE) if offline else ""
+        self.notice = scene.notice
         self.size = SIZES[shape]
         self._sides = {side.name: side for side in scene.sides}
         self._seats = [seat for seat in scene.seats if seat.place]

@@ -63,13 +63,21 @@ def _shown(medium: Medium, called: str, media: MediaStore) -> list[dict[str, Any
     if medium.sha256 is None:
         return [{"type": "text", "text": f"[{called}: the file is missing]"}]
     if medium.kind == "image":
-        return [{"type": "text", "text": f"{called.capitalize()}:"}, _picture(_image_url(media, medium.sha256))]
+        if medium.views is None:
+            return [{"type": "text", "text": f"{called.capitalize()}:"}, _picture(_image_url(media, medium.sha256))]
+        return [
+            part
+            for label, url in _view_urls(media, medium.sha256)
+            for part in (
+                {"type": "text", "text": f"{called.capitalize()}{f', {label}' if label else ''}:"},
+                _picture(url),
+            )
+        ]
     frames = _frame_urls(media, medium.sha256)
     kept = nearest([second for second, _ in frames], medium.moments) if medium.moments else range(len(frames))
     kept = kept[:: ceil(len(kept) / (medium.most_frames or len(kept)))]
     shown: list[dict[str, Any]] = [{"type": "text", "text": f"{called.capitalize()}, {len(kept)} frames:"}]
-    times = [frames[place][0] for place in kept]
-    is_close = any(later - earlier < 1 for earlier, later in pairwise(times))
+    is_close = any(later - earlier < 1 for (earlier, _), (later, _) in pairwise(frames))
     for place in kept:
         second, url = frames[place]
         shown += [{"type": "text", "text": f"at {clock(second, tenths=is_close)}:"}, _picture(url)]
@@ -88,6 +96,11 @@ def _picture(url: str) -> dict[str, Any]:
 @lru_cache(maxsize=128)
 def _image_url(media: MediaStore, sha256: str) -> str:
     return _url(media.image(sha256))
+
+
+@lru_cache(maxsize=16)
+def _view_urls(media: MediaStore, sha256: str) -> tuple[tuple[str, str], ...]:
+    return tuple((view.label, _url(view.jpeg)) for view in media.sent(sha256).views)
 
 
 @lru_cache(maxsize=16)

@@ -20,7 +20,8 @@ from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Ta
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import Run
+from courtroom.engine.recordings import Recording, Recordings
+from courtroom.engine.run import RECORDING, Control, Run
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
@@ -125,7 +126,7 @@ class Head(Strict):
     reason: str = Field(max_length=4_000)
     verdict: Verdict | None
     parent: Name | None
-    origin: str = Field(max_length=40)
+    origin: str = Field(max_length=100)
     created: Time
     wall_s: Time
 
@@ -168,11 +169,12 @@ class RunFile(Strict):
     parts: Any
     """Texts of prompts by their digests; as they are, white space included."""
 
-    def row(self) -> Run:
-        from courtroom.engine.run import Control
-
+    def row(self, *, trusted: bool) -> Run:
+        """The run as it is put on record. `trusted`: it is known by its hash as one that comes with Courtroom."""
+        origin = RECORDING if trusted else "input" if self.run.origin == RECORDING else self.run.origin
         return Run(
-            **{name: getattr(self.run, name) for name in Head.model_fields},
+            **{name: getattr(self.run, name) for name in Head.model_fields if name != "origin"},
+            origin=origin,
             control=Control(),
             owner=None,
             heartbeat=None,
@@ -339,8 +341,9 @@ class RunFiles:
         answers: AnswerStore,
         beside: BesideStore,
         media: MediaStore,
+        recordings: Recordings,
     ) -> None:
-        self._procedures, self._record = procedures, record
+        self._procedures, self._record, self._recordings = procedures, record, recordings
         self._store, self._answers, self._beside, self._media = store, answers, beside, media
 
     def export(self, run: str) -> tuple[str, str]:
@@ -356,20 +359,33 @@ class RunFiles:
             raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
         if self._store.families.leads_to(file.run.parent, file.run.id):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
-        run = file.run.id
+        row = file.row(trusted=file.sha256 in self._recordings.hashes)
+        run = row.id
         try:
             with self._store.together():
-                self._store.take_in(file.row(), file.case, file.setup, file.events, file.overtaken)
+                self._store.take_in(row, file.case, file.setup, file.events, file.overtaken)
                 self._store.interventions.put(run, file.interventions)
                 self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
                 answers = {key: (one.request, one.reply) for key, one in file.answers.items()}
-                self._answers.take_in(run, answers, file.parts)
+                self._answers.take_in(row, answers, file.parts)
                 self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
-                self._read(run, procedures[file.run.procedure])
+                if not row.is_recording:
+                    self._read(run, procedures[file.run.procedure])
         except REFUSALS as error:
             raise CourtroomError(
                 "This file says the same thing twice in different words. Ask for the file anew."
             ) from error
+        return run
+
+    @needs(Access.RUN)
+    def play(self, recording: Recording) -> str:
+        """Take in a recorded hearing with its forks, as far as they are not here; the run's id."""
+        with self._store.together():  # two people may press the button at once
+            for one in self._recordings.family(recording):
+                if self._store.recorded(one.sha256) is None:
+                    self.take_in(one.file.read_bytes())
+        run = self._store.recorded(recording.sha256)
+        assert run is not None
         return run
 
     def _read(self, run: str, procedure: Procedure) -> None:

@@ -35,7 +35,7 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
     if language() == ENGLISH:
         return scene
     ways: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("procedure", "reason", "ending", "real_title"), translated),
+        **dict.fromkeys(("procedure", "reason", "ending", "real_title", "notice"), translated),
         "sides": lambda sides: [_parts(one, ("title",)) for one in sides],
         "seats": lambda seats: [_parts(one, ("name", "role")) for one in seats],
         **dict.fromkeys(("moments", "live"), lambda moments: [_moment(one) for one in moments]),

@@ -124,6 +124,8 @@ class RoomScene(Strict):
     verdict: Ended | None
     ending: str = "Verdict"
     """What the end of the run is called."""
+    notice: str = ""
+    """What has to be known of who answered, wherever the room is shown."""
 
 
 def scene(record: Record, procedure: Procedure) -> RoomScene:
@@ -158,6 +160,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         real=dict(procedure.real_counts(record.case)),
         real_title=record.case.votes_title,
         ending=procedure.ending.title,
+        notice=" ".join(record.answered_by),
         verdict=verdict
         and Ended(
             outcome=known.get(verdict.outcome, verdict.outcome),

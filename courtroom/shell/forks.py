@@ -84,6 +84,7 @@ def fork(
         Path | None, Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
     ] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
+    without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,
     seed: Annotated[int | None, Option(help="Another seed asks all that depends on chance anew.")] = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
@@ -103,10 +104,11 @@ def fork(
         if from_:
             actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
         planned = house.interventions.planned(parent, actions, who, from_)
+        case = parent.case.without(*without) if without else parent.case
         if not estimate:
-            drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
+            drive(house, house.fork(run, setup, seed, case, interventions=planned), None, json_)
         wanted = parent.run.seed if seed is None else seed
-        found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run, interventions=planned)
+        found = house.estimate(parent.run.procedure, case, setup, wanted, run, interventions=planned)
     ask, anew = found.calls - found.on_record, dict(found.anew)
     if json_:
         print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}))

@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom import report
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
-from courtroom.engine.run import Status
+from courtroom.engine.run import ABOUT_RECORDINGS, Status
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
@@ -206,7 +206,8 @@ class Lines:
         chosen = row.id in picked()
         box.checkbox(text, chosen, key=key, on_change=pick, args=(row.id,), label_visibility="collapsed")
         origin = _(" · a fork of {parent}", parent=literal(row.parent)) if row.parent else ""
-        origin += _(" · imported") if row.imported else ""
+        about = ABOUT_RECORDINGS.get(row.origin)
+        origin += f" · {translated(about)}" if about else _(" · imported") if row.imported else ""
         star = ":material/star: " if marked.star else ""
         tags = "".join(f" :gray-badge[{literal(tag)}]" for tag in marked.tags)
         case.markdown(f"{star}**{literal(row.title)}**{tags}  \n:small[:gray[{literal(row.id)}{origin}]]")
