@@ -346,7 +346,7 @@ def test_the_analysis_is_shown_key_frames_alone(house: Courthouse, jury: Jury, c
         return [part["text"] for part in parts if part["type"] == "text" and part["text"].startswith(("Video", "at "))]
 
     assert labels("perceive")[0] == "Video 0, 30 frames:"
-    assert labels("analyse") == ["Video 0, 2 frames:", "at 00:02:", "at 00:05:"]
+    assert labels("analyse") == ["Video 0, 2 frames:", "at 00:02.5:", "at 00:05.4:"]
 
 
 def found(record: Record) -> tuple[Hit, ...]:

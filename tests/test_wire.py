@@ -70,8 +70,11 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     first, last = (shown(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
     assert first < last
     some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
-    times = [f"at 00:0{second}:" for second in (0, 2, 4, 6)]
-    assert [part["text"] for part in some if "text" in part] == ["Video 0, 4 frames:", *times]
+    labels = [part["text"] for part in some if "text" in part]
+    assert (labels[0], [text[:8] for text in labels[1:]]) == (
+        "Video 0, 4 frames:",
+        [f"at 00:0{second}" for second in (0, 2, 4, 6)],
+    )
 
 
 # --- the pictures and video frames that an analysis is shown --------------------------------------------------

@@ -191,6 +191,7 @@ class ModelSpec(Strict):
             return self.lengths
         return "tight" if self.id.startswith((LOCAL, FILES)) else "generous"
 
+    @property
     def stand_in(self) -> "ModelSpec | None":
         """The model that is asked where this one has no answer, with its sampling but for what may be this one's alone."""
         if self.otherwise == ABSTAIN:
