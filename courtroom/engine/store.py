@@ -20,7 +20,7 @@ from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED, ModelSpec
-from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
+from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 
@@ -386,7 +386,7 @@ class RunStore:
         db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
         gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
         if not run.is_recording:  # which is nobody's, and everybody's to see
-            own_run(self._database, run.id, None)
+            take(self._database, _named(run.id))
         note(self._database, "import", _named(run.id), run.procedure)
         for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
             key = event.key if isinstance(event, Retrieved) else ""
@@ -459,6 +459,16 @@ class RunStore:
         event = read_event(row["run"], row["body"])
         assert isinstance(event, Retrieved)
         return event
+
+    def incomplete(self, *runs: str) -> frozenset[str]:
+        """Those of the runs, or of all, in which somebody gave no answer or a stand-in gave one."""
+        among = f" AND run IN ({marks(runs)})" if runs else ""
+        rows = self._database.execute(
+            "SELECT DISTINCT run FROM events WHERE kind = 'call' AND overtaken = 0"
+            f" AND (body LIKE '%\"value\":null%' OR body LIKE '%\"instead_of\":%'){among}",
+            runs,
+        )
+        return frozenset(row["run"] for row in rows)
 
     def asked_at(self, run: str, spec: ModelSpec) -> frozenset[str]:
         """The addresses at which this run, or one that it was forked from, asked a model."""

@@ -18,6 +18,7 @@ from courtroom.engine.blocks import Graph, runs
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.turnout import failure_of, stand_in_of, turnout
 from courtroom.errors import CourtroomError
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
@@ -120,6 +121,9 @@ def as_html(
         procedure=procedure,
         choices=choices,
         verdict=record.run.verdict,
+        turnout=turnout(record),
+        failure_of=failure_of,
+        stand_in_of=stand_in_of,
         sure=sure,
         members=record.members,
         views=[(view, view.blocks(record)) for view in procedure.views],

@@ -41,7 +41,13 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
         **dict.fromkeys(("moments", "live"), lambda moments: [_moment(one) for one in moments]),
         "ballots": lambda names: {path: translated(name) for path, name in names.items()},
         "stages_to_come": lambda titles: [translated(title) for title in titles],
-        "verdict": lambda ended: ended and _parts(ended, ("outcome", "note", "summary")),
+        "verdict": lambda ended: (
+            ended
+            and {
+                **_parts(ended, ("outcome", "note", "summary")),
+                "turnout": [translated(told) for told in ended.get("turnout", ())],
+            }
+        ),
     }
     return {name: ways[name](value) if name in ways else value for name, value in scene.items()}
 

@@ -17,6 +17,7 @@ from courtroom.engine.procedure import ROUND, Procedure, Seating
 from courtroom.engine.record import Record
 from courtroom.engine.services import OpenCall
 from courtroom.engine.setup import Member
+from courtroom.engine.turnout import turnout
 from courtroom.figures.layout import tone
 from courtroom.knowledge.search import Search
 from courtroom.strict import Strict
@@ -96,6 +97,8 @@ class Ended(Strict):
     abstained: int
     note: str
     summary: str
+    turnout: tuple[str, ...] = ()
+    """Who has no vote and why, and what stand-ins answered; a sentence each."""
 
 
 class RoomScene(Strict):
@@ -165,6 +168,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         and Ended(
             outcome=known.get(verdict.outcome, verdict.outcome),
             choice=verdict.outcome in known,
+            turnout=turnout(record),
             **verdict.model_dump(include={"counts", "abstained", "note", "summary"}),
         ),
     )

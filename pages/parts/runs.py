@@ -1,6 +1,6 @@
 """The list of runs: a line for a run, or for all of an experiment or a case; those that are selected; and runs to choose from elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -183,10 +183,11 @@ Part = Literal["case", "experiment"]
 
 @dataclass(frozen=True)
 class Lines:
-    """Draws lines. `marks`: by run, for the runs of this page of the list."""
+    """Draws lines. `marks`: by run, for the runs of this page of the list; `turnout`: who has no vote, in those where not all have."""
 
     house: Courthouse
     marks: dict[str, Short]
+    turnout: Mapping[str, str]
 
     def draw(self, line: Line) -> None:
         with st.container(border=True):
@@ -219,6 +220,8 @@ class Lines:
                 st.html(choice_html(known, row.outcome))
             elif row.outcome:
                 st.markdown(literal(row.outcome))
+            if told := self.turnout.get(row.id):
+                st.caption(literal(told))
         interrupted = row.status == "running" and self.house.runner.interrupted(row.id)
         with status:
             status_badge(row.status, interrupted=interrupted)
