@@ -399,9 +399,8 @@ class _Work:
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
             known = ", ".join(labels) or "none"
-            raise CourtroomError(
-                f"{self._order.source} has fewer than two labels ({known}). Give the label set with --labels."
-            )
+            mend = self._first_problems() or "Give the label set with --labels."
+            raise CourtroomError(f"{self._order.source} has fewer than two labels ({known}). {mend}")
         if found := alike(labels):  # labels that nobody could tell apart are one label written in two ways
             raise CourtroomError(look_alike(*(f"“{one}” ({self._draft.place_of(one)})" for one in found)))
         question = self.now.frame.question or question_of(self.now.frame.names, labels)
@@ -460,12 +459,15 @@ class _Work:
                     continue
         return numbers
 
-    def _nothing(self) -> CourtroomError:
+    def _first_problems(self) -> str:
         rows = self._draft.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
-        why = " ".join(f"{row['place']}: {row['message']}" for row in rows)
-        return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
+        return " ".join(f"{row['place']}: {row['message']}" for row in rows)
+
+    def _nothing(self) -> CourtroomError:
+        why = self._first_problems() or "It holds no records."
+        return CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
 
 
 def _problem(place: str, message: str) -> Problem:

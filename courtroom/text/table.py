@@ -113,8 +113,8 @@ def _quotes(lines: Sequence[str], newline: str) -> tuple[bool, bool]:
     belongs += sum('"' in cell and not cell.startswith('"') and not cell.endswith('"') for cell in cells)
     belongs += sum(cell.startswith('"') != cell.endswith('"') for cell in cells) if not uneven else 0
     named = lines[0].startswith('"') and lines[0].rstrip().endswith('"')
-    only_commas = encloses == len(enclosed) and not named
-    return encloses > belongs or named, encloses > 0 and (belongs > 0 or only_commas)
+    only_commas = encloses == len(enclosed)
+    return encloses > belongs or named, encloses > 0 and not named and (belongs > 0 or only_commas)
 
 
 def read_table(file: io.BufferedReader, written: Dialect) -> Table:

@@ -242,6 +242,8 @@ def task_from_rows(
         raise CaseError(f"The table of labelled texts has no rows that can be read. {why}")
     # In the order of their names: one that depends on the order of the rows would reveal them.
     labels = sorted({item["label"] for item in items if item["label"]})
+    if len(labels) < 2 and left_out:
+        raise CaseError(f"Fewer than two labels are left ({', '.join(labels) or 'none'}). {' '.join(left_out[:3])}")
     if found := alike(labels):
         raise CaseError(look_alike(*(f"“{one}” ({place_of[one]})" for one in found)))
     fields = {
