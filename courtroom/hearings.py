@@ -306,7 +306,7 @@ class Hearings:
         if base.run.verdict is None or not voters:
             return ""
         kind, cases = panel_kind(base.setup), {base.run.case_id: base}
-        done = RunFilter(status="done", procedure=procedure.name)
+        done = RunFilter(status="done", procedure=procedure.name, made_here=True)
         for other in RunList(self.database).runs(done, MOST_READ):
             with suppress(CourtroomError):  # one that can't be read is no reason to say nothing
                 case = self.store.run(other).case_id

@@ -22,6 +22,7 @@ from courtroom.errors import StoreError
 from courtroom.media.medium import KeptFile
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import check
 from courtroom.upkeep import backup, doctor, stored_rows
 from courtroom.upkeep.doctor import examine
@@ -223,7 +224,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
     assert set(wrong(home)) == {"schema"}
     assert not list(home.glob("*.bak"))
     assert wrong(home, mend=True)["schema"].state == "mended"
-    assert list(home.glob("*.before-0001.bak"))
+    assert list(home.glob(f"*.before-{REVISION}.bak"))
     assert wrong(home) == {}
 
 

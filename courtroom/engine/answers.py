@@ -37,7 +37,7 @@ class AnswerStore:
     def of(self, run: Run) -> AnswerStore:
         """The answers that a run shows: those of an imported run are its own, and are served to no other; what came
         with Courtroom is trusted."""
-        return ImportedAnswers(self._database, run.id) if run.imported and not run.is_recording else self
+        return ImportedAnswers(self._database, run.id) if run.is_unverified else self
 
     def take_in(self, run: Run, entries: Mapping[str, tuple[dict[str, Any], Reply]], parts: Mapping[str, str]) -> None:
         """Keep the answers of an imported run, within a transaction of the caller's. `parts`: texts of prompts by their digests, which are right."""

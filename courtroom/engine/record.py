@@ -24,7 +24,7 @@ from courtroom.engine.events import (
     Voted,
 )
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.run import ABOUT_RECORDINGS, Run
+from courtroom.engine.run import ABOUT_RECORDINGS, UNVERIFIED, Run
 from courtroom.engine.setup import Member, Setup
 from courtroom.models.offline import SHORT_NOTICE
 from courtroom.models.spec import OFFLINE
@@ -109,7 +109,7 @@ class Record:
     @property
     def answered_by(self) -> tuple[str, ...]:
         """What has to be known of who answered, wherever the run is shown, a sentence each."""
-        about = ABOUT_RECORDINGS.get(self.run.origin)
+        about = UNVERIFIED if self.run.is_unverified else ABOUT_RECORDINGS.get(self.run.origin)
         asked = (*(member.spec.id for member in self.members), *(call.model for call in self.calls))
         return (*((about,) if about else ()), *((SHORT_NOTICE,) if OFFLINE in asked else ()))
 

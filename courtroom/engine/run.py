@@ -37,6 +37,7 @@ ABOUT_RECORDINGS = {
     "what this fork asks anew, somebody else may answer.",
 }
 """What everybody who sees such a run has to know, by its origin."""
+UNVERIFIED = "Imported: who gave these answers can't be checked here."
 
 Status = Literal["running", "paused", "done", "failed"]
 CELL = "cell"
@@ -64,11 +65,20 @@ class Run(Strict):
     heartbeat: float | None
     imported: str | None = None
     """The hash of the file that it was imported from; None where it was made here. It can be read and forked only."""
+    exported_id: str | None = None
+    """The id that an imported run has in its file, and where it was made."""
+    exported_parent: str | None = None
+    """The id of its parent there."""
 
     @property
     def is_recording(self) -> bool:
         """Whether it came with Courtroom, so that its answers can be trusted."""
         return self.imported is not None and self.origin == RECORDING
+
+    @property
+    def is_unverified(self) -> bool:
+        """Whether it was imported from a file of which nobody here knows who wrote it."""
+        return self.imported is not None and not self.is_recording
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED, ModelSpec
-from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
+from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 
@@ -386,7 +386,7 @@ class RunStore:
         db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
         gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
         if not run.is_recording:  # which is nobody's, and everybody's to see
-            own_run(self._database, run.id, None)
+            take(self._database, _named(run.id))
         note(self._database, "import", _named(run.id), run.procedure)
         for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
             key = event.key if isinstance(event, Retrieved) else ""

@@ -53,6 +53,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
 def _described(run: RunFacts) -> str:
     facts = [run.run, run.procedure, run.case, f"seed {run.seed}", run.status]
     facts += [f"fork of {run.parent}"] if run.parent else []
+    facts += ["imported"] if run.imported else []
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []
     cost = "price unknown" if run.cost is None else f"US$ {run.cost:g}"
     tokens = run.prompt_tokens + run.completion_tokens
@@ -249,7 +250,9 @@ MOST = 10_000
 def yardstick(
     experiment: Annotated[str, Argument(help="The id of an experiment or a what-if, or an experiment's name.")] = "",
     arm: Annotated[str, Option(help="Only this arm; by default all arms together.")] = "",
-    procedure: Annotated[str, Option(help="In place of an experiment: all finished runs of this procedure.")] = "",
+    procedure: Annotated[
+        str, Option(help="In place of an experiment: all finished runs of this procedure that were made here.")
+    ] = "",
     to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
@@ -262,7 +265,8 @@ def yardstick(
         raise CourtroomError("Name either an experiment or, with --procedure, a procedure.")
     with opened() as house:
         if procedure:
-            runs = RunList(house.database).runs(RunFilter(status="done", procedure=procedure), MOST)
+            done = RunFilter(status="done", procedure=procedure, made_here=True)
+            runs = RunList(house.database).runs(done, MOST)
         else:
             runs = house.experiments.runs(experiment, arm)
         found = of_runs(runs, house.record, house.procedures)

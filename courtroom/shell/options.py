@@ -82,6 +82,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     run = record.run
     return {
         "run": run.id,
+        **({"imported": run.imported} if run.imported else {}),
         "procedure": run.procedure,
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,

@@ -125,7 +125,10 @@ def runs() -> None:
                 continue
             outcome = row.verdict.outcome if row.verdict else ""
             told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
-            print("\t".join((row.id, row.status, row.procedure, row.case_id, outcome, *filter(None, [told]))))
+            imported = "imported" if row.is_unverified else ""
+            print(
+                "	".join((row.id, row.status, row.procedure, row.case_id, outcome, *filter(None, [told, imported])))
+            )
 
 
 def export(run: str, to: Annotated[Path, Option(help="FILE.json or FILE.html")]) -> None:

@@ -86,6 +86,7 @@ def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Pr
 def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, parent: str | None) -> None:
     st.markdown(f"**{literal(letter)} · {literal(run.title)}**")
     origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
+    origin += _(" · imported") if run.imported else ""
     st.caption(
         _(
             "{title} · run {run} · seed {seed}{origin}",

@@ -112,7 +112,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             share_view(house, of)
             _downloads(house, procedure, record, of)
-    if run.imported and not run.is_recording:
+    if run.is_unverified:
         st.caption(
             _(":material/lock: {read_only} A fork of it can go on, and asks every question again.", read_only=READ_ONLY)
         )
