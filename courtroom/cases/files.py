@@ -77,7 +77,8 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
     elif ending in (".json", ".jsonl"):
         yield from _from_text(name, ending, source, beside, labels)
     elif ending in texts.ENDINGS:
-        yield Package(texts.read(name, source, labels))
+        case, remarks = texts.read(name, source, labels)
+        yield Package(case, remarks=remarks)
     else:
         raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
