@@ -1,7 +1,6 @@
 """Documents from `.txt`, `.md` and `.pdf`; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
 
 import io
-import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,13 +11,8 @@ from pydantic import ValidationError
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
-from courtroom.cases.readers.tables import (
-    NumberedLabels,
-    TaskRead,
-    table_in,
-    task_from_rows,
-    task_from_table,
-)
+from courtroom.cases.readers.pdf import read_pdf
+from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
 from courtroom.errors import CaseError
 from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.table import TableRow
@@ -41,7 +35,8 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
     """
     ending = Path(name).suffix.lower()
     if ending == ".pdf":
-        return _document(name, _pdf(name, data)), ()
+        text, remarks = read_pdf(name, data, 2 * LONGEST)
+        return _document(name, text), remarks
     with _named(name):
         file, remark = in_utf8(io.BytesIO(data), encoding)
         table = None if ending == ".md" else table_in(file, ending)
@@ -101,28 +96,3 @@ def _title(name: str, markdown: str) -> str:
     return (heading.group(1) if heading else Path(name).stem.replace("_", " ").replace("-", " ")).strip()[
         :200
     ] or "Text"
-
-
-def _pdf(name: str, data: bytes) -> str:
-    from pypdf import PdfReader  # only those who bring a PDF wait for it
-
-    logging.getLogger("pypdf").setLevel(logging.ERROR)
-    try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise CaseError(f"{name} is locked with a password. Save it without one.")
-        pages: list[str] = []
-        for page in reader.pages:
-            pages.append(page.extract_text())
-            if sum(map(len, pages)) > 2 * LONGEST:
-                break  # too long in any case, and the document itself says so
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
-        raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    # Lines of a printed page are joined to paragraphs, hyphens at their ends taken out.
-    joined = (re.sub(r"(\w)-\n(\w)", r"\1\2", page) for page in pages)
-    text = "\n\n".join(re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in joined)
-    if not text.strip():
-        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
-    return text
