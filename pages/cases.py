@@ -1,6 +1,8 @@
 """Cases: pick a dispute to hear, look into one, upload or write one."""
 
 from collections.abc import Callable, Mapping
+from importlib import import_module
+from threading import Thread
 
 import streamlit as st
 
@@ -57,7 +59,15 @@ def welcome() -> None:
                 _watch(case)
 
 
+@st.cache_resource(show_spinner=False)
+def _get_ready() -> None:
+    """Import what the first click needs, while the first page is read."""
+    Thread(target=import_module, args=("courtroom.report.run_file",), daemon=True).start()
+    Thread(target=import_module, args=("courtroom.procedures",), daemon=True).start()
+
+
 def _first(recording: Recording, cases: Mapping[str, ListedCase]) -> None:
+    _get_ready()
     case, speaks = cases[recording.case], language()
     with st.container(border=True, key="welcome"):
         picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")

@@ -90,6 +90,12 @@ class Dispute(Case):
     category: Category
     subcategory: str = Field(default="", max_length=100)
     transaction: Transaction
+    claim: str = Field(
+        default="",
+        max_length=2_000,
+        description="What the buyer asks for.",
+        exclude_if=lambda claim: not claim,
+    )
     chat: tuple[ChatMessage, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     jury: JuryRecord | None = None
