@@ -231,7 +231,7 @@ class Exchange(Generic[A]):
                     f"{spec.id} can't see pictures: media are replaced by their descriptions.",
                     self._stage,
                 )
-        messages = await prompts.render(self._task, sees=sees)
+        messages = await prompts.render(self._task, sees=sees, room=spec.room)
         address = ""
         if spec.id not in (OFFLINE, PERSON):
             findings = await self._services.sight.context(spec)
@@ -256,7 +256,7 @@ class Exchange(Generic[A]):
         while not fits(messages, self._spec, findings):
             title = self._task.title
             if (shorter := self._task.shorter()) is not None:
-                self._task, messages = shorter, await prompts.render(shorter, sees=sees)
+                self._task, messages = shorter, await prompts.render(shorter, sees=sees, room=self._spec.room)
                 told = f"{model} has too little room for the whole question “{title}”: it is shown less of what was looked up."
             elif (fewer := fewer_frames(messages)) is not None:
                 messages, path = fewer, f"room/{model}/{self._task.name}/frames"

@@ -29,9 +29,10 @@ class Frame:
     jpeg: bytes
 
 
-def clock(seconds: float) -> str:
-    """A point in a video as mm:ss."""
-    return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
+def clock(seconds: float, *, tenths: bool = False) -> str:
+    """Return a point in a video as mm:ss, or as mm:ss.t."""
+    whole = f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
+    return f"{whole}.{int(seconds * 10) % 10}" if tenths else whole
 
 
 def inspect_video(path: Path, name: str) -> tuple[str, ...]:

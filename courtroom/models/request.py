@@ -78,7 +78,13 @@ class Request:
         asked: object = [message.digest() for message in self.messages]
         if self.spec.id == OFFLINE:
             asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
-        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.form)), self.tag]
+        content = [
+            self.spec.id,
+            self.spec.sampling(),
+            asked,
+            digest_text(schema_of(self.form, room=self.spec.room)),
+            self.tag,
+        ]
         if self.spec.connection or self.address:
             content.append([self.spec.connection, self.address if self.by_address or not self.spec.connection else ""])
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
