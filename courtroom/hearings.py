@@ -243,6 +243,7 @@ class Hearings:
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
+        chosen.refuse_unknown_names(complete)
         self._offer(case)
         return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
@@ -280,9 +281,12 @@ class Hearings:
             interventions: what it begins with, as `interventions.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
-        refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
+        procedure = self.procedures[row.procedure]
+        before = self.store.setup(parent, procedure.setup)
+        refuse(setup.prompts, before.prompts)
         heard, wanted = case or self.store.case(row), row.seed if seed is None else seed
-        complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
+        complete, _ = procedure.prepare(heard, setup, wanted)
+        procedure.refuse_unknown_names(complete, before)
         if case is not None:
             self._offer(case)
         acts = self.store.interventions.of(parent) if interventions is None else interventions
