@@ -7,6 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +46,7 @@ from courtroom.models.keys import scrubbed
 from courtroom.models.limits import Turns
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply
+from courtroom.models.route import address
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from courtroom.panel.personas import PanelStore
 from courtroom.questions.asides import AsideStore, BesideStore
@@ -358,10 +360,19 @@ class Hearings:
             known=known,
             interventions=interventions,
             root=self.store.families.root(parent) if parent else "",
-            asked_at=partial(self.store.asked_at, parent) if parent else lambda spec: frozenset(),
+            asked_at=partial(self.store.asked_at, parent) if parent else lambda model, connection: frozenset(),
         )
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
-            return asyncio.run(work)
+            estimate = asyncio.run(work)
+        asked = {load.model for load in estimate.loads if load.prompt_tokens}
+        specs = {spec.id: spec for spec in setup.models if spec.id in asked and not spec.connection}
+        moved = tuple(name for name, spec in specs.items() if parent and self._has_moved(spec, parent))
+        return replace(estimate, moved=moved)
+
+    def _has_moved(self, spec: ModelSpec, parent: str) -> bool:
+        """Whether a run, and those it stems from, asked a model at another address than it has now, and never there."""
+        before = self.store.asked_at(parent, spec.id, spec.connection)
+        return bool(before) and asyncio.run(address(spec, self.connections)) not in before
 
     def with_stand_in(self, setup: S, otherwise: str) -> S:
         """The setup with a stand-in for each of its models that can't be asked here and has none: a fork of it is served what is
