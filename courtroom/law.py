@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.language import N_
+from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
 
 LAST = 452
 """The Criminal Law of the PRC has articles 1 to 452."""
+LAST_GENERAL = 101
+"""Articles 1 to 101 are the general part: they define no crime."""
+STATUTES = DATA / "statutes.jsonl"
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _UNITS = {"十": 10, "百": 100}
@@ -139,8 +144,8 @@ class Judgment(Decided):
 
     def same_labels(self, other: Decided) -> bool:
         """Whether articles and charges are the same, in whatever order."""
-        names, others = ({name.casefold() for name in one.charges} for one in (self, other))
-        return names == others and set(self.relevant_articles) == set(other.relevant_articles)
+        same_articles = articles_compared(self.relevant_articles) == articles_compared(other.relevant_articles)
+        return same_articles and charges_compared(self.charges) == charges_compared(other.charges)
 
     def __str__(self) -> str:
         articles = ", ".join(map(str, self.relevant_articles)) or "none"
@@ -154,6 +159,55 @@ def bare_charge(name: str) -> str:
     for ending in (" crime", " offence", " offense"):
         bare = bare if bare.endswith(f" of{ending}") else bare.removesuffix(ending)
     return bare.removeprefix("the crime of ").removeprefix("crime of ").strip()
+
+
+def articles_compared(articles: Iterable[int]) -> frozenset[int]:
+    """Return the articles by which judgments are compared: those that define crimes, or all where none does."""
+    named = frozenset(articles)
+    return frozenset(number for number in named if number > LAST_GENERAL) or named
+
+
+def charges_compared(names: Iterable[str]) -> frozenset[str]:
+    """Return the charges by which judgments are compared: as the statute book names them, however they are worded."""
+    return frozenset(map(charge_in_book, names))
+
+
+@lru_cache(maxsize=4096)
+def charge_in_book(name: str) -> str:
+    """Return the book's Chinese name of a charge, or the name's own words where the book has no such charge.
+
+    Case, signs, plurals and the English articles don't count. A part of a charge that joins several acts stands for the whole, of
+    several wholes for the shortest: 掩饰、隐瞒犯罪所得, or “drug trafficking”.
+    """
+    book, joint = _charges_of_the_book()
+    words = _charge_words(name)
+    if known := book.get(words):
+        return known
+    parts = _charge_parts(words)
+    enough = 3 if is_chinese(words) else 2
+    wholes = {entry: len(of_entry) for entry, of_entry in joint if len(parts) >= enough and parts <= of_entry}
+    shortest = [entry for entry, size in wholes.items() if size == min(wholes.values())]
+    return shortest[0] if len(shortest) == 1 else words
+
+
+@lru_cache(maxsize=1)
+def _charges_of_the_book() -> tuple[Mapping[str, str], tuple[tuple[str, frozenset[str]], ...]]:
+    """The Chinese name by the words of each name; and, of each charge that joins several acts, its name and parts."""
+    records = (json.loads(line) for line in STATUTES.read_text(encoding="utf-8").splitlines())
+    charges = [charge for record in records for charge in record["charges"]]
+    names = [(name, charge["zh"]) for charge in charges for name in (charge["zh"], charge["en"])]
+    joint = ((entry, _charge_parts(_charge_words(name))) for name, entry in names if "、" in name or " or " in name)
+    return {_charge_words(name): entry for name, entry in names}, tuple(joint)
+
+
+def _charge_words(name: str) -> str:
+    words = re.findall(r"\w+", bare_charge(name.casefold()))
+    return " ".join(word.removesuffix("s") for word in words if word not in ("the", "a", "an"))
+
+
+def _charge_parts(words: str) -> frozenset[str]:
+    """The signs of a Chinese name; of an English one its words, without the small ones."""
+    return frozenset(words.replace(" ", "") if is_chinese(words) else set(words.split()) - {"or", "and", "of"})
 
 
 MOST = 20

@@ -85,6 +85,12 @@ class CriminalCase(Case):
         default=None, description="What is established beside the facts.", exclude_if=lambda given: given is None
     )
     gold: Gold | None = None
+    translates: str = Field(
+        default="",
+        max_length=80,
+        description="The id of the case that this one says in another language: of the two only one is a precedent.",
+        exclude_if=lambda translates: not translates,
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

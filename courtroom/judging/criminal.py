@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -140,14 +141,18 @@ def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, d
 
 
 def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:
-    """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out."""
-    found = []
+    """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out. Of a precedent and
+    its translation stands the one in the case's language."""
+    found: dict[str, Referred] = {}
     for hit in hits:
         precedent = CriminalCase.model_validate(hit.record)
         decided = precedent.gold.decided() if precedent.gold else Decided()
-        if decided != Decided() and precedent.id != case.id and not same_matter(precedent.facts, case.facts):
-            found.append(Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity))
-    return tuple(found[:k])
+        name = precedent.translates or precedent.id
+        if decided == Decided() or case.id in (precedent.id, name) or same_matter(precedent.facts, case.facts):
+            continue
+        if name not in found or precedent.language == case.language:
+            found[name] = Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity)
+    return tuple(islice(found.values(), k))
 
 
 _PROCEDURE = re.compile(

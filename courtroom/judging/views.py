@@ -8,7 +8,7 @@ from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BUNDLED
 from courtroom.knowledge.search import Hit, Search
-from courtroom.law import Both, Decided, Judgment, Term
+from courtroom.law import Both, Decided, Judgment, Term, articles_compared, charges_compared
 
 Shown = dict[str, list[Block]]
 RANKS = ("Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused")
@@ -44,8 +44,12 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
     names = {"First instance": "first_instance", "Judgment": "judgment"}
     columns = {title: Judgment.model_validate(details[name]) for title, name in names.items() if name in details}
     rows: list[tuple[str, Callable[[Decided], str], Callable[[Decided], object]]] = [
-        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
-        ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
+        (
+            "Articles",
+            lambda j: ", ".join(map(str, j.relevant_articles)),
+            lambda j: articles_compared(j.relevant_articles),
+        ),
+        ("Charges", lambda j: "; ".join(j.charges), lambda j: charges_compared(j.charges)),
         ("Term", lambda j: str(j.term_of_imprisonment or ""), lambda j: j.term_of_imprisonment),
     ]
     table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
@@ -54,8 +58,10 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
         named = ("", case.defendant, *(one.name for one in case.gold.each))
         real = case.gold.decided(defendant) if defendant in named else Decided()
         for row, (_, shown, compared_by) in zip(table, rows, strict=True):
-            same = compared_by(real) == compared_by(columns["Judgment"])
-            row += [known, "same" if same else "different"] if (known := shown(real)) else ["not known", ""]
+            known, judgment = shown(real), columns["Judgment"]
+            same = "same" if known.casefold() == shown(judgment).casefold() else "same, in other words"
+            equal = compared_by(real) == compared_by(judgment)
+            row += [known, same if equal else "different"] if known else ["not known", ""]
         titles += [case.judgment_title, "Compared"]
     return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
 

@@ -21,7 +21,7 @@ from courtroom.judging.criminal import (
     precedents_of,
 )
 from courtroom.knowledge.search import Search
-from courtroom.law import Judgment, Term
+from courtroom.law import Judgment, Term, charges_compared
 from courtroom.procedures.jurisagents import tasks
 from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
@@ -232,10 +232,10 @@ def prevailing(found: Sequence[Referred]) -> Judgment:
     """
     likeness: dict[frozenset[str], float] = {}
     for one in found:
-        charges = frozenset(one.judgment.charges)
+        charges = charges_compared(one.judgment.charges)
         likeness[charges] = likeness.get(charges, 0.0) + max(0.0, one.similarity)
     most = max(likeness, key=lambda charges: likeness[charges])  # of equal ones, those of the nearest precedent
-    alike = [one.judgment for one in found if frozenset(one.judgment.charges) == most]
+    alike = [one.judgment for one in found if charges_compared(one.judgment.charges) == most]
     articles = next((one.relevant_articles for one in alike if one.relevant_articles), ())
     terms = [term for one in alike if (term := one.term_of_imprisonment) is not None]
     capital = [term for term in terms if term.death_penalty or term.life_imprisonment]
