@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.access import Access, acting_account, acts, found_by, needs
 from courtroom.accounts import AccountStore
@@ -43,7 +43,7 @@ from courtroom.models.keys import scrubbed
 from courtroom.models.limits import Turns
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply
-from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from courtroom.panel.personas import PanelStore
 from courtroom.questions.asides import AsideStore, BesideStore
 from courtroom.questions.audience import AudienceStore
@@ -57,6 +57,8 @@ from courtroom.store.writer import Writer
 
 if TYPE_CHECKING:
     from courtroom.datasets.imports import DatasetImports
+
+S = TypeVar("S", bound=Setup)
 
 
 class Hearings:
@@ -344,13 +346,31 @@ class Hearings:
             known=known,
             interventions=interventions,
             root=self.store.families.root(parent) if parent else "",
+            asked_at=partial(self.store.asked_at, parent) if parent else lambda spec: frozenset(),
         )
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
             return asyncio.run(work)
 
+    def with_stand_in(self, setup: S, otherwise: str) -> S:
+        """The setup with a stand-in for each of its models that can't be asked here and has none: a fork of it is served what is
+        on record, and what is not is asked of the stand-in.
+
+        Raises:
+            NotAllowed: the stand-in may not be asked.
+        """
+        ModelSpec(id=otherwise)
+
+        def given(spec: ModelSpec) -> ModelSpec:
+            if spec.otherwise != ABSTAIN or not self.capabilities.why_not_asked(spec):
+                return spec
+            return spec.model_copy(update={"otherwise": otherwise})
+
+        roles, members = ({name: given(spec) for name, spec in group.items()} for group in (setup.roles, setup.members))
+        return setup.model_copy(update={"model": given(setup.model), "roles": roles, "members": members})
+
     def price(self, estimate: Estimate) -> float | None:
-        """US dollars that an estimate comes to; None where a price is unknown."""
-        prices = [(load, price(load.model)) for load in estimate.loads]
+        """US dollars that an estimate comes to; None where the price of a model is unknown that is to be asked."""
+        prices = [(load, price(load.model)) for load in estimate.loads if load.prompt_tokens]
         if any(found is None for _, found in prices):
             return None
         return sum(found.of(load.prompt_tokens, load.completion_tokens) for load, found in prices if found)
@@ -382,8 +402,7 @@ class Hearings:
 
     async def _warm(self, procedure: Procedure, setup: Setup) -> None:
         specs = [member.spec for member in procedure.panel(setup)]
-        answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
-        if answering - {OFFLINE, ABSTAIN}:
+        if {name for spec in specs for name in (spec.id, spec.otherwise)} - {OFFLINE, PERSON, ABSTAIN}:
             await self.pool.warm()
         knowledge = self.knowledge.using(setup.embedding)
         await knowledge.warm(procedure.looks_in)

@@ -24,6 +24,11 @@ STATUTES = DATA / "statutes.jsonl"
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _UNITS = {"十": 10, "百": 100}
 _WRITTEN = re.compile(r"第?\s*([零〇一二两三四五六七八九十百]+)\s*条")
+_PARTS = re.compile(
+    r"(?<=\d)\s*[-_.之]\s*\d+|(第\s*\d+\s*[款项])|\(.*?\)|,?\s*(?:paragraph|para|item|clause|subsection)s?\.?\s*\d+",
+    re.IGNORECASE,
+)
+"""Suffixes and parts of an article, which are no articles themselves."""
 _FIGURES = re.compile(r"\d+")
 
 
@@ -33,7 +38,7 @@ def article_number(text: str | int) -> int:
     if isinstance(text, int):
         return _existing(text)
     written = [_value(match) for match in _WRITTEN.findall(text)]
-    figures = _FIGURES.findall(re.sub(r"(?<=\d)\s*[-_.之]\s*\d+|(第\s*\d+\s*[款项])|\(.*?\)", "", text))
+    figures = _FIGURES.findall(re.sub(_PARTS, "", text))
     named = list(dict.fromkeys([*written, *map(int, figures)]))
     if len(named) != 1:
         raise ValueError(f"“{text[:60]}” does not name one article; write its number alone, e.g. 264")

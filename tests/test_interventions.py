@@ -241,7 +241,7 @@ def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: 
     run = seated(house, "juror-03", wait_s=0.3, otherwise="offline")
     record = on(house, run)
     assert record.ballots["round-1"]["juror-03"].choice is not None
-    assert any("offline answered instead" in note for note in record.notes)
+    assert any("There offline answered instead of person" in note for note in record.notes)
     call = record.call("round-1/juror-03/judge")
     assert (call.source, call.model) == ("asked", "offline")  # nobody says that a person gave it
     fork = on(house, house.fork(run, record.setup))

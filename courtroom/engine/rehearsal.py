@@ -23,7 +23,7 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
-from courtroom.models.spec import OFFLINE, PERSON
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 
 
 @dataclass(frozen=True)
@@ -100,6 +100,7 @@ async def rehearse(
     known: dict[str, Reply] | None = None,
     interventions: Sequence[Intervention] = (),
     root: str = "",
+    asked_at: Callable[[ModelSpec], frozenset[str]] = lambda spec: frozenset(),
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
 
@@ -107,7 +108,7 @@ async def rehearse(
         known: answers that rehearsals of runs before this one came to; they count as on record, and this one's are added.
     """
     counting = CountingAsker(on_record, OfflineModel(procedure.offline), {} if known is None else known)
-    services = Services(Ledger(root=root, seen=seen), counting, sight, look_up)
+    services = Services(Ledger("", root, seen, asked_at), counting, sight, look_up)
     setup, _ = procedure.prepare(case, setup, seed)
     await procedure.deliberation(case, setup, seed, interventions, services)()
     loads = tuple(

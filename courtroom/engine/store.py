@@ -19,7 +19,7 @@ from courtroom.engine.lease import Lease
 from courtroom.engine.run import Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.models.spec import RECORDED
+from courtroom.models.spec import RECORDED, ModelSpec
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
@@ -448,6 +448,21 @@ class RunStore:
         event = read_event(row["run"], row["body"])
         assert isinstance(event, Retrieved)
         return event
+
+    def asked_at(self, run: str, spec: ModelSpec) -> frozenset[str]:
+        """The addresses at which this run, or one that it was forked from, asked a model."""
+        rows = self._database.execute(
+            "WITH RECURSIVE line(run, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
+            " UNION SELECT runs.id, runs.parent FROM runs JOIN line ON runs.id = line.parent)"
+            " SELECT line.run, body FROM line JOIN events ON events.run = line.run AND kind = 'call'",
+            (run,),
+        )
+        calls = (read_event(row["run"], row["body"]) for row in rows)
+        return frozenset(
+            call.address
+            for call in calls
+            if isinstance(call, Called) and (call.model, call.connection) == (spec.id, spec.connection)
+        )
 
 
 def _named(run: str) -> Resource:

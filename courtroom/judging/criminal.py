@@ -45,12 +45,20 @@ MOST_ASKED = 6
 """Articles or charges. A judgment of one defendant seldom has more; one that has is read all the same."""
 
 
+_BETWEEN_ARTICLES = re.compile(r"[;；、]|[,，](?=\s*(?:and|第|[Aa]rt|\d))|\band\b|和|及")
+
+
 def _several(value: Any) -> Any:
-    return value if isinstance(value, list | tuple) else [value]
+    """Articles one by one, also where several stand in one text."""
+    items = value if isinstance(value, list | tuple) else [value]
+    pieces = (_BETWEEN_ARTICLES.split(item) if isinstance(item, str) else [item] for item in items)
+    return [piece for of_item in pieces for piece in of_item if not (isinstance(piece, str) and not piece.strip())]
 
 
 def _names(value: Any) -> Any:
-    return [part for part in value.replace("；", ";").split(";") if part.strip()] if isinstance(value, str) else value
+    items = value if isinstance(value, list | tuple) else [value]
+    pieces = (item.replace("；", ";").split(";") if isinstance(item, str) else [item] for item in items)
+    return [piece for of_item in pieces for piece in of_item if not (isinstance(piece, str) and not piece.strip())]
 
 
 Articles = Annotated[

@@ -1,5 +1,6 @@
 """Answers narrowed to what can be said to one question, so that the schema names the ids, labels and numbers."""
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin
@@ -22,8 +23,7 @@ def narrowed(answer: type[BaseModel], choices: Mapping[str, tuple[str, ...]]) ->
         choices: by field name, all that can be chosen. A field is left as it is where nothing or more than `MOST_LISTED` can be.
 
     Returns:
-        A type that keeps the declared order of the fields. A choice in other writing (case, quotation marks, hyphens) is
-        read as the one choice that it certainly is.
+        A type that keeps the declared order of the fields.
     """
     kept = {field: tuple(dict.fromkeys(names)) for field, names in choices.items()}
     listed = tuple((field, names) for field, names in kept.items() if 0 < len(names) <= MOST_LISTED)
@@ -73,7 +73,7 @@ def _narrowed(answer: type[BaseModel], choices: tuple[tuple[str, tuple[str, ...]
 
 
 def _type(declared: Any, names: tuple[str, ...]) -> Any:
-    one: Any = Annotated[Literal[names], BeforeValidator(lambda value: same(value, names))]
+    one: Any = Literal[names]
     parts = [declared, *get_args(declared)]
     several = any(get_origin(part) is tuple for part in parts)
     narrow: Any = tuple[one, ...] if several else one
@@ -81,13 +81,22 @@ def _type(declared: Any, names: tuple[str, ...]) -> Any:
 
 
 def same(value: Any, choices: tuple[str, ...]) -> Any:
-    """The choice that is meant, else the value as it is: case, quotation marks, hyphens and full stops don't matter."""
+    """Return the choice that is meant, else the value as it is: case, quotation and other marks, hyphens, full stops and a
+    word such as “candidate” before it don't matter.
+    """
     if not isinstance(value, str) or value in choices:
         return value
-    meant = [choice for choice in choices if folded(choice) == folded(value)]
-    return meant[0] if len(meant) == 1 else value
+    for text in (folded(value), _BEFORE.sub("", folded(value))):
+        meant = [choice for choice in choices if folded(choice) == text]
+        if len(meant) == 1:
+            return meant[0]
+    return value
+
+
+_MARKS = " \t\n\"'`“”‘’*#:：.。()（）[]【】"
+_BEFORE = re.compile(r"^(?:the |my )?(?:(?:candidate|option|choice|vote|answer|候选人?|选项)\s*[:：]?\s*)?")
 
 
 def folded(text: str) -> str:
-    """A choice without what writers vary."""
-    return " ".join(text.casefold().strip(" \t\n\"'`“”‘’.。").replace("_", " ").replace("-", " ").split())
+    """Return a choice without what writers vary."""
+    return " ".join(text.casefold().replace("_", " ").replace("-", " ").strip(_MARKS).split())

@@ -1,16 +1,18 @@
 """Reading an answer: strict JSON first, then mended JSON, then not at all."""
 
+import html
 import json
 import logging
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from itertools import accumulate
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from courtroom.models.fitting import MOST_WRAPPED, fitted
 from courtroom.models.request import CUT, FILTERED, REFUSAL
 
 log = logging.getLogger(__name__)
@@ -32,10 +34,20 @@ _BEGIN = re.compile(r"""\{(?=\s*(?:["'“}]|\w+\s*:|\Z))""")
 """What begins an object, and not a remark in braces."""
 _QUOTED = re.compile(r"""\{\s*(?:["'“]|\Z)""")
 _MARKS = re.compile(r"""["\\{}\[\]]""")
+_PLAIN = re.compile(r"""(?<!\\)["']""")
 _BRACES = re.compile(r"""[{}\[\]()]""")
 _INSIDE = re.compile(r"""(?:["']\s*:|[\[,])\s*\Z""")
 """What stands before an object that is part of another."""
 _BIG = 2**63
+_AFTER = re.compile(r"[\s`]*\Z")
+"""What may follow an answer that is whole although it is called cut."""
+_DECLINES = re.compile(
+    r"\bI(?:['’]m| am) (?:sorry|afraid|unable|not able)|\bI (?:can['’]?t|cannot|can not|won['’]t|will not|must decline|decline)\b"
+    r"|\bas an? (?:AI|artificial|(?:large )?language model)|抱歉|对不起|我(?:不能|无法)|作为(?:一个|一名)?\s*(?:AI|人工智能|语言模型)",
+    re.IGNORECASE,
+)
+_FIRST = 400
+"""Characters at its beginning in which a text says that it refuses."""
 
 
 class InvalidAnswer(ValueError):
@@ -54,6 +66,21 @@ class Refused(InvalidAnswer):
     """The model will not answer."""
 
 
+class Declined(InvalidAnswer):
+    """The model says in words that it will not answer; it may when it is told what the question is for.
+
+    Args:
+        text: its words.
+    """
+
+    def __init__(self, text: str) -> None:
+        super().__init__(
+            "it is a refusal, with no JSON object in it; the case is invented, the hearing is simulated, and nobody is judged by "
+            "what you answer"
+        )
+        self.words = text.strip()[:MOST_QUOTED]
+
+
 class Withheld(InvalidAnswer):
     """The provider's filter took the answer out."""
 
@@ -64,28 +91,38 @@ def read_answer(text: str, schema: type[BaseModel], finish: str) -> BaseModel:
     Args:
         text: one JSON object, perhaps fenced, amid prose or slightly wrong. Of several, the last that fits counts:
             models think aloud before they answer.
-        finish: why the model ended; an answer that was cut off is not half-read.
+        finish: why the model ended; an answer that was cut off is read where it is whole all the same.
 
     Raises:
         InvalidAnswer: the text holds no whole JSON object, or none that fits.
     """
-    if finish == CUT:
-        raise CutOff("the answer was cut off before its end; write less")
     if finish == REFUSAL:
         raise Refused(text.strip()[:MOST_QUOTED])
     if finish == FILTERED:
         raise Withheld("the provider's filter took it out")
+    if finish == CUT and not _is_whole(text):
+        raise CutOff(CUT_OFF)
     if not text.strip():
         raise Empty("the answer is empty")
     try:
         return _fitting(text, schema)
-    except InvalidAnswer:
-        raise
+    except InvalidAnswer as error:
+        raise CutOff(CUT_OFF) if finish == CUT else error from None
     except RecursionError as error:
         raise InvalidAnswer("it is nested too deeply") from error
     except Exception as error:  # noqa: BLE001  whatever a text does to a parser is the text's fault, and this answer's alone
         log.warning("an answer of %d characters could not be read", len(text), exc_info=True)
         raise InvalidAnswer("it can't be read as JSON") from error
+
+
+CUT_OFF = "the answer was cut off before its end; write less"
+
+
+def _is_whole(text: str) -> bool:
+    """Whether a text ends with an object that is closed, and with nothing that may be the beginning of another."""
+    end = text.rfind("}") + 1
+    thinks = "<think>" in text and "</think>" not in text
+    return end > 0 and not thinks and bool(_AFTER.match(text, end))
 
 
 def complaint(reason: str) -> str:
@@ -100,24 +137,56 @@ def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
     wrong = ""
     for read in _candidates(text):
         try:
-            return schema.model_validate(_storable(read()))
+            return schema.model_validate(fitted(_storable(read()), schema))
         except ValidationError as error:
-            wrong = wrong or _described(error)
+            wrong = wrong or _described(error, schema)
         except InvalidAnswer as error:
             wrong = wrong or str(error)
+    if not wrong and _DECLINES.search(text, 0, _FIRST):
+        raise Declined(text)
     raise InvalidAnswer(wrong or "there is no JSON object in it")
 
 
-def _described(error: ValidationError) -> str:
+WRONG = {
+    "missing": "it is missing",
+    **dict.fromkeys(("list_type", "tuple_type", "set_type"), "it must be a list"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "it must be true or false"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "it must be a whole number, in figures alone"),
+    **dict.fromkeys(("float_type", "float_parsing"), "it must be a number, in figures alone"),
+    "string_type": "it must be a text",
+    "string_too_short": "it must not be empty",
+    **dict.fromkeys(("model_type", "dict_type", "model_attributes_type"), "it must be an object"),
+    "extra_forbidden": "it was not asked for; leave it out",
+}
+"""What is wrong, by the name that pydantic has for it; for the rest its own sentence is plain enough."""
+
+
+def _described(error: ValidationError, schema: type[BaseModel]) -> str:
     """What does not fit, field by field, in a line that a model can act upon."""
     items = error.errors(include_url=False, include_input=False, include_context=False)
-    lines = [
-        f"{'.'.join(map(str, item['loc']))[:80] or 'the answer'}: {item['msg'][:2000]}"
-        for item in items[:MOST_COMPLAINTS]
-    ]
-    if len(items) > MOST_COMPLAINTS:
-        lines.append(f"and {len(items) - MOST_COMPLAINTS} more")
-    return "; ".join(lines)
+    inside = {item["loc"][:-1] for item in items}
+    # A list with a wrong item in it also counts as too short, and a choice of forms says so once for each.
+    true = [item for item in items if not (item["type"] == "too_short" and item["loc"] in inside)]
+    named = dict[str, str]()
+    for item in true:
+        if item["type"] != "none_required" or len(true) == 1:
+            place = ".".join(str(part) for part in item["loc"] if isinstance(part, int) or part in _names(schema))
+            named.setdefault(place[:80] or "the answer", WRONG.get(item["type"]) or _plain(item["msg"][:2000]))
+    lines = [f"{place}: {told}" for place, told in named.items()]
+    more = [f"and {len(lines) - MOST_COMPLAINTS} more"] if len(lines) > MOST_COMPLAINTS else []
+    return "; ".join(lines[:MOST_COMPLAINTS] + more)
+
+
+def _plain(message: str) -> str:
+    return message.removeprefix("Value error, ").replace("Input should be", "it must be")
+
+
+@lru_cache(maxsize=256)
+def _names(schema: type[BaseModel]) -> frozenset[str]:
+    """The names of all fields, those of parts included: a place within a choice of forms names the form too."""
+    whole = schema.model_json_schema()
+    parts = (whole, *whole.get("$defs", {}).values())
+    return frozenset(name for part in parts for name in part.get("properties", {}))
 
 
 def _storable(value: Any) -> Any:
@@ -137,7 +206,7 @@ def _storable(value: Any) -> Any:
     return value
 
 
-def _candidates(text: str) -> Iterator[Callable[[], Any]]:
+def _candidates(text: str, depth: int = MOST_WRAPPED) -> Iterator[Callable[[], Any]]:
     """Reads all that may be the answer, the likeliest first: the whole text, else each object in it from the last on."""
     try:
         whole = json.loads(text)
@@ -145,11 +214,28 @@ def _candidates(text: str) -> Iterator[Callable[[], Any]]:
         raise
     except ValueError:  # not JSON, or a number with thousands of digits
         room = MOST_MENDED
-        for piece in reversed(_pieces(_after_thought(text))):
+        for piece in reversed(_pieces(_quoted(_after_thought(text)))):
             room -= len(piece)
             yield partial(_loaded, piece, mend=room >= 0 and _depth(piece) <= MOST_NESTED)
     else:
-        yield lambda: whole[0] if isinstance(whole, list) and len(whole) == 1 else whole
+        if isinstance(whole, str) and depth:
+            yield from _candidates(whole, depth - 1)
+        else:
+            yield lambda: whole
+
+
+def _quoted(text: str) -> str:
+    """A text with plain quotation marks around its names, where it has none or all of them stand behind a backslash."""
+    if _PLAIN.search(text):
+        return text
+    if "&quot;" in text:
+        return html.unescape(text)
+    if '\\"' in text:
+        try:
+            return str(json.loads(f'"{text}"'))  # a string without its own marks
+        except ValueError:
+            return text.replace('\\"', '"')
+    return text.replace("“", '"').replace("”", '"')
 
 
 def _loaded(piece: str, *, mend: bool) -> Any:

@@ -140,9 +140,10 @@ class ModelSpec(Strict):
     )
     otherwise: str = Field(
         default=ABSTAIN,
-        title="If a person doesn't answer in time",
+        title="If it can't answer",
         max_length=200,
-        description="`abstain`, or the id of a model that answers instead.",
+        description="`abstain`, or the id of the stand-in: a model that is asked where this one has failed for good or can't be "
+        "asked here, or where a person did not answer in time.",
         exclude_if=lambda otherwise: otherwise == ABSTAIN,
     )
 
@@ -174,6 +175,15 @@ class ModelSpec(Strict):
         if problem := self.problem():
             raise NotAllowed(f"{self.id[:80]} is not asked: {problem}. Change its model in a fork.")
         return self
+
+    @property
+    def stand_in(self) -> "ModelSpec | None":
+        """The model that is asked where this one has no answer, with its sampling but for what may be this one's alone."""
+        if self.otherwise == ABSTAIN:
+            return None
+        kept = {} if self.id == PERSON else {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        waits = {"wait_s": self.wait_s} if self.otherwise == PERSON else {}
+        return ModelSpec.model_validate({"id": self.otherwise, **kept, **waits}, context=RECORDED)
 
     def sampling(self) -> dict[str, object]:
         """The parameters that can change an answer; part of its key."""

@@ -12,7 +12,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from filelock import FileLock, Timeout
+
 from courtroom.errors import StoreError
+from courtroom.language import N_
 from courtroom.store.connection import Parameters, StoreConnection, StoredRow
 from courtroom.store.schema import REVISION, create, is_current, is_signed, names_of_tables, sign, upgrade
 
@@ -23,7 +26,11 @@ CHECKED_UP_TO = 64 * 2**20
 """Bytes of a store that is checked whenever it is opened, which takes less than 0.1 s; of a larger one the doctor does it."""
 PATIENCE_S = 30.0
 """So long who opens or writes waits for another process that holds the store."""
-ELSEWHERE = "or set COURTROOM_HOME to another folder"
+ELSEWHERE = N_("or set COURTROOM_HOME to another folder")
+BACKUP = N_("move it away together with its files -wal, -shm and -journal, then put a backup back")
+"""What helps a store that is damaged: a log that stays behind would be played into the backup."""
+RESTORING, LOCK = ".restore-", "lock"
+"""How the folder begins in which a backup is unpacked, beside the store that it becomes, and what is locked in it meanwhile."""
 
 
 class SqliteStore:
@@ -180,7 +187,9 @@ def check(path: Path, *, thorough: bool = True) -> bool:
     try:
         if path.is_dir():
             raise StoreError(f"{path} is a folder; the store is a file of that name. Move it away, {ELSEWHERE}.")
+        demand_no_log(path)
         if not path.exists() or path.stat().st_size == 0:
+            _demand_no_restore(path)
             return False
     except OSError as error:
         raise StoreError(f"{path} can't be read: {error.strerror}. Allow it, {ELSEWHERE}.") from error
@@ -195,7 +204,7 @@ def check(path: Path, *, thorough: bool = True) -> bool:
             if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
                 raise
             raise StoreError(
-                f"{path} is not a SQLite file, or its first bytes are damaged. Put a backup in its place, {ELSEWHERE}."
+                f"{path} is not a SQLite file, or its first bytes are damaged; {BACKUP}, {ELSEWHERE}."
             ) from error
         try:
             names = _tables(db)
@@ -205,6 +214,33 @@ def check(path: Path, *, thorough: bool = True) -> bool:
         if thorough and path.stat().st_size <= CHECKED_UP_TO and damages(db, quick=True):
             raise damaged(path)
         return current
+
+
+def demand_no_log(path: Path) -> None:
+    """Refuse a place where only the log of a store lies: SQLite would delete it, or play it into another store.
+
+    Raises:
+        StoreError: there are last writes, or traces of them, without the store that they belong to.
+    """
+    logs = [log for ending in ("-wal", "-shm", "-journal") if (log := Path(f"{path.resolve()}{ending}")).exists()]
+    is_empty = not path.exists() or path.stat().st_size == 0 and any(log.name.endswith("-wal") for log in logs)
+    if logs and is_empty:  # looked at last: another process may be making the store
+        raise StoreError(
+            f"{', '.join(map(str, logs))} lies here without {path.name}: it holds the last writes of the store that was here. "
+            f"Move it to where that store is now, {ELSEWHERE}."
+        )
+
+
+def _demand_no_restore(path: Path) -> None:
+    """Refuse to make a store where a backup is being put back: the backup would find its place taken."""
+    for folder in path.parent.glob(f"{RESTORING}*"):
+        try:
+            with FileLock(folder / LOCK, timeout=0):
+                continue  # a process that was killed has left it
+        except Timeout as error:
+            raise StoreError(
+                f"A backup is being put back into {path.parent}. Begin again when that is done."
+            ) from error
 
 
 def _tables(db: sqlite3.Connection) -> set[str]:
@@ -235,9 +271,7 @@ def release_runs(store: Path) -> None:
 
 
 def damaged(path: Path) -> StoreError:
-    return StoreError(
-        f"{path} is damaged. `python -m courtroom doctor` says what is wrong; put a backup in its place, {ELSEWHERE}."
-    )
+    return StoreError(f"{path} is damaged. `python -m courtroom doctor` says what is wrong; {BACKUP}, {ELSEWHERE}.")
 
 
 def explained(error: sqlite3.Error, path: Path) -> StoreError:

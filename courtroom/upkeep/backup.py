@@ -25,7 +25,7 @@ from courtroom.settings import Settings
 from courtroom.store.connection import FAILURES
 from courtroom.store.database import Database, explained
 from courtroom.store.schema import begun
-from courtroom.store.sqlite import check, copy, damages, release_runs
+from courtroom.store.sqlite import LOCK, RESTORING, check, copy, damages, demand_no_log, release_runs
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -144,7 +144,6 @@ def _number_on(target: Database, tables: tuple[Table, ...]) -> None:
 
 
 STORE = "courtroom.sqlite"
-LOCK = "lock"
 MOST_FILES = 1_000_000
 MOST_TIMES = 1_100
 """A store whose pages are mostly empty unpacks to almost so many times its packed size, the most that ZIP's usual packing gives."""
@@ -200,21 +199,42 @@ def restore(settings: Settings, source: Path) -> int:
         raise StoreError(
             "COURTROOM_DATABASE is set. Unset it, restore into a SQLite file, then use `python -m courtroom migrate --to ADDRESS`."
         )
+    taken = StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
     if settings.sqlite.exists():
-        raise StoreError(f"{home} has a store already. Set COURTROOM_HOME to an empty folder, and restore there.")
+        raise taken
     try:
+        demand_no_log(settings.sqlite)
         home.mkdir(parents=True, exist_ok=True)
-        with _folder(home, ".restore-") as folder:
+        with _folder(home, RESTORING) as folder:
             again = folder / "again"
             count = _verify(source, again)
             release_runs(again / STORE)
             _put_back_media(settings, again / "media")
-            os.replace(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
+            demand_no_log(settings.sqlite)
+            _take_name(again / STORE, settings.sqlite)  # last: a home with a store is a home with all of it
+    except FileExistsError as error:
+        raise taken from error
     except OSError as error:
         raise StoreError(
             f"{source} can't be restored: {error.strerror or error}. Check the file and {home}."
         ) from error
     return count
+
+
+def _take_name(file: Path, name: Path) -> None:
+    """Give a file a name that nothing has yet.
+
+    Raises:
+        FileExistsError: something has it; that stays as it is.
+    """
+    try:
+        os.link(file, name)
+    except FileExistsError:
+        raise
+    except OSError:  # this disk has no hard links; programs that begin meanwhile see that a backup is being put back
+        if name.exists():
+            raise FileExistsError(name) from None
+        os.replace(file, name)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from courtroom.settings import Settings, from_environment
 from courtroom.settings import variables as settings_variables
 from courtroom.store.database import Database
 from courtroom.store.schema import REVISION
-from courtroom.store.sqlite import check, damages, explained
+from courtroom.store.sqlite import BACKUP, check, damages, explained
 from courtroom.upkeep import stored_rows
 from courtroom.upkeep.health import CheckResult, Progress, fine, mended, wrong
 
@@ -184,7 +184,7 @@ def _without_password(url: str) -> str:
 
 
 ABOUT = "store"
-BACKUP = "Put a backup in its place, or save what can be read with `sqlite3 FILE .recover`."
+RECOVER = "or save what can be read with `sqlite3 FILE .recover`"
 
 
 def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
@@ -212,7 +212,9 @@ def store(settings: Settings, mend: bool) -> Iterator[CheckResult]:
         yield wrong(ABOUT, str(explained(error, path)))
         return
     if found:
-        yield wrong(ABOUT, f"{path} is damaged: {found[0]}{' and more' if len(found) > 1 else ''}. {BACKUP}")
+        yield wrong(
+            ABOUT, f"{path} is damaged: {found[0]}{' and more' if len(found) > 1 else ''}; {BACKUP}, {RECOVER}."
+        )
         return
     yield fine(ABOUT, f"The SQLite file {path} is whole.")
     yield from _schema(settings, current, mend)

@@ -29,7 +29,7 @@ from courtroom.models.connections import Connections
 from courtroom.models.keys import KEYS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.house import open_run
 from pages.parts.shared.knobs import SetupDraft, knob
@@ -141,6 +141,7 @@ def offer_label(offer: Offer) -> str:
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 OWN = "the provider's own"
+OTHERWISE = ModelSpec.model_fields["otherwise"]
 
 
 def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections: Connections) -> None:
@@ -154,10 +155,16 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
                 declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
                 placeholder=_("a model of its own") if role.own_model else _("the run's model"),
             )  # fmt: skip
-            there = roles.get(role.name, {}).get("connection", "")
+            own = roles.get(role.name, {})
+            there, otherwise = own.get("connection", ""), own.get("otherwise", "")
+            if given.strip():
+                otherwise = st.text_input(
+                    declared(OTHERWISE.title or ""), otherwise, key=draft.key(f"role-{role.name}-otherwise"),
+                    placeholder=ABSTAIN, help=declared(OTHERWISE.description or ""),
+                )  # fmt: skip
             if given.strip() and (connections or there):
                 there = _connection(there, connections, draft.key(f"role-{role.name}-connection"))
-        _put(roles, role.name, given, there, draft.values["model"])
+        _put(roles, role.name, given, there, otherwise, draft.values["model"])
     st.subheader(_("By member"), help=_("A heterogeneous jury: give some members a model of their own."))
     try:
         members = procedure.prepare(case, draft.validated(), draft.seed)[1]
@@ -176,6 +183,7 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
             "name": [translated(member.name) for member in members],
             "model": [chosen.get(member.id, {}).get("id", "") for member in members],
             "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
+            "otherwise": [chosen.get(member.id, {}).get("otherwise", "") for member in members],
         }
     )
     stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
@@ -190,13 +198,17 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
             "connection": st.column_config.SelectboxColumn(
                 _("connection"), options=["", *connections], help=_("Empty: the provider's own server.")
             ),
+            "otherwise": st.column_config.TextColumn(
+                declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")
+            ),
             "point of view": st.column_config.TextColumn(
                 _("point of view"), width="large", help=_("What this seat looks at first; empty: nothing is said of it.")
             ),
         }),
     )  # fmt: skip
     for row in edited.to_dict("records"):
-        _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
+        there, otherwise = row.get("connection") or "", row["otherwise"] or ""
+        _put(chosen, row["member"], row["model"] or "", there, otherwise, draft.values["model"])
         if stated is not None:
             view = (row["point of view"] or "").strip()
             stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
@@ -263,9 +275,8 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)
-    of_persons = ["wait_s", "otherwise"]
+    of_persons = [] if values["id"] == PERSON else ["wait_s"]
     names = [name for name in fields if name not in ("id", "connection", "extra", *of_persons)]
-    names += of_persons if values["id"] == PERSON else []
     with st.expander(_("Parameters"), expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
@@ -282,13 +293,16 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     return values
 
 
-def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dict[str, Any]) -> None:
-    model, now = model.strip(), into.get(name, {})
+def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise: str, base: dict[str, Any]) -> None:
+    model, otherwise, now = model.strip(), otherwise.strip(), into.get(name, {})
     if not model:
         into.pop(name, None)
     elif (now.get("id"), now.get("connection", "")) != (model, connection):
         rest = {field: value for field, value in (now or base).items() if field != "connection"}
         into[name] = {**rest, **_chosen(Offer(id=model, connection=connection))}
+    elif now.get("otherwise", "") != otherwise:
+        rest = {field: value for field, value in now.items() if field != "otherwise"}
+        into[name] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:
