@@ -99,6 +99,12 @@ class Term(Strict):
         return N_("life") if self.life_imprisonment else f"{self.imprisonment} months"
 
 
+def heavier(term: Term, than: Term) -> bool:
+    """Return whether a term is heavier than another one."""
+    weight, other = ((one.death_penalty, one.life_imprisonment, one.imprisonment) for one in (term, than))
+    return weight > other
+
+
 _ABOVE = (120, 84, 60, 36, 24, 12, 9, 6, 0)
 """Months that a term of class 1, 2 ... 9 exceeds."""
 
@@ -114,12 +120,33 @@ def term_class(term: Term) -> int:
     return next((number for number, months in enumerate(_ABOVE, start=1) if term.imprisonment > months), 10)
 
 
+class Further(Strict):
+    """What a judgment says beside articles, charges and term, which is shown and compared with nothing."""
+
+    suspended_months: int = Field(default=0, ge=0, le=60, description="For how many months is the term suspended?")
+    fine_yuan: float = Field(default=0, ge=0, le=1e12, description="Which fine, in yuan?")
+    exempt: bool = Field(default=False, description="Is the defendant guilty and exempted from punishment?")
+    acquitted: bool = Field(
+        default=False, description="Is the defendant not guilty? Then there are no articles, no charges and 0 months."
+    )
+
+    def __str__(self) -> str:
+        parts = (
+            f"suspended for {self.suspended_months} months" if self.suspended_months else "",
+            f"a fine of {self.fine_yuan:,.0f} yuan" if self.fine_yuan else "",
+            "exempted from punishment" if self.exempt else "",
+            "not guilty" if self.acquitted else "",
+        )
+        return ", ".join(filter(None, parts))
+
+
 class Decided(Strict):
     """What is known of a judgment: empty articles or charges, and no term, are not known. Both keep their order, the weightiest first."""
 
     relevant_articles: tuple[int, ...] = Field(default=(), description="Numbers of Criminal Law articles, e.g. 264.")
     charges: tuple[str, ...] = Field(default=(), description="Names without the word for crime.")
     term_of_imprisonment: Term | None = None
+    further: Further | None = Field(default=None, exclude_if=lambda further: further is None)
 
     @field_validator("relevant_articles")
     @classmethod
@@ -154,7 +181,16 @@ class Judgment(Decided):
 
     def __str__(self) -> str:
         articles = ", ".join(map(str, self.relevant_articles)) or "none"
-        return f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
+        further = f"; {said}" if self.further and (said := str(self.further)) else ""
+        return (
+            f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; "
+            f"{self.term_of_imprisonment}{further}"
+        )
+
+    @property
+    def outcome(self) -> str:
+        """Its charges, or that there is none."""
+        return "; ".join(self.charges) or N_("not guilty")
 
 
 def bare_charge(name: str) -> str:
@@ -291,6 +327,13 @@ class Band(Strict):
         if self.least > self.most and not (self.life or self.death):
             raise ValueError("a band's least must not exceed its most")
         return self
+
+    @property
+    def span(self) -> str:
+        """From what to what it goes: `36 to 84 months, or life`."""
+        capital = [name for name, possible in (("life", self.life), ("death", self.death)) if possible]
+        months = [f"{self.least} to {self.most} months"] if self.most or not capital else []
+        return ", or ".join((*months, *capital))
 
     def holds(self, term: Term) -> bool:
         """Whether a term lies in the band. A suspended or reduced term may lie below."""

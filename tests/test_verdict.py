@@ -201,7 +201,7 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
     assert list(views["turns"]) == ["Turn 1", "Turn 2"]
     assert "rejected" in str(views["turns"]["Turn 1"])
-    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234."))
+    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234\\n"))
     assert "Archive" in str(views["learning"])
     assert "Judgment on record" in str(views["judgment"])
     assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
