@@ -352,3 +352,24 @@ def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypat
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
         train(exported(tmp_path / "more"), tmp_path / "out")
+
+
+def test_a_run_whose_memory_holds_nothing_says_so_at_its_start(house: Courthouse) -> None:
+    record = hear(house, Panel())
+    assert [note.text for note in record.of(Noted)][0].startswith("The memory holds nothing: no member is shown")
+    assert not any("memory" in note.text for note in hear(house, Panel(), variant="no-memory").of(Noted))
+
+
+def test_an_added_article_that_the_base_lacks_is_told_of_in_the_flow(house: Courthouse) -> None:
+    record = hear(house, Panel(shortlist=(264, 67)))
+    (step,) = [step for step in views.flow(record)[""][0].steps if step.title == "Statute shortlist"]
+    assert step.body == "Article 264; not in the knowledge base, so nobody is shown it: 67"
+
+
+def test_a_draft_on_a_chinese_page_keeps_its_explanation_as_it_is(house: Courthouse) -> None:
+    record = hear(house, Panel(explanation="邱某驾驶货车闯红灯致人死亡，血液酒精含量为0mg/100ml。"))
+    with speaking("zh"):
+        (step, *_) = [step for step in views.flow(record)[""][0].steps if step.title.startswith("Draft")]
+        assert catalogue("zh").recognised(step.body) == "第 264 条"
+        (draft, *_) = views.turns(record)["Turn 1"]
+        assert catalogue("zh").recognised(draft.body) == f"第 264 条\n{step.items[0]}"

@@ -2,7 +2,7 @@
 jury is given it: what is claimed, what is agreed, and what each side shows."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -162,6 +162,9 @@ class CriminalCase(Case):
     def judgment_title(self) -> str:
         """What the judgment on record is called: real only where a court gave it."""
         return JUDGMENT_TITLES["invented" if self.fictional else self.decided_by]
+
+    def on_record(self) -> Any:
+        return self.gold.model_dump(mode="json", exclude_defaults=True) if self.gold else None
 
     def real_outcome(self) -> str:
         if self.gold is None:
