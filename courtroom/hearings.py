@@ -23,8 +23,10 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.engine.record import Record
+from courtroom.engine.recordings import Recordings
 from courtroom.engine.registration import register
 from courtroom.engine.rehearsal import Estimate, rehearse
+from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup, SetupStore
 from courtroom.engine.store import RunStore
@@ -164,6 +166,11 @@ class Hearings:
         return Imports(self.database, self.knowledge)
 
     @cached_property
+    def recordings(self) -> Recordings:
+        """The hearings that come with Courtroom."""
+        return Recordings.read(self.settings.recordings)
+
+    @cached_property
     def audits(self) -> Audits:
         of = (self.procedures, self.store, self.answers, self.asides, self.capabilities, self.writer)
         return Audits(*of, runner=lambda: self.runner)
@@ -280,7 +287,8 @@ class Hearings:
             self._offer(case)
         acts = self.store.interventions.of(parent) if interventions is None else interventions
         made = (row.procedure, heard, complete, wanted)
-        return partial(self.store.create, *made, parent=parent, origin="fork", run=run, interventions=acts)
+        origin = FORK_OF_RECORDING if row.origin in ABOUT_RECORDINGS else "fork"
+        return partial(self.store.create, *made, parent=parent, origin=origin, run=run, interventions=acts)
 
     @property
     def interventions(self) -> Interventions:
@@ -298,7 +306,7 @@ class Hearings:
         if base.run.verdict is None or not voters:
             return ""
         kind, cases = panel_kind(base.setup), {base.run.case_id: base}
-        done = RunFilter(status="done", procedure=procedure.name)
+        done = RunFilter(status="done", procedure=procedure.name, made_here=True)
         for other in RunList(self.database).runs(done, MOST_READ):
             with suppress(CourtroomError):  # one that can't be read is no reason to say nothing
                 case = self.store.run(other).case_id

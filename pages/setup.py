@@ -24,7 +24,14 @@ from pages.parts.setup.sources import (
 from pages.parts.shared.actions import errors_shown, runs_here
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import EDITED, SHARE, SetupDraft, knobs
-from pages.parts.shared.models_form import embedding_choice, embedding_notes, keys_form, models_form, typed_keys
+from pages.parts.shared.models_form import (
+    embedding_choice,
+    embedding_notes,
+    keys_form,
+    models_form,
+    stand_in_choice,
+    typed_keys,
+)
 from pages.parts.shared.shown import literal, one_of
 
 house = courthouse()
@@ -139,7 +146,9 @@ with start_bar:
     planned = None
     if parent and not problems:
         try:
-            actions = changes_from(parent, draft) if forked_from else []
+            if stand_in := stand_in_choice(house, setup, draft.key("fork")):
+                setup = house.with_stand_in(setup, stand_in)
+            actions = changes_from(parent, setup) if forked_from else []
             planned = house.interventions.planned(parent, actions, st.session_state.get("who", ""), forked_from)
             setup = parent.setup if forked_from else setup
         except CourtroomError as error:

@@ -150,9 +150,10 @@ def _bundled() -> Iterator[tuple[str, str]]:
         yield from ((one, "data/experiments") for one in (tomllib.loads(text)["title"], *remarks))
     for path in sorted((DATA / "cases").glob("*/case.json")):
         yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
-    for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
-        alone = (persona[name] for name in ("gender", "status", "background"))
-        yield from ((text, "data/personas.json") for text in (*alone, *persona["traits"], *persona["interests"]))
+    for pool in ("personas.json", "personas_trials.json"):
+        for persona in json.loads((DATA / pool).read_text(encoding="utf-8")):
+            alone = (persona[name] for name in ("gender", "status", "background"))
+            yield from ((text, f"data/{pool}") for text in (*alone, *persona["traits"], *persona["interests"]))
 
 
 class Source:

@@ -1,8 +1,6 @@
 """Labelled tasks and documents: how they are read, and what is said of those that can't be."""
 
-import io
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -85,29 +83,6 @@ def test_a_pasted_table_is_a_task_and_markdown_and_plain_text_are_documents() ->
     assert read("文.txt", "今天下雨。路很滑。").language == "zh"
     pasted = LabelledTask.written("mine", "Mine", "en", "text,label\nso good,joy\nso bad,sadness", ())
     assert (pasted.id, pasted.title, pasted.labels) == ("mine", "Mine", ("joy", "sadness"))
-
-
-def test_the_text_of_a_pdf_is_read_and_one_without_text_is_refused(tmp_path: Path) -> None:
-    from pypdf import PdfWriter
-    from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
-
-    def pdf(content: bytes) -> bytes:
-        writer = PdfWriter()
-        page = writer.add_blank_page(300, 300)
-        type, subtype, base, fonts, name = map(NameObject, ("/Type", "/Subtype", "/BaseFont", "/Font", "/F1"))
-        font = DictionaryObject({type: fonts, subtype: NameObject("/Type1"), base: NameObject("/Helvetica")})
-        page[NameObject("/Resources")] = DictionaryObject({fonts: DictionaryObject({name: font})})
-        stream = DecodedStreamObject()
-        stream.set_data(content)
-        page[NameObject("/Contents")] = stream
-        out = io.BytesIO()
-        writer.write(out)
-        return out.getvalue()
-
-    document = read("river.pdf", pdf(b"BT /F1 12 Tf 20 200 Td (The river rose in the night.) Tj ET"))
-    assert document.text == "The river rose in the night."
-    with pytest.raises(CaseError, match="no text, only pictures"):
-        read("scan.pdf", pdf(b""))
 
 
 @given(st.text(max_size=300), st.sampled_from([".csv", ".tsv", ".txt", ".jsonl", ".json", ".md", ".pdf"]))

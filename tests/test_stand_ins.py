@@ -1,22 +1,29 @@
 """A stand-in is asked where a model has no answer: over real HTTP, marked, found again by resumes and forks, and never guessed."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from courtroom import film as films
+from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
+from courtroom.engine.turnout import turnout
+from courtroom.film.picture import Painter
+from courtroom.language import speaking
 from courtroom.models import failures
 from courtroom.models.connections import Connection, Connections
 from courtroom.models.spec import OFFLINE, ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
-from tests.driving import drive
+from pages.parts.shared.shown import literal
+from tests.driving import drive, shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
-from tests.pages import page, press
+from tests.pages import page, press, texts
 
 __all__ = ["app_house"]  # a fixture
 SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 0.3, "attempts": 1, "vision": "no"}
@@ -175,3 +182,76 @@ def test_the_form_of_models_takes_a_stand_in_for_each(app_house: Courthouse) -> 
         "openai/own",
         OFFLINE,
     )
+
+
+# --- who is missing -------------------------------------------------------------------------------------------
+
+SILENT = {f"juror-0{seat}": SLOW for seat in (3, 4)}
+MISSING = "2 of 4 voted. The other 2, all of openai/slow, gave no answer. openai/slow did not answer within 0.3 s."
+
+
+def test_a_verdict_says_who_is_missing_and_why(house: Courthouse) -> None:
+    record = heard(house, members=SILENT)
+    assert record.run.status == "done", record.run.reason
+    assert " ".join(turnout(record)).startswith(MISSING)
+    assert turnout(heard(house)) == ()
+
+
+def test_a_report_and_a_film_say_who_is_missing(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = heard(house, members=SILENT)
+    procedure = house.procedures["cyberjurors"]
+    page = report.as_html(record, procedure, house.answers, house.media)
+    assert all(sentence in page for sentence in turnout(record))
+    assert "2 without a vote" in page
+    told = films.scene_to_film(record, procedure)
+    drawn: list[str] = []
+    text = Painter._text
+    monkeypatch.setattr(
+        Painter, "_text", lambda self, *given, **how: (drawn.append(given[0]), text(self, *given, **how))[1]
+    )
+    films.poster(told, films.storyboard(told))
+    assert "without a vote" in drawn
+    assert MISSING in " ".join(drawn)
+    with speaking("zh"):
+        assert "没有回答" in films.storyboard(films.scene_to_film(record, procedure))[-1].turnout
+
+
+def test_a_report_marks_each_answer_of_a_stand_in(house: Courthouse) -> None:
+    record = heard(house, members=HALF)
+    page = report.as_html(record, house.procedures["cyberjurors"], house.answers, house.media)
+    assert page.count("by its stand-in offline") == 2
+    assert page.count("offline instead of openai/slow") == sum(call.instead_of != "" for call in record.calls)
+    first, votes = turnout(record)
+    assert first.startswith("offline answered ")
+    assert (first in page, votes) == (True, "2 of 4 votes are of stand-ins.")
+    assert "The offline model is not a language model" in page
+
+
+def test_pages_say_who_is_missing_and_who_stood_in(server: OpenAIServer, app_house: Courthouse) -> None:
+    app_house.connections.update(lab(server))
+    try:
+        silent, stood_in = heard(app_house, members=SILENT), heard(app_house, members=HALF)
+        listed = texts(page("runs"))
+        assert all(literal(sentence) in listed for sentence in (MISSING, "2 of 4 votes are of stand-ins."))
+        app = page("deliberation", {f"tab-{silent.run.id}": "Votes"}, run=silent.run.id)
+        assert all(literal(sentence) in texts(app) for sentence in turnout(silent))
+        votes = next(one.value for one in app.dataframe if "member" in one.value)
+        assert list(votes.iloc[:, 1])[2:] == ["no answer", "no answer"]
+        app = page("deliberation", {f"tab-{stood_in.run.id}": "Calls"}, run=stood_in.run.id)
+        calls = next(one.value for one in app.dataframe if "model" in one.value)
+        assert "offline instead of openai/slow" in set(calls["model"])
+    finally:
+        app_house.connections.pop("lab")
+
+
+def test_the_shell_says_who_is_missing(server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    listed = tmp_path / "connections.json"
+    listed.write_text(json.dumps({"connections": {"lab": {"provider": "openai", "address": server.url}}}))
+    monkeypatch.setenv("COURTROOM_CONNECTIONS", str(listed))
+    set_ = [f"{name}={json.dumps(value)}" for name, value in {**SMALL, "members": SILENT}.items()]
+    ran = json.loads(shell("run", "oak-table", *(word for one in set_ for word in ("--set", one)), "--json"))
+    assert " ".join(ran["turnout"]).startswith(MISSING)
+    assert json.loads(shell("show", ran["run"], "--json"))["turnout"] == ran["turnout"]
+    (line,) = shell("runs").splitlines()
+    assert f"\t{MISSING}" in line

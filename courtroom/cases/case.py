@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.media.medium import Medium
+from courtroom.media.medium import KeptFile, Medium
 from courtroom.strict import Strict
 
 VOTES_TITLES = {
@@ -68,8 +68,8 @@ class Case(Strict):
     from_text: ClassVar[bool] = False
     """Whether one text, with or without pictures, makes such a case; then there is `written`."""
 
-    def with_media(self, hashes: Mapping[str, str]) -> Self:
-        """The case with content hashes filled in, by the paths under which it names its media."""
+    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
+        """Return the case with what the store knows of its media, by the paths under which it names them."""
         return self
 
     def brief(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from courtroom.cases.case import JUDGMENT_TITLES, Case
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
-from courtroom.media.medium import Medium, hashed
+from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
@@ -115,8 +115,8 @@ class CriminalCase(Case):
     kind_title = "Criminal case"
     from_text = True
 
-    def with_media(self, hashes: Mapping[str, str]) -> Self:
-        return self.model_copy(update={"frames": tuple(hashed(frame, hashes) for frame in self.frames)})
+    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
+        return self.model_copy(update={"frames": tuple(with_kept(frame, kept) for frame in self.frames)})
 
     def brief(self) -> tuple[str, ...]:
         """Who is charged, and what is asked where it isn't a judgment."""

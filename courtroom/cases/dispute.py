@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.errors import CaseError
-from courtroom.media.medium import Medium, hashed
+from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict
 
 Side = Literal["buyer", "seller"]
@@ -90,6 +90,12 @@ class Dispute(Case):
     category: Category
     subcategory: str = Field(default="", max_length=100)
     transaction: Transaction
+    claim: str = Field(
+        default="",
+        max_length=2_000,
+        description="What the buyer asks for.",
+        exclude_if=lambda claim: not claim,
+    )
     chat: tuple[ChatMessage, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     jury: JuryRecord | None = None
@@ -112,9 +118,9 @@ class Dispute(Case):
 
     kind_title = "Dispute"
 
-    def with_media(self, hashes: Mapping[str, str]) -> Self:
+    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
         evidence = tuple(
-            piece.model_copy(update={"media": tuple(hashed(medium, hashes) for medium in piece.media)})
+            piece.model_copy(update={"media": tuple(with_kept(medium, kept) for medium in piece.media)})
             for piece in self.evidence
         )
         return self.model_copy(update={"evidence": evidence})

@@ -2,9 +2,9 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -37,7 +37,9 @@ class Package:
     case: Case
     files: Mapping[str, bytes] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    """What a reader of another format could not take over."""
+    """What could not be taken over, or was read otherwise than it says."""
+    there: tuple[str, ...] = ()
+    """The names of the files that lie beside the case."""
 
 
 Names = Mapping[str, str] | None
@@ -75,7 +77,8 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
     elif ending in (".json", ".jsonl"):
         yield from _from_text(name, ending, source, beside, labels)
     elif ending in texts.ENDINGS:
-        yield Package(texts.read(name, source, labels))
+        case, remarks = texts.read(name, source, labels)
+        yield Package(case, remarks=remarks)
     else:
         raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
@@ -88,7 +91,8 @@ def read_folder(folder: Path) -> Package:
     packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _in_folder(folder))]
     if len(packages) > 1:
         raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
-    return packages[0]
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return replace(packages[0], there=_media_names(names))
 
 
 def write_json(case: Case) -> str:
@@ -119,7 +123,7 @@ def _in_folder(folder: Path) -> Beside:
 
 
 def _in_archive(archive: Archive, folder: PurePosixPath) -> Beside:
-    return lambda name: None if leads_out(name) else archive.read(folder / name)
+    return lambda name: None if leads_out(name) else archive.find(folder / name)
 
 
 def _or_raise(found: Package | CaseError) -> Package:
@@ -130,14 +134,42 @@ def _or_raise(found: Package | CaseError) -> Package:
 
 def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
     paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
-    paths = [path for path in paths if path.name.lower() in CASE_NAMES] or paths
     if not paths:
         raise CaseError(f"{archive.name} holds no case.json. Put the case's JSON beside its media.")
+    strays: list[PurePosixPath] = []
+    if named := [path for path in paths if path.name.lower() in CASE_NAMES]:
+        paths = named
+    else:
+        strays = [path for path in paths if _is_stray(archive.read(path) or b"")]
+        paths = [path for path in paths if path not in strays] or paths
+    left_out = tuple(f"{path} in {archive.name} is no case, and was left out." for path in strays if path not in paths)
+    there = _media_names(map(str, archive.paths()))
     for path in paths:
         where = f"{archive.name} › {path}"
-        data = archive.read(path) or b""
-        _check_size(where, len(data))
-        yield from _from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels)
+        try:
+            data = archive.read(path) or b""
+            _check_size(where, len(data))
+            for found in _from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels):
+                if isinstance(found, Package):
+                    found = replace(found, remarks=(*found.remarks, *left_out), there=there)
+                    left_out = ()
+                yield found
+        except CaseError as error:
+            yield error
+
+
+def _is_stray(data: bytes) -> bool:
+    """Whether a JSON file is whole, and nothing in it is meant to be a case."""
+    try:
+        content = json_of(data)
+    except CaseError:
+        return False
+    rows = content if isinstance(content, list) else [content]
+    return not any(isinstance(row, dict) and ("kind" in row or _reader(row) or looks_labelled(row)) for row in rows)
+
+
+def _media_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in names if PurePosixPath(name).suffix.lower() not in (".json", ".jsonl")))
 
 
 def _from_text(
@@ -188,12 +220,8 @@ def _json(where: str, text: str) -> Any:
 def _package(where: str, row: Any, beside: Beside) -> Package:
     remarks: tuple[str, ...] = ()
     try:
-        if isinstance(row, dict) and verdictbench.looks_like(row):
-            row, remarks = verdictbench.convert(row)
-        elif isinstance(row, dict) and cail.looks_like(row):
-            row, remarks = cail.convert(row)
-        elif isinstance(row, dict) and cail.looks_like_lawbench(row):
-            row = cail.convert_lawbench(row)
+        if isinstance(row, dict) and (convert := _reader(row)):
+            row, remarks = convert(row)
         case = parse_case(row)
     except ValidationError as error:
         lines = explain(error, row)
@@ -203,6 +231,15 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
         raise CaseError(f"{where}: {error}") from error
     found = {medium.file: beside(medium.file) for medium in case.media()}
     return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
+
+
+def _reader(row: dict[str, Any]) -> Callable[[dict[str, Any]], tuple[dict[str, Any], tuple[str, ...]]] | None:
+    """What reads a record of another format; None where it is none of those that are known."""
+    if verdictbench.looks_like(row):
+        return verdictbench.convert
+    if cail.looks_like(row):
+        return cail.convert
+    return (lambda found: (cail.convert_lawbench(found), ())) if cail.looks_like_lawbench(row) else None
 
 
 def _check_size(where: str, size: int) -> None:

@@ -75,7 +75,11 @@ class Library:
     def add(self, package: Package) -> Case:
         """Take in a case with its media. An id that is taken gets a number; the same case is kept once. Raises `CaseError`: the
         checks found errors; the sentences say which; `CourtroomError`: the disk takes no more; nothing of the case stays."""
-        errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
+        errors = [
+            f"{f.field}: {f.message}"
+            for f in check(package.case, package.files, package.there)
+            if f.severity == "error"
+        ]
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
         with plainly("then add the case again"), self._media.taking(package.files) as kept:

@@ -129,7 +129,7 @@ class Exchange(Generic[A]):
             there = await trial._ask_stand_in("")
             return await self._ask_stand_in("") if asker.knows(there.key) else request
         for address in sorted(self._services.ledger.asked_at(self._spec)):
-            if asker.knows((there := replace(request, address=address)).key):
+            if asker.knows((there := replace(request, address=address, by_address=True)).key):
                 self._address = address
                 return there
         return await self._ask_stand_in(f"{self._spec.id} can't be asked here.")
@@ -231,7 +231,7 @@ class Exchange(Generic[A]):
                     f"{spec.id} can't see pictures: media are replaced by their descriptions.",
                     self._stage,
                 )
-        messages = await prompts.render(self._task, sees=sees)
+        messages = await prompts.render(self._task, sees=sees, room=spec.room)
         address = ""
         if spec.id not in (OFFLINE, PERSON):
             findings = await self._services.sight.context(spec)
@@ -242,7 +242,11 @@ class Exchange(Generic[A]):
         whose += f"/instead of {self._instead_of}" if self._instead_of not in ("", PERSON) else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        return Request(spec, tuple(messages), self._task, tag, address)
+        request = Request(spec, tuple(messages), self._task, tag, address)
+        if spec.connection and address and not self._services.asker.knows(request.key):
+            former = replace(request, by_address=True)
+            request = former if self._services.asker.knows(former.key) else request
+        return request
 
     async def _in_the_room_there_is(
         self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
@@ -252,7 +256,7 @@ class Exchange(Generic[A]):
         while not fits(messages, self._spec, findings):
             title = self._task.title
             if (shorter := self._task.shorter()) is not None:
-                self._task, messages = shorter, await prompts.render(shorter, sees=sees)
+                self._task, messages = shorter, await prompts.render(shorter, sees=sees, room=self._spec.room)
                 told = f"{model} has too little room for the whole question “{title}”: it is shown less of what was looked up."
             elif (fewer := fewer_frames(messages)) is not None:
                 messages, path = fewer, f"room/{model}/{self._task.name}/frames"

@@ -116,7 +116,7 @@ class People:
                 [m.role, [p if isinstance(p, str) else p.model_dump(mode="json") for p in m.parts]]
                 for m in request.messages
             ],
-            "answer_schema": json.loads(schema_of(request.task.form)),
+            "answer_schema": json.loads(schema_of(request.task.form, room="free")),
         }
         self._database.execute(
             "INSERT INTO questions (run, path, key, member, title, request, asked, deadline)"

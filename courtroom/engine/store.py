@@ -16,11 +16,11 @@ from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore, Rewinding, generation
 from courtroom.engine.lease import Lease
-from courtroom.engine.run import Control, Run, Status, Steering
+from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED, ModelSpec
-from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
+from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
 from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 
@@ -136,6 +136,11 @@ class LostDrivers:
 
 S = TypeVar("S", bound=Setup)
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
+
+
+def read_only(run: Run) -> str:
+    """Why an imported run is not continued, in a sentence."""
+    return "A recorded hearing stays as it was recorded." if run.is_recording else READ_ONLY
 
 
 class RunStore:
@@ -356,6 +361,11 @@ class RunStore:
 
     # --- imported runs --------------------------------------------------------------------------------------
 
+    def recorded(self, sha256: str) -> str | None:
+        """The id of the recorded hearing that was taken in from the file of this hash."""
+        row = self._database.row("SELECT id FROM runs WHERE imported = ? AND origin = ?", (sha256, RECORDING))
+        return row["id"] if row else None
+
     def take_in(
         self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
     ) -> None:
@@ -375,7 +385,8 @@ class RunStore:
         named = ", ".join(f":{name}" for name in values)
         db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
         gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
-        own_run(self._database, run.id, None)
+        if not run.is_recording:  # which is nobody's, and everybody's to see
+            take(self._database, _named(run.id))
         note(self._database, "import", _named(run.id), run.procedure)
         for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
             key = event.key if isinstance(event, Retrieved) else ""
@@ -448,6 +459,16 @@ class RunStore:
         event = read_event(row["run"], row["body"])
         assert isinstance(event, Retrieved)
         return event
+
+    def incomplete(self, *runs: str) -> frozenset[str]:
+        """Those of the runs, or of all, in which somebody gave no answer or a stand-in gave one."""
+        among = f" AND run IN ({marks(runs)})" if runs else ""
+        rows = self._database.execute(
+            "SELECT DISTINCT run FROM events WHERE kind = 'call' AND overtaken = 0"
+            f" AND (body LIKE '%\"value\":null%' OR body LIKE '%\"instead_of\":%'){among}",
+            runs,
+        )
+        return frozenset(row["run"] for row in rows)
 
     def asked_at(self, run: str, spec: ModelSpec) -> frozenset[str]:
         """The addresses at which this run, or one that it was forked from, asked a model."""

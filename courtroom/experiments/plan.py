@@ -231,8 +231,13 @@ def planned(
 
 
 def repeats_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
-    """Whether a fork would be the run itself over again."""
-    return parent is not None and not (arm.set or arm.without or arm.model) and seed == parent.run.seed
+    """Whether a fork would be the run itself over again; one that was imported is heard here, as nobody knows who answered there."""
+    return (
+        parent is not None
+        and not parent.run.is_unverified
+        and not (arm.set or arm.without or arm.model)
+        and seed == parent.run.seed
+    )
 
 
 PLACE = "before"

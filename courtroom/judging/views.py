@@ -55,7 +55,7 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
     if any(judgment.further for judgment in columns.values()):
         rows.append(("Further", lambda j: str(j.further or ""), lambda j: j.further))
     table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
-    titles, reach = ["", *columns], ()
+    titles, reach = ["", *columns], tuple[str, ...]()
     if isinstance(case, CriminalCase) and case.gold is not None:
         named = ("", case.defendant, *(one.name for one in case.gold.each))
         real = case.gold.decided(defendant) if defendant in named else Decided()

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.medium import MediumKind
-from courtroom.media.pictures import ENDINGS, inspect_image, small_jpeg, sniff
+from courtroom.media.medium import KeptFile, MediumKind
+from courtroom.media.pictures import ENDINGS, sniff
+from courtroom.media.sent import MAX_SIDE_PX, SentPicture, inspect_image, sent_picture, small_jpeg, views_of
 from courtroom.media.videos import MAX_FRAMES, Frame, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
@@ -102,8 +103,8 @@ class MediaStore:
         self._checked: set[Path] = set()
 
     @contextmanager
-    def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, str]]:
-        """Keep all files or none, each whole; the same content is kept once. Gives their SHA-256, by the files' names."""
+    def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, KeptFile]]:
+        """Keep all files or none, each whole; the same content is kept once. Gives what is known of them, by their names."""
         targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
         contents = {target: files[name] for name, target in targets.items()}
         placed: list[Path] = []
@@ -112,7 +113,10 @@ class MediaStore:
             self._place({target: data for target, data in contents.items() if not target.exists()}, placed)
             if self.storage is not None:
                 self._store(self.storage, contents, stored)
-            yield {name: target.name.partition(".")[0] for name, target in targets.items()}
+            yield {
+                name: KeptFile(sha256=target.name.partition(".")[0], views=views_of(files[name], name))
+                for name, target in targets.items()
+            }
         except BaseException:
             for target in placed:
                 target.unlink(missing_ok=True)
@@ -154,7 +158,7 @@ class MediaStore:
     def take(self, data: bytes, name: str) -> str:
         """Keep one file and return its SHA-256; see `taking`."""
         with self.taking({name: data}) as kept:
-            return kept[name]
+            return kept[name].sha256
 
     def _target(self, data: bytes, name: str) -> Path:
         medium = sniff(data[:16])
@@ -210,12 +214,19 @@ class MediaStore:
             self.storage.delete(name)
             self._stored.discard(name)
 
-    def check(self, kind: MediumKind, sha256: str, name: str) -> None:
-        """Check a kept file; decoded once, as its content never changes."""
-        if problem := _problem(kind, _Media(sha256, self.path(sha256)), name):
+    def check(self, kind: MediumKind, sha256: str, name: str) -> tuple[str, ...]:
+        """Check a kept file, see `check_medium`; decoded once, as its content never changes."""
+        problem, remarks = _checked(kind, _Media(sha256, self.path(sha256)), name)
+        if problem:
             raise MediaError(problem)
+        return remarks
 
-    def image(self, sha256: str, max_side: int = 1024) -> bytes:
+    def sent(self, sha256: str) -> SentPicture:
+        """Give what is sent of a picture: all of it, its frames or its parts."""
+        with _PICTURE:
+            return _sent(_Media(sha256, self.path(sha256)))
+
+    def image(self, sha256: str, max_side: int = MAX_SIDE_PX) -> bytes:
         """A picture as JPEG, upright (EXIF orientation), RGB, no side longer than `max_side` pixels."""
         with _PICTURE:
             return _image(_Media(sha256, self.path(sha256)), max_side)
@@ -231,17 +242,16 @@ def media_of(settings: Settings) -> MediaStore:
     return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 
-def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> None:
-    """Check a picture or a video, from a file or from memory."""
+def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> tuple[str, ...]:
+    """Check a picture or a video, from a file or from memory; gives what somebody should know who wants it to be seen."""
     if kind == "image":
-        inspect_image(source, name)
-    elif isinstance(source, Path):
-        inspect_video(source, name)
-    else:
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(source)
-            file.flush()
-            inspect_video(Path(file.name), name)
+        return inspect_image(source, name)
+    if isinstance(source, Path):
+        return inspect_video(source, name)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(source)
+        file.flush()
+        return inspect_video(Path(file.name), name)
 
 
 @dataclass(frozen=True)
@@ -258,14 +268,18 @@ def _image(kept: _Media, max_side: int) -> bytes:
 
 
 @lru_cache(maxsize=32)
+def _sent(kept: _Media) -> SentPicture:
+    return sent_picture(kept.path.read_bytes(), kept.path.name)
+
+
+@lru_cache(maxsize=32)
 def _frames(kept: _Media, count: int) -> tuple[Frame, ...]:
     return sample_frames(kept.path, kept.path.name, count)
 
 
 @lru_cache(maxsize=4096)
-def _problem(kind: MediumKind, kept: _Media, name: str) -> str | None:
+def _checked(kind: MediumKind, kept: _Media, name: str) -> tuple[str, tuple[str, ...]]:
     try:
-        check_medium(kind, kept.path, name)
+        return "", check_medium(kind, kept.path, name)
     except MediaError as error:
-        return str(error)
-    return None
+        return str(error), ()

@@ -93,7 +93,8 @@ class Capabilities:
         try:
             if spec.id.startswith(LOCAL) and not spec.connection:
                 return "" if spec.id in model_files() else f"There is no file of {spec.id} on this machine."
-            load()
+            if not spec.connection:
+                load()
             route(spec, self._connections)
         except CourtroomError as error:
             return str(error)

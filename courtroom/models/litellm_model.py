@@ -371,7 +371,9 @@ class LiteLLMModel:
         }
         if SCHEMA not in left_out and self._wants_schema(spec, findings):
             answer = request.form
-            schema = schema_of(answer, lengths=LENGTHS not in left_out and _takes_lengths(spec, findings))
+            schema = schema_of(
+                answer, room=spec.room, lengths=LENGTHS not in left_out and _takes_lengths(spec, findings)
+            )
             form = {"name": answer.__name__, "schema": json.loads(schema), "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
         return {name: value for name, value in given.items() if value is not None}

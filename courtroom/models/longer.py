@@ -42,7 +42,7 @@ def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
     """The same with half as many frames of each video, spread evenly; None where no video has more than one."""
 
     def halved(part: str | Medium) -> str | Medium:
-        if isinstance(part, str) or part.pictures < 2:
+        if isinstance(part, str) or part.kind == "image" or part.pictures < 2:
             return part
         return part.model_copy(update={"most_frames": part.pictures // 2})
 

@@ -13,6 +13,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_val
 
 from courtroom.errors import CourtroomError
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.task import Room
 from courtroom.strict import Strict
 
 OFFLINE = "offline"
@@ -82,6 +83,13 @@ class ModelSpec(Strict):
     )
     temperature: float | None = Field(default=0.7, title="Temperature", ge=0, le=2)
     max_tokens: int = Field(default=2048, title="Longest answer (tokens)", ge=16, le=200_000)
+    lengths: Literal["auto", Room] = Field(
+        default="auto",
+        title="Room for an answer",
+        description="How long texts and lists are asked for. `tight`: what a small model in a file keeps up; `generous`: up to 1,500 "
+        "characters for a paragraph; `free`: no limit of ours, as in papers. `auto`: tight for a file on this machine, else generous. "
+        "A longer answer is an answer all the same.",
+    )
     top_p: float | None = Field(default=None, title="Top-p", gt=0, le=1)
     extra: dict[str, Extra] = Field(
         default_factory=dict,
@@ -175,6 +183,13 @@ class ModelSpec(Strict):
         if problem := self.problem():
             raise NotAllowed(f"{self.id[:80]} is not asked: {problem}. Change its model in a fork.")
         return self
+
+    @property
+    def room(self) -> Room:
+        """How much is asked for at most."""
+        if self.lengths != "auto":
+            return self.lengths
+        return "tight" if self.id.startswith((LOCAL, FILES)) else "generous"
 
     @property
     def stand_in(self) -> "ModelSpec | None":

@@ -17,6 +17,7 @@ from courtroom.engine.procedure import ROUND, Procedure, Seating
 from courtroom.engine.record import Record
 from courtroom.engine.services import OpenCall
 from courtroom.engine.setup import Member
+from courtroom.engine.turnout import turnout
 from courtroom.figures.layout import tone
 from courtroom.knowledge.search import Search
 from courtroom.strict import Strict
@@ -96,6 +97,8 @@ class Ended(Strict):
     abstained: int
     note: str
     summary: str
+    turnout: tuple[str, ...] = ()
+    """Who has no vote and why, and what stand-ins answered; a sentence each."""
 
 
 class RoomScene(Strict):
@@ -124,6 +127,8 @@ class RoomScene(Strict):
     verdict: Ended | None
     ending: str = "Verdict"
     """What the end of the run is called."""
+    notice: str = ""
+    """What has to be known of who answered, wherever the room is shown."""
 
 
 def scene(record: Record, procedure: Procedure) -> RoomScene:
@@ -158,10 +163,12 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         real=dict(procedure.real_counts(record.case)),
         real_title=record.case.votes_title,
         ending=procedure.ending.title,
+        notice=" ".join(record.answered_by),
         verdict=verdict
         and Ended(
             outcome=known.get(verdict.outcome, verdict.outcome),
             choice=verdict.outcome in known,
+            turnout=turnout(record),
             **verdict.model_dump(include={"counts", "abstained", "note", "summary"}),
         ),
     )

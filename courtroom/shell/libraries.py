@@ -48,7 +48,7 @@ def check_case(
         raise typer.Exit(1) from error
     wrong = False
     for package in packages:
-        findings = check(package.case, package.files)
+        findings = check(package.case, package.files, package.there)
         wrong = wrong or any(finding.severity == "error" for finding in findings)
         for finding in findings:
             print(f"{package.case.id}\t{finding.severity}\t{finding.field}\t{finding.message}")

@@ -18,6 +18,7 @@ from courtroom.engine.changes import changed
 from courtroom.engine.knobs import seating
 from courtroom.engine.procedure import StageKind
 from courtroom.engine.run import Control
+from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.language import speaking
 from courtroom.questions.asides import Cost, cost
@@ -115,14 +116,19 @@ def show(run: str, json_: Json = False) -> None:
 
 
 def runs() -> None:
-    """All runs, a line each, the id first, oldest first."""
+    """All runs, a line each, the id first, oldest first; at its end who has no vote, and what stand-ins answered."""
     with opened() as house:
+        incomplete = house.store.incomplete()
         for row in house.store.each():
             if isinstance(row, Unreadable):
                 tell_unreadable([row])
                 continue
             outcome = row.verdict.outcome if row.verdict else ""
-            print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
+            told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
+            imported = "imported" if row.is_unverified else ""
+            print(
+                "	".join((row.id, row.status, row.procedure, row.case_id, outcome, *filter(None, [told, imported])))
+            )
 
 
 def export(run: str, to: Annotated[Path, Option(help="FILE.json or FILE.html")]) -> None:

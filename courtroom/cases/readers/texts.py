@@ -1,7 +1,5 @@
 """Documents from `.txt`, `.md` and `.pdf`; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
 
-import io
-import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -13,29 +11,33 @@ from pydantic import ValidationError
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
+from courtroom.cases.readers.pdf import read_pdf
 from courtroom.cases.readers.tables import NumberedLabels, looks_like_lines, task_from_rows, task_from_text
 from courtroom.errors import CaseError
 from courtroom.text.words import is_chinese
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv"})
 MOST_SHOWN = 5
+Read = tuple[Case, tuple[str, ...]]
+"""A case, and what is to be told of how it was read."""
 
 
-def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Case:
+def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Read:
     """The one case in a text file. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names the
     file and the mend."""
     ending = Path(name).suffix.lower()
-    text = _pdf(name, data) if ending == ".pdf" else decoded(name, data)
+    text, remarks = read_pdf(name, data, 2 * LONGEST) if ending == ".pdf" else (decoded(name, data), ())
     with _named(name):
         if ending in (".csv", ".tsv") or (ending == ".txt" and looks_like_lines(text)):
-            return _task(name, task_from_text(text, ending, labels))
-        return Document(
+            return _task(name, task_from_text(text, ending, labels)), ()
+        document = Document(
             id=_id(name),
             title=_title(name, text if ending == ".md" else ""),
             language="zh" if is_chinese(text[:2000]) else "en",
             text=text,
             source=Path(name).name[:400],
         )
+    return document, remarks
 
 
 def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str] | None = None) -> LabelledTask:
@@ -80,28 +82,3 @@ def decoded(name: str, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise CaseError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
-
-
-def _pdf(name: str, data: bytes) -> str:
-    from pypdf import PdfReader  # only those who bring a PDF wait for it
-
-    logging.getLogger("pypdf").setLevel(logging.ERROR)
-    try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise CaseError(f"{name} is locked with a password. Save it without one.")
-        pages: list[str] = []
-        for page in reader.pages:
-            pages.append(page.extract_text())
-            if sum(map(len, pages)) > 2 * LONGEST:
-                break  # too long in any case, and the document itself says so
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
-        raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    # Lines of a printed page are joined to paragraphs, hyphens at their ends taken out.
-    joined = (re.sub(r"(\w)-\n(\w)", r"\1\2", page) for page in pages)
-    text = "\n\n".join(re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in joined)
-    if not text.strip():
-        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
-    return text

@@ -13,7 +13,7 @@ from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.jurors import BestReasons, ask_alone, best_reasons, seeded
+from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
@@ -25,9 +25,9 @@ from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
 from courtroom.procedures.cyberjurors.views import VIEWS
 
-_CLOCK = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])")
+_CLOCK = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
 _MIDDLE = 0.5
-"""A frame is labelled with its whole second, so the one that is meant lies within the second from there on."""
+"""Where a frame is labelled with its whole second, the one that is meant lies within the second from there on."""
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -44,9 +44,10 @@ def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -
 
 
 def seconds(timestamp: str) -> tuple[float, ...]:
-    """The points in time that a timestamp names, in seconds: `00:05` is 5, `01:02:03` is 3723, `00:05-00:09` is both."""
+    """The points in time that a timestamp names, in seconds: `00:05.4` is 5.4, `00:05` lies within its second, `00:05-00:09` is both."""
     return tuple(
-        int(hours or 0) * 3600.0 + int(minutes) * 60 + int(rest) for hours, minutes, rest in _CLOCK.findall(timestamp)
+        int(hours or 0) * 3600.0 + int(minutes) * 60 + float(rest) + (0 if "." in rest else _MIDDLE)
+        for hours, minutes, rest in _CLOCK.findall(timestamp)
     )
 
 
@@ -61,7 +62,7 @@ def _named(case: Dispute, clues: tuple[tasks.Clue, ...]) -> Iterator[tuple[tasks
             if medium.kind == "image":
                 yield finding, medium, None
             else:
-                yield from ((finding, medium, moment + _MIDDLE) for moment in seconds(finding.timestamp))
+                yield from ((finding, medium, moment) for moment in seconds(finding.timestamp))
 
 
 def _piece(case: Dispute, clue: tasks.Clue) -> tuple[Medium, ...]:
@@ -154,7 +155,8 @@ async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Sid
         else:
             chosen = left[0]
         left.remove(chosen)
-        look = tasks.PerceiveEvidence(**common, evidence=chosen, before=tuple(clues))
+        more = bool(left) and number < setup.pieces
+        look = tasks.PerceiveEvidence(**common, evidence=chosen, before=tuple(clues), more=more)
         perception = await court.ask(eye, look, f"{side}-{number}")
         clues.append(tasks.Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
         if perception.is_sufficient:
@@ -174,6 +176,7 @@ async def deliberate(court: Hearing) -> Verdict:
     memories = await recall(court)
     summary: tasks.Summary | None = None
     opinions: dict[str, tasks.Opinion] = {}
+    said: dict[str, tuple[Earlier, ...]] = {}
     begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
 
     for number in count(1):
@@ -183,10 +186,20 @@ async def deliberate(court: Hearing) -> Verdict:
         given = await court.all(
             begin(court, juror, begins[juror.id])
             if number == 1 and juror.id in begins
-            else judge(court, juror, number, views, memories, heard(court, juror, before), summary)
+            else judge(
+                court, juror, number, views, memories, heard(court, juror, before), summary, said.get(juror.id, ())
+            )
             for juror in jury
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
+        for name, opinion in opinions.items():
+            mine = Earlier(
+                round=number,
+                vote=opinion.verdict,
+                words=" ".join(opinion.reasoning),
+                by_lot=number == 1 and name in begins,
+            )
+            said[name] = (*said.get(name, ()), mine)
         tally = court.tally(SIDES, setup.consensus)
         if not setup.single:
             summary = await summarise(court, number, opinions, summary)
@@ -207,11 +220,12 @@ async def judge(
     memories: Mapping[str, tuple[str, ...]],
     others: tuple[tasks.Heard, ...],
     summary: tasks.Summary | None,
+    own: tuple[Earlier, ...] = (),
 ) -> tasks.Opinion | None:
     """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
     setup = court.setup
     rules = setup.rules if setup.ruled else ()
-    view = views.get(juror.id)
+    view, plain = views.get(juror.id), setup.wording == "plain" and not setup.single
     task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
     if view is not None:
         task = tasks.Judge(
@@ -224,6 +238,9 @@ async def judge(
             heard=others,
             summary=summary,
             round=number,
+            own=recalled(own, setup.recall),
+            others=len(court.panel("juror")) - 1 if plain else 0,
+            last=plain and 1 < setup.rounds <= number,
             reasons_first=setup.reasons_first,
         )
     elif setup.examines_evidence:
@@ -285,7 +302,8 @@ async def summarise(
         tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
         for i, opinion in opinions.items()
     )
-    task = tasks.Summarise(language=court.case.language, round=number, opinions=said, before=before)
+    rules = court.setup.rules if court.setup.ruled and court.setup.wording == "plain" else ()
+    task = tasks.Summarise(language=court.case.language, round=number, opinions=said, before=before, rules=rules)
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
 
@@ -301,7 +319,9 @@ def majority(
         outcome=outcome,
         counts=tally.counts,
         abstained=tally.abstained,
-        summary=" ".join((summary.key_arguments, summary.prevailing_orientation)) if summary else " ".join(reasons[:3]),
+        summary="\n\n".join((summary.prevailing_orientation, summary.key_arguments))
+        if summary
+        else " ".join(reasons[:3]),
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
         details=summary.model_dump(mode="json") if summary else {},
     )
@@ -356,11 +376,15 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("clues", "for-and-against", "Eq. 3", "Prompt E.5 asks for what is in favour of the side."),
     PaperSetting("key_media", None, "E.6", "The paper gives no limit."),
     PaperSetting("field_order", "paper", "E.4, E.5, E.7"),
+    PaperSetting("wording", "paper", "Appendix E", "What the prompts of the appendix ask for; our words."),
+    PaperSetting("recall", "nothing", "Eq. 6", "A juror's own opinion of before is no input."),
+    PaperSetting("graph.least", 0, "5", "The paper names no least number of follows."),
     PaperSetting("personas", "own", "4.2"),
     PaperSetting("private_ballots", False, "Algorithm 1", "Nobody is asked in private."),
     PaperSetting("tie", "buyer", "Eq. 10", "The seller wins with strictly more votes."),
     PaperSetting("model.temperature", 0.7, "C.1"),
     PaperSetting("model.max_tokens", 2048, "C.1"),
+    PaperSetting("model.lengths", "free", "Appendix E", "No text and no list has a limit."),
 )
 
 MODEL = "gemini/gemini-2.5-flash-lite"

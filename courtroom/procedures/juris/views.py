@@ -142,10 +142,13 @@ def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
         yield Text(record.case.reference, "The reference summary, which no member has seen")
     where_from = "in the accepted sentences" if accepted else "in the document"
     line = f"Marked sentences have little support, by their words, {where_from}."
-    lacks = "the accepted sentences lack" if accepted else "the document lacks"
-    line = line if spans else f"No sentence is made of words that {lacks}; that says nothing of its meaning."
-    assessed = " What the assessor says of each is in the tab Measures." if details.get("fine_grained") else ""
-    yield Marked(text, spans, title="The final text", caption=line + assessed)
+    if not spans and accepted:
+        line = "No sentence is made of words that the accepted sentences lack; that says nothing of its meaning."
+    elif not spans:
+        line = "No sentence is made of words that the document lacks; that says nothing of its meaning."
+    assessed = "What the assessor says of each is in the tab Measures." if details.get("fine_grained") else ""
+    line = " ".join(filter(None, (line, assessed)))
+    yield Marked(text, spans, title="The final text", caption=line)
 
 
 def _support(record: Record, offered: dict[str, str]) -> Block:

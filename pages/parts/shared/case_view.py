@@ -34,6 +34,9 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
             st.caption(_(":material/broken_image: The file of {id} is missing.", id=literal(medium.id)))
         elif medium.kind == "image":
             st.image(house.media.image(medium.sha256), width="stretch", alt=medium.description or medium.id)
+            if medium.views and st.toggle(_("What members look at"), key=f"views-{key}-{medium.id}"):
+                for view in house.media.sent(medium.sha256).views:
+                    st.image(view.jpeg, width="stretch", caption=literal(view.label), alt=view.label or medium.id)
         else:
             st.video(house.media.path(medium.sha256).read_bytes())
             if medium.moments:

@@ -14,6 +14,7 @@ from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget, thresholds
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.setup import Setup
 from courtroom.knowledge.embedding import (
     BY_WORDS,
     DEFAULT,
@@ -76,6 +77,33 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
         st.caption(literal(offer.facts()))
     rest = {name: value for name, value in values.items() if name not in ("id", "connection")}
     return {**rest, **_chosen(offer)}, offer in offered.values()
+
+
+def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
+    """Who answers what is asked anew; empty, and nothing drawn, where all models of a setup can be asked here."""
+    token = KEYS.set(typed_keys())
+    try:
+        alone = (spec for spec in setup.models if spec.otherwise == ABSTAIN)
+        missing = sorted({spec.id for spec in alone if house.capabilities.why_not_asked(spec)})
+    finally:
+        KEYS.reset(token)
+    if not missing:
+        return ""
+    chosen = st.selectbox(
+        _("Who answers what is asked anew?"),
+        [label for label, offer in reachable(house.connections).items() if not offer.connection],
+        key=f"{key}-stand-in",
+        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
+        accept_new_options=True,
+    )
+    st.caption(
+        _(
+            "{missing} can't be asked here. What is on its record is served; what the change touches is answered by {stand_in}, so that the answers are mixed.",
+            missing=literal(", ".join(missing)),
+            stand_in=literal(chosen or OFFLINE),
+        )
+    )
+    return str(chosen or OFFLINE)
 
 
 def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
