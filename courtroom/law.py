@@ -181,11 +181,8 @@ class Judgment(Decided):
 
     def __str__(self) -> str:
         articles = ", ".join(map(str, self.relevant_articles)) or "none"
-        further = f"; {said}" if self.further and (said := str(self.further)) else ""
-        return (
-            f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; "
-            f"{self.term_of_imprisonment}{further}"
-        )
+        said = f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
+        return "; ".join(filter(None, (said, str(self.further or ""))))
 
     @property
     def outcome(self) -> str:

@@ -8,7 +8,7 @@ from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BUNDLED
 from courtroom.knowledge.search import Hit, Search
-from courtroom.law import Band, Both, Decided, Judgment, Term, articles_compared, charges_compared
+from courtroom.law import Both, Decided, Judgment, Term, articles_compared, charges_compared
 
 Shown = dict[str, list[Block]]
 RANKS = ("Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused")
@@ -61,7 +61,8 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
         real = case.gold.decided(defendant) if defendant in named else Decided()
         for row, (_, shown, compared_by) in zip(table, rows, strict=True):
             known, judgment = shown(real), columns["Judgment"]
-            same = "same" if known.casefold() == shown(judgment).casefold() else "same, in other words"
+            differs = row[0] == "Charges" and known.casefold() != shown(judgment).casefold()
+            same = "same, in other words" if differs else "same"
             equal = compared_by(real) == compared_by(judgment)
             row += [known, same if equal else "different"] if known else ["not known", ""]
         titles += [case.judgment_title, "Compared"]
@@ -109,7 +110,13 @@ def _described(text: dict[str, str], language: str) -> str:
 
 def _statute(hit: Hit, language: str) -> Card:
     record = hit.record
-    bands = tuple(f"{_described(band['when'], language)}: {Band.model_validate(band).span}" for band in record["bands"])
+    bands = tuple(
+        f"{_described(band['when'], language)}: {band['least']} to {band['most']} months"
+        f"{', or life' if band['life'] else ''}{', or death' if band['death'] else ''}"
+        if band["most"] or not band["life"]
+        else f"{_described(band['when'], language)}: life{', or death' if band['death'] else ''}"
+        for band in record["bands"]
+    )
     facts = (("Source", "unofficial digest" if record["digest"] else "imported"),)
     return Card(_name("statutes", record, language), _described(record["text"], language), facts, bands)
 

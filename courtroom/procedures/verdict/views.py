@@ -122,7 +122,8 @@ def _shortlisted(record: Record, articles: list[int]) -> str:
     """The shortlist, and which of its articles nobody was shown, as the knowledge base lacks them."""
     there = {hit.record["number"] for found in record.retrievals for hit in found.hits if "number" in hit.record}
     missing = ", ".join(str(number) for number in articles if number not in there)
-    named = f"Article{'s' * (len(articles) > 1)} {', '.join(str(number) for number in articles if number in there)}"
+    shown = [str(number) for number in articles if number in there]
+    named = f"Article{'s' * (len(shown) > 1)} {', '.join(shown)}"
     return f"{named}; not in the knowledge base, so nobody is shown it: {missing}" if missing else named
 
 
