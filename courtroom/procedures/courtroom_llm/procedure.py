@@ -415,7 +415,9 @@ COURTROOM_LLM = Procedure(
     peers=tasks.PEERS,
     ending=Ending("Label", real="The known label", what_if="What would change this label?"),
     seating="bench",
-    counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
+    counting=lambda setup: Counting(
+        rule="last" if setup.structure == "sequential" and setup.decided_by == "last" else "most"
+    ),
     speaks_for=speaks_for,
     paper_settings=PAPER,
     small={"judges": 3, "hearings": 2},
