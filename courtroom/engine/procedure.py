@@ -71,6 +71,10 @@ Seating = Literal["ring", "bench", "rows"]
 """How members sit in the room: those who vote around a ring, or on a bench before the others, or all in rows in the order of work."""
 
 
+Rule = Literal["most", "half", "two-thirds", "five-sixths", "all", "last"]
+"""How many of the seats a choice needs; `last`: the last member's vote decides."""
+
+
 @dataclass(frozen=True)
 class Counting:
     """How votes are counted: what is drawn beside them, and where a recount by other rules starts from."""
@@ -79,7 +83,7 @@ class Counting:
     """The share of all seats that ends the discussion when it is exceeded, 0 to 1; None where nothing ends it early."""
     tie: str | None = None
     """The choice to which a tie goes; None where another thing decides."""
-    by_last: bool = False
+    rule: Rule = "most"
 
 
 @dataclass(frozen=True)
