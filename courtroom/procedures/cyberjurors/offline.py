@@ -123,7 +123,7 @@ def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | Non
         piece = pieces.get(clue.evidence_id)
         if piece is None:
             continue
-        factor = {"strong": 1.0, "moderate": 0.8, "weak": 0.6}[clue.perception.support_strength]
+        factor = {"strong": 1.0, "moderate": 0.8, "weak": 0.6, "none": 0.3, "against": 0.0}[clue.perception.support_strength]
         if "skeptical" in traits and not piece.media:
             factor *= 0.6
         if "detail-oriented" in traits and piece.media:

@@ -33,7 +33,8 @@ RULES: tuple[str, ...] = (
     "was before unpacking. Where there are plain traces of use after unpacking, ask whether the claim is still reasonable.",
 )
 
-Degree = Literal["strong", "moderate", "weak"]
+Degree = Literal["strong", "moderate", "weak", "none", "against"]
+"""How much a piece supports the claim of its own side; it can also speak against it."""
 MOST_FINDINGS = 4
 """In one piece of evidence, in a tight room; where it has no video, one more than it has pictures."""
 AMPLE_FINDINGS = 10
