@@ -302,7 +302,7 @@ def test_a_deleted_run_that_was_worked_out_anew_comes_back_with_all_that_was_ove
     house.people.seat(run, "assistant")
 
     def rows() -> list[tuple[object, ...]]:
-        read = (f"SELECT * FROM {table} WHERE run = ?" for table in ("events", "rewinds", "seats"))
+        read = (f"SELECT * FROM {table} WHERE run = ?" for table in ("events", "interventions", "rewinds", "seats"))
         return [tuple(row) for sql in read for row in house.database.connection.execute(sql, (run,))]
 
     before, record = rows(), house.record(run)

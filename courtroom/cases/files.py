@@ -14,18 +14,20 @@ from pydantic import ValidationError
 from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.kinds import parse_case
+from courtroom.cases.kinds import CASE_KINDS, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
-from courtroom.cases.readers.tables import looks_labelled
+from courtroom.cases.readers.tables import MOST_COMPARED, json_row, looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.text.files import is_json_lines, json_of
+from courtroom.text.encoding import decoded
+from courtroom.text.files import is_json_lines, json_of, json_records
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
 """Of files that can hold a case."""
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
+MAX_LISTED_KEYS = 12
 MOST_SHOWN = 5
 """Of things that don't fit a case, so many are shown at once."""
 
@@ -46,18 +48,21 @@ Names = Mapping[str, str] | None
 """What labels that are numbers mean."""
 
 
-def read_upload(name: str, source: bytes | Path, labels: Names = None) -> list[Package]:
+def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding: str = "") -> list[Package]:
     """All cases of an uploaded file, or none. Raises `CaseError`: a sentence that names the place and the mend.
 
     Args:
         name: the file's name; its ending says how it is read.
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
+        encoding: of texts and tables, as a person says; empty: found from the bytes.
     """
-    return [_or_raise(found) for found in read_each(name, source, labels)]
+    return [_or_raise(found) for found in read_each(name, source, labels, encoding)]
 
 
-def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator[Package | CaseError]:
+def read_each(
+    name: str, source: bytes | Path, labels: Names = None, encoding: str = ""
+) -> Iterator[Package | CaseError]:
     """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`. Raises
     `CaseError`: the file as a whole can't be read."""
     beside: Beside = _nowhere
@@ -75,9 +80,10 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
         with closing(Archive(name, source)) as archive:
             yield from _from_zip(archive, labels)
     elif ending in (".json", ".jsonl"):
-        yield from _from_text(name, ending, source, beside, labels)
+        yield from _from_text(name, ending, source, beside, labels, encoding)
     elif ending in texts.ENDINGS:
-        yield Package(texts.read(name, source, labels))
+        case, remarks = texts.read(name, source, labels, encoding)
+        yield Package(case, remarks=remarks)
     else:
         raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
@@ -172,48 +178,39 @@ def _media_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _from_text(
-    where: str, ending: str, data: bytes, beside: Beside, labels: Names = None
+    where: str, ending: str, data: bytes, beside: Beside, labels: Names = None, encoding: str = ""
 ) -> Iterator[Package | CaseError]:
-    text = texts.decoded(where, data)
-    records: list[tuple[str, Any]]
-    if ending == ".json" and is_json_lines(text):
-        ending = ".jsonl"  # so CAIL2018 is handed around
-    if ending == ".json":
-        content = _json(where, text)
-        rows = content if isinstance(content, list) else [content]
-        records = [(f"{where}, case {n}" if len(rows) > 1 else where, row) for n, row in enumerate(rows, start=1)]
-    else:  # JSON may hold other line separators within its strings, so only \n ends a line
-        lines = enumerate(text.split("\n"), start=1)
-        records = [(f"{where}, line {n}", line) for n, line in lines if line.strip()]
-    if not records:
-        raise CaseError(f"{where} holds no case. Put at least one into it.")
-    if (table := _table(records, ending)) is not None:
-        yield Package(texts.task(where, table, labels))
-        return
-    for place, record in records:
-        try:
-            yield _package(place, record if ending == ".json" else _json(place, record), beside)
-        except CaseError as error:
-            yield error
-
-
-def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
-    """All rows, where the first one says that these are labelled texts and not cases."""
-    place, first = records[0]
     try:
-        row = first if ending == ".json" else _json(place, first)
-    except CaseError:
-        return None  # reported with its place when the records are read one by one
-    if not isinstance(row, dict) or not looks_labelled(row):
-        return None
-    return [record if ending == ".json" else _json(place, record) for place, record in records]
-
-
-def _json(where: str, text: str) -> Any:
-    try:
-        return json_of(text)
+        text, remark = decoded(data, encoding)
+        if ending == ".json" and is_json_lines(text):
+            ending = ".jsonl"  # so CAIL2018 is handed around
+        content = json_of(text) if ending == ".json" else None
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from error
+    records: list[tuple[str, Any]]
+    if ending == ".json":
+        rows = content if isinstance(content, list) else [content]
+        records = [(f"case {number}" if len(rows) > 1 else "", row) for number, row in enumerate(rows, start=1)]
+    else:
+        records = list(json_records(text.encode(errors="surrogatepass")))
+    if not records:
+        raise CaseError(f"{where} holds no case. Put at least one into it.")
+    objects = [row for _, row in records[:MOST_COMPARED] if isinstance(row, dict)]
+    told = tuple(filter(None, [remark]))
+    if objects and 2 * sum(map(looks_labelled, objects)) > len(objects):
+        case, remarks = texts.task(where, (json_row(place or "the file", row) for place, row in records), labels)
+        yield Package(case, remarks=(*told, *remarks))
+        return
+    for place, row in records:
+        at = f"{where}, {place}" if place else where
+        try:
+            if isinstance(row, CaseError):
+                raise CaseError(f"{at}: {row}")
+            package = _package(at, row, beside)
+            yield replace(package, remarks=(*told, *package.remarks))
+            told = ()
+        except CaseError as error:
+            yield error
 
 
 def _package(where: str, row: Any, beside: Beside) -> Package:
@@ -221,6 +218,12 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
     try:
         if isinstance(row, dict) and (convert := _reader(row)):
             row, remarks = convert(row)
+        elif isinstance(row, dict) and "kind" not in row:
+            raise CaseError(
+                f"the field `kind` is missing, which says what kind of case this is: {', '.join(CASE_KINDS)}. A dispute without it "
+                f"has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. This one has: "
+                f"{', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
+            )
         case = parse_case(row)
     except ValidationError as error:
         lines = explain(error, row)

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.readers.tables import task_from_text
+from courtroom.errors import CaseError
 from courtroom.media.medium import Medium
 from courtroom.strict import Strict
 
@@ -180,7 +181,9 @@ class LabelledTask(Case):
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
         """A task from a pasted table: CSV or JSON lines with a column for the text and one for the label."""
-        data = task_from_text(text)
+        read = task_from_text(text)
+        if read.left_out:
+            raise CaseError(f"{read.left_out[0]} Correct it, and save again.")
         return cls.model_validate(
-            {**data, "id": name, "title": title, "language": language, "source": "Written in the app"}
+            {**read.fields, "id": name, "title": title, "language": language, "source": "Written in the app"}
         )

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained
 from courtroom.engine.events import Tallied, Verdict
@@ -125,43 +125,135 @@ def coloured(court: Hearing, eye: Member) -> Persona | None:
 async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
     focus = await court.ask(eye, tasks.ExtractFocus(case=court.case, persona=coloured(court, eye)))
-    buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
+    grounded = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
+    buyer, seller = (clues if clues is None else clues[0] for clues in grounded)
     if buyer is None or seller is None:
         raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
+    unseen = tuple(piece for clues in grounded if clues for piece in clues[1])
+    if unseen and not (buyer or seller):
+        raise Abstained("No piece of evidence could be looked at.")
+    return await analyse(court, eye, focus, buyer, seller, unseen)
+
+
+async def analyse(
+    court: Hearing, eye: Member, focus: tasks.Focus, buyer: Clues, seller: Clues, unseen: tuple[str, ...]
+) -> tasks.Examination:
+    """The examination, with stage III of what was found. `unseen`: ids of the pieces that could not be looked at."""
+    if unseen:
+        text = f"{', '.join(unseen)} could not be looked at by {eye.name}, who goes on with what there is."
+        court.note(f"unseen/{eye.id}/{'/'.join(unseen)}", text)
     # Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already.
     limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
     shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
     task = tasks.AnalyseDispute(
-        case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
+        case=court.case,
+        focus=focus,
+        buyer=buyer,
+        seller=seller,
+        unseen=unseen,
+        shown=shown,
+        persona=coloured(court, eye),
     )
-    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, analysis=await court.ask(eye, task))
+    analysis = await court.ask(eye, task)
+    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, unseen=unseen, analysis=analysis)
 
 
-async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> Clues:
+async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
     """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
-    alone is left there is nothing to select, and nobody is asked."""
+    alone is left there is nothing to select, and nobody is asked. Gives also the ids of the pieces that could not be looked at."""
     setup, persona = court.setup, coloured(court, eye)
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[tasks.Clue] = []
+    unseen: list[str] = []
     for number in range(1, setup.pieces + 1):
         if not left:
             break
-        common = {"language": court.case.language, "focus": focus, "side": side, "persona": persona}
-        common["reasons_first"] = setup.reasons_first
         if len(left) > 1:
-            task = tasks.SelectEvidence(**common, looked_at=tuple(clues), candidates=tuple(left))
+            task = tasks.SelectEvidence(
+                language=court.case.language,
+                focus=focus,
+                side=side,
+                looked_at=tuple(clues),
+                candidates=tuple(left),
+                persona=persona,
+                reasons_first=setup.reasons_first,
+            )
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
         else:
             chosen = left[0]
         left.remove(chosen)
         more = bool(left) and number < setup.pieces
-        look = tasks.PerceiveEvidence(**common, evidence=chosen, before=tuple(clues), more=more)
-        perception = await court.ask(eye, look, f"{side}-{number}")
-        clues.append(tasks.Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
-        if perception.is_sufficient:
+        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=more)
+        if clue is None:
+            unseen.append(chosen.id)
+            continue
+        clues.append(clue)
+        if clue.perception.is_sufficient:
             break
-    return tuple(clues)
+    return tuple(clues), tuple(unseen)
+
+
+async def look_at(
+    court: Hearing,
+    eye: Member,
+    focus: tasks.Focus,
+    piece: Evidence,
+    before: Clues,
+    step: str,
+    *,
+    more: bool = False,
+) -> tasks.Clue | None:
+    """What is found in one piece of evidence; None where it can't be looked at, as when a model refuses its pictures.
+    `more`: whether another piece of its side may be looked at after it."""
+    look = tasks.PerceiveEvidence(
+        language=court.case.language,
+        focus=focus,
+        side=piece.side,
+        evidence=piece,
+        before=before,
+        persona=coloured(court, eye),
+        reasons_first=court.setup.reasons_first,
+        in_favour=court.setup.clues == "in-favour",
+        more=more,
+    )
+    perception = await court.try_ask(eye, look, step)
+    if perception is None:
+        return None
+    return tasks.Clue(evidence_id=piece.id, media=tuple(m.id for m in piece.media), perception=perception)
+
+
+async def examine_again(court: Hearing, views: Views) -> Views:
+    """The examinations that lack something, made anew as far as that goes: a whole one that failed, else the pieces that
+    could not be looked at. Those alone that changed."""
+    shared = court.panel("examiner")
+    lacking = [
+        juror
+        for juror in court.panel("juror")
+        if juror.id in views and ((view := views[juror.id]) is None or view.unseen)
+    ]
+    eyes = {juror.id: "" if shared else same_eyes(court, juror) for juror in lacking}
+    first = {eyes[juror.id]: (shared[0] if shared else juror, views[juror.id]) for juror in reversed(lacking)}
+    made = await court.all(complete(court, eye, view) for eye, view in first.values())
+    found = dict(zip(first, made, strict=True))
+    return {juror.id: view for juror in lacking if (view := found[eyes[juror.id]]) is not None}
+
+
+async def complete(court: Hearing, eye: Member, view: tasks.Examination | None) -> tasks.Examination | None:
+    """An examination with the pieces that could not be looked at before; None where none of them can be now."""
+    if view is None:
+        return await examine(court, eye)
+    clues = {"buyer": view.buyer, "seller": view.seller}
+    pieces = [piece for piece in court.case.evidence if piece.id in view.unseen]
+    looks = (look_at(court, eye, view.focus, piece, clues[piece.side], f"again-{piece.id}") for piece in pieces)
+    found = [clue for clue in await court.all(looks) if clue is not None]
+    if not found:
+        return None
+    seen = {clue.evidence_id for clue in found}
+    for piece in pieces:
+        clues[piece.side] += tuple(clue for clue in found if clue.evidence_id == piece.id)
+    unseen = tuple(piece for piece in view.unseen if piece not in seen)
+    return await analyse(court, eye, view.focus, clues["buyer"], clues["seller"], unseen)
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -183,6 +275,8 @@ async def deliberate(court: Hearing) -> Verdict:
         await court.stage(f"Round {number}", "round")
         setup, jury, before = court.setup, court.panel("juror"), opinions
         views |= await examine_newcomers(court, views)
+        if number > 1 and setup.examines_evidence:
+            views |= await examine_again(court, views)
         given = await court.all(
             begin(court, juror, begins[juror.id])
             if number == 1 and juror.id in begins

@@ -34,7 +34,8 @@ RULES: tuple[str, ...] = (
 )
 
 Degree = Literal["strong", "moderate", "weak", "none", "against"]
-"""How much a piece supports the claim of its own side; it can also speak against it."""
+IN_FAVOUR = ("strong", "moderate", "weak")
+"""How strongly a piece supports its side where only what speaks for that side is sought."""
 MOST_FINDINGS = 4
 """In one piece of evidence, in a tight room; where it has no video, one more than it has pictures."""
 AMPLE_FINDINGS = 10
@@ -223,6 +224,8 @@ class Examination(Strict):
     focus: Focus
     buyer: tuple[Clue, ...] = ()
     seller: tuple[Clue, ...] = ()
+    unseen: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Ids of the pieces that were to be looked at and could not be."""
     analysis: Analysis
 
 
@@ -314,11 +317,14 @@ class PerceiveEvidence(Task[Perception]):
     """Whether another piece of this side may be looked at afterwards."""
     persona: Persona | None = None
     reasons_first: bool = False
+    in_favour: bool = Field(default=False, exclude_if=lambda only: not only)
+    """Whether only what speaks for the side is sought; else an answer may also say that the piece speaks against it."""
 
     @property
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first; its findings are of media that the piece has."""
-        answer = Perception if self.reasons_first else PERCEPTION_PUBLISHED
+        answer: type[BaseModel] = Perception if self.reasons_first else PERCEPTION_PUBLISHED
+        answer = narrowed(answer, {"support_strength": IN_FAVOUR}) if self.in_favour else answer
         return perception_of(answer, tuple(medium.kind for medium in self.evidence.media))
 
     def media(self) -> tuple[Medium, ...]:
@@ -337,6 +343,8 @@ class AnalyseDispute(Task[Analysis]):
     focus: Focus
     buyer: tuple[Clue, ...] = ()
     seller: tuple[Clue, ...] = ()
+    unseen: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Ids of the pieces that were to be looked at and could not be."""
     shown: tuple[Medium, ...] = ()
     persona: Persona | None = None
 
