@@ -277,8 +277,8 @@ class SelectEvidence(Task[Selection]):
 
     name = "select"
     title = "Evidence selection"
-    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are no candidates.
-    offline_only = ("language", "candidates.side", "candidates.late", "looked_at.media")  # media are numbered, not named
+    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are no candidates; media are numbered, not named.
+    offline_only = ("language", "candidates.side", "candidates.late", "looked_at.media")
     language: str
     focus: Focus
     side: Side
