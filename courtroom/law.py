@@ -327,11 +327,11 @@ class Band(Strict):
 
     def span(self, language: str) -> str:
         """Return from what to what it goes, in a case's language: `36 to 84 months, or life`."""
-        to, months, join = ("至", "个月", "，或") if language.startswith("zh") else (" to ", " months", ", or ")
-        names = ("无期徒刑", "死刑") if language.startswith("zh") else ("life", "death")
+        chinese = language.startswith("zh")
+        names = ("无期徒刑", "死刑") if chinese else ("life", "death")
         capital = [name for name, possible in zip(names, (self.life, self.death), strict=True) if possible]
-        range_ = f"{self.least}{to}{self.most}" if self.least < self.most else str(self.most)
-        return join.join((*([f"{range_}{months}"] if self.most or not capital else ()), *capital))
+        months = f"{self.least}至{self.most}个月" if chinese else f"{self.least} to {self.most} months"
+        return ("，或" if chinese else ", or ").join((*([months] if self.most or not capital else ()), *capital))
 
     def holds(self, term: Term) -> bool:
         """Whether a term lies in the band. A suspended or reduced term may lie below."""
