@@ -19,15 +19,18 @@ from courtroom.engine.lease import Lease
 from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.models.spec import RECORDED, ModelSpec
+from courtroom.models.spec import RECORDED
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
-from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
+from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 
 BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
 """Tables of what is kept beside a run."""
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers", *BESIDE_A_RUN)
-"""Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
+OF_A_RUN = (
+    *("events", "interventions", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers"),
+    *BESIDE_A_RUN,
+)
+"""Tables whose rows go, and come back, with their run."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def put_back(db: StoreConnection, deleted: Deleted) -> None:
         for row in rows:
             columns = ", ".join(row)
             values = ", ".join(f":{column}" for column in row)
-            db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING", row)
+            db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row)
     db.execute(
         "UPDATE runs SET owner = NULL, heartbeat = NULL, status = CASE status WHEN 'running' THEN 'paused' ELSE status END"
         " WHERE id = ?",
@@ -134,6 +137,7 @@ class LostDrivers:
             db.executemany("DELETE FROM lost_drivers WHERE run = ?", [(run,) for run in runs])
 
 
+TAKEN = "The run of “{title}” can't be brought back: another run has its id {run} by now. Delete that one first."
 S = TypeVar("S", bound=Setup)
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
 
@@ -349,9 +353,19 @@ class RunStore:
 
     @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
-        """Bring back a run that was deleted, as it was; nobody drives it."""
+        """Bring back a run that was deleted, as it was; nobody drives it. One that was brought back already stays as it is.
+
+        Raises:
+            CourtroomError: another run has its id by now, or something of it came on record meanwhile; nothing is brought back.
+        """
         with self._database.transaction() as db:
-            put_back(db, deleted)
+            row = db.execute("SELECT number FROM runs WHERE id = ?", (deleted.run,)).fetchone()
+            if row and [row["number"]] == [one["number"] for one in deleted.rows["runs"]]:
+                return
+            try:
+                put_back(db, deleted)
+            except REFUSALS as error:
+                raise CourtroomError(TAKEN.format(title=deleted.title, run=deleted.run)) from error
             note(self._database, "restore", _named(deleted.run))
 
     def demand_seen(self, run: str) -> None:
@@ -470,8 +484,8 @@ class RunStore:
         )
         return frozenset(row["run"] for row in rows)
 
-    def asked_at(self, run: str, spec: ModelSpec) -> frozenset[str]:
-        """The addresses at which this run, or one that it was forked from, asked a model."""
+    def asked_at(self, run: str, model: str, connection: str) -> frozenset[str]:
+        """The addresses at which this run, or one that it was forked from, asked a model through a connection."""
         rows = self._database.execute(
             "WITH RECURSIVE line(run, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
             " UNION SELECT runs.id, runs.parent FROM runs JOIN line ON runs.id = line.parent)"
@@ -482,7 +496,7 @@ class RunStore:
         return frozenset(
             call.address
             for call in calls
-            if isinstance(call, Called) and (call.model, call.connection) == (spec.id, spec.connection)
+            if isinstance(call, Called) and call.keys and (call.model, call.connection) == (model, connection)
         )
 
 

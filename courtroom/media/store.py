@@ -1,10 +1,10 @@
 """A store of pictures and videos by content, in a folder or in object storage such as S3, and the check that a file is what it is listed as."""
 
 import hashlib
-import logging
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -83,8 +83,8 @@ class ObjectStorage:
             ) from error
 
 
-log = logging.getLogger(__name__)
-
+IDLE_S = 24 * 3600.0
+"""Seconds after which no upload that has brought in a file is still under way."""
 _PICTURE, _VIDEO = threading.Lock(), threading.Lock()
 """All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
 
@@ -102,29 +102,22 @@ class MediaStore:
         self._stored: set[str] = set()  # names that are known to be in the storage
         self._checked: set[Path] = set()
 
-    @contextmanager
-    def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, KeptFile]]:
-        """Keep all files or none, each whole; the same content is kept once. Gives what is known of them, by their names."""
+    def keep(self, files: Mapping[str, bytes]) -> Mapping[str, KeptFile]:
+        """Keep files, each whole; the same content is kept once. Gives what is known of them, by their names.
+
+        Nothing is taken out again where the case then fails: another's may name the same picture by now.
+        """
         targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
         contents = {target: files[name] for name, target in targets.items()}
-        placed: list[Path] = []
-        stored: list[str] = []
-        try:
-            self._place({target: data for target, data in contents.items() if not target.exists()}, placed)
-            if self.storage is not None:
-                self._store(self.storage, contents, stored)
-            yield {
-                name: KeptFile(sha256=target.name.partition(".")[0], views=views_of(files[name], name))
-                for name, target in targets.items()
-            }
-        except BaseException:
-            for target in placed:
-                target.unlink(missing_ok=True)
-            for name in stored:
-                self._take_out(name)
-            raise
+        if self.storage is not None:
+            self._store(self.storage, contents)
+        self._place({target: data for target, data in contents.items() if not _is_renewed(target)})
+        return {
+            name: KeptFile(sha256=target.name.partition(".")[0], views=views_of(files[name], name))
+            for name, target in targets.items()
+        }
 
-    def _place(self, new: Mapping[Path, bytes], placed: list[Path]) -> None:
+    def _place(self, new: Mapping[Path, bytes]) -> None:
         """Write files under other names first, so that each is there whole or not at all."""
         if not new:
             return
@@ -134,31 +127,18 @@ class MediaStore:
                 (Path(folder) / target.name).write_bytes(data)
             for target in new:
                 os.replace(Path(folder) / target.name, target)
-                placed.append(target)
 
-    def _store(self, storage: ObjectStorage, contents: Mapping[Path, bytes], stored: list[str]) -> None:
+    def _store(self, storage: ObjectStorage, contents: Mapping[Path, bytes]) -> None:
         for target, data in contents.items():
             if target.name in self._stored:
                 continue
-            there = storage.size(target.name)
-            if there != len(data):  # of another size: a writer broke off, where the storage shows half a file
-                if there is None:
-                    stored.append(target.name)
+            if storage.size(target.name) != len(data):  # it may be half a file, of a writer that broke off
                 storage.put(target.name, data)
             self._stored.add(target.name)
 
-    def _take_out(self, name: str) -> None:
-        assert self.storage is not None
-        self._stored.discard(name)
-        try:
-            self.storage.delete(name)
-        except MediaError:
-            log.exception("%s stays in the storage; no case needs it", name)
-
     def take(self, data: bytes, name: str) -> str:
-        """Keep one file and return its SHA-256; see `taking`."""
-        with self.taking({name: data}) as kept:
-            return kept[name].sha256
+        """Keep one file and return its SHA-256; see `keep`."""
+        return self.keep({name: data})[name].sha256
 
     def _target(self, data: bytes, name: str) -> Path:
         medium = sniff(data[:16])
@@ -179,7 +159,7 @@ class MediaStore:
                         "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
                     )
                 with plainly("then try again"):
-                    self._place({self.folder / name: data}, [])
+                    self._place({self.folder / name: data})
                 return self.folder / name
         raise MediaError("A picture or video of this case is missing from the store. Upload the case again.")
 
@@ -208,11 +188,16 @@ class MediaStore:
     def set_aside(self, name: str, under: str) -> None:
         """Give a kept file another name, so that it is not used."""
         if self.storage is None:
+            (self.folder / under).parent.mkdir(exist_ok=True)
             (self.folder / name).rename(self.folder / under)
         elif (data := self.storage.read(name)) is not None:
             self.storage.put(under, data)
             self.storage.delete(name)
             self._stored.discard(name)
+
+    def is_idle(self, name: str) -> bool:
+        """Whether nobody has brought in this file for a day; never of a storage, which need not know."""
+        return self.storage is None and time.time() - (self.folder / name).stat().st_mtime > IDLE_S
 
     def check(self, kind: MediumKind, sha256: str, name: str) -> tuple[str, ...]:
         """Check a kept file, see `check_medium`; decoded once, as its content never changes."""
@@ -235,6 +220,15 @@ class MediaStore:
         """At most 30 frames spread evenly over a video, each with its time."""
         with _VIDEO:
             return _frames(_Media(sha256, self.path(sha256)), count)
+
+
+def _is_renewed(target: Path) -> bool:
+    """Whether a file is there; if so it counts as brought in just now."""
+    try:
+        os.utime(target)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def media_of(settings: Settings) -> MediaStore:

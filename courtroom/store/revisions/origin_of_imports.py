@@ -14,3 +14,4 @@ def upgrade() -> None:
     for name in ("exported_id", "exported_parent"):
         op.add_column("runs", sa.Column(name, TEXT, nullable=True))
     op.execute("UPDATE runs SET exported_id = id, exported_parent = parent WHERE imported IS NOT NULL")
+    op.execute("DELETE FROM interventions WHERE run NOT IN (SELECT id FROM runs)")  # what 1.0.0 left of deleted runs
