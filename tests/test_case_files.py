@@ -145,7 +145,7 @@ def wrong(**changes: Any) -> str:
         (bought(price="much"), "a.json: transaction › price: must be a number."),
         (bought(price=-1), "a.json: transaction › price: must be at least 0"),
         (bought(price=float("nan")), "a.json: transaction › price: must be at most 1,000,000,000."),
-        ({"transaction": {"product": "x"}}, "a.json: transaction › price: is missing. Add this field."),
+        ({"transaction": {"price": 5}}, "a.json: transaction › product: is missing. Add this field."),
         (bought(currency="yuan"), "a.json: transaction › currency: must be three capitals such as `CNY`."),
         (bought(ordered_at="soon"), "a.json: transaction › ordered_at: must be a date and time such as 2026-03-01T"),
         ({"evidence": [DOUBLED, DOUBLED]}, "evidence ids must be unique; used more than once: buyer-1. Correct"),

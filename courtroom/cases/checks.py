@@ -180,6 +180,8 @@ def _structure(case: Dispute) -> Iterator[CheckFinding]:
         yield _warning(
             "transaction › description", "The listing's text is missing. Add it: jurors compare the item with it."
         )
+    if case.transaction.price is None:
+        yield _warning("transaction › price", "The price is missing: members are told that it is not given. Add it.")
     if case.jury:
         said, votes = [opinion.side for opinion in case.jury.opinions], case.real_counts()
         if any(said.count(side) > votes[side] for side in SIDES):

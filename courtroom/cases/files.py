@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.kinds import parse_case
+from courtroom.cases.kinds import CASE_KINDS, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
 from courtroom.cases.readers.tables import MOST_COMPARED, json_row, looks_labelled
 from courtroom.errors import CaseError, CourtroomError
@@ -27,6 +27,7 @@ ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
 """Of files that can hold a case."""
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
+MAX_LISTED_KEYS = 12
 MOST_SHOWN = 5
 """Of things that don't fit a case, so many are shown at once."""
 
@@ -217,6 +218,12 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
     try:
         if isinstance(row, dict) and (convert := _reader(row)):
             row, remarks = convert(row)
+        elif isinstance(row, dict) and "kind" not in row:
+            raise CaseError(
+                f"the field `kind` is missing, which says what kind of case this is: {', '.join(CASE_KINDS)}. A dispute without it "
+                f"has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. This one has: "
+                f"{', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
+            )
         case = parse_case(row)
     except ValidationError as error:
         lines = explain(error, row)

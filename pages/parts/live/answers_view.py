@@ -233,6 +233,12 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
 
 def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
+    moved = {
+        member: record.ballot_name(ballot)
+        for ballot, votes in record.ballots.items()
+        for member, vote in votes.items()
+        if vote.changed
+    }
     choices = {choice.title: choice.name for choice in procedure.choices}
     shown = st.pills(
         _("Show"),
@@ -243,17 +249,26 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     )
     by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
 
-    def fits(vote: Voted | None) -> bool:
-        if shown is None or vote is None:
+    def fits(member: str) -> bool:
+        if shown is None or (vote := last.get(member)) is None:
             return shown is None
-        return vote.changed if shown == "Changed sides" else vote.choice == choices.get(shown)  # None is an abstention
+        return (
+            member in moved if shown == "Changed sides" else vote.choice == choices.get(shown)
+        )  # None is an abstention
 
-    members = [member for member in voters if fits(last.get(member.id))]
+    members = [member for member in voters if fits(member.id)]
     if not members:
         st.caption(_("No member fits this filter."))
     votes = ((member, last.get(member.id)) for member in members)
     cards = [
-        _card(procedure, record, member, vote, person=vote is not None and (vote.stage, member.id) in by_hand)
+        _card(
+            procedure,
+            record,
+            member,
+            vote,
+            moved.get(member.id, ""),
+            person=vote is not None and (vote.stage, member.id) in by_hand,
+        )  # fmt: skip
         for member, vote in votes
     ]
     data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
@@ -261,12 +276,16 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
 
 
-def _card(procedure: Procedure, record: Record, member: Member, vote: Voted | None, *, person: bool) -> dict[str, Any]:
+def _card(
+    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, *, person: bool
+) -> dict[str, Any]:
+    """What a member's card shows. `moved`: the ballot in which it last changed sides."""
     line = member.spec.id
     if persona := member.persona:
         words = {"status": translated(persona.status), "background": translated(persona.background)}
         line = _("{age}, {status}. {background}", age=persona.age, **words)
     notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
+    notes += [_("changed sides in {ballot}", ballot=translated(moved))] if moved and not notes else []
     notes += [_("given by a person")] if person else []
     if vote and (stand_in := stand_in_of(record, vote)):
         notes.append(_("by its stand-in {model}", model=stand_in.model))
@@ -280,7 +299,7 @@ def _card(procedure: Procedure, record: Record, member: Member, vote: Voted | No
         "choice": choice,
         "tone": colour,
         "notes": notes,
-        "reason": translated(vote.reasons[0]) if vote and vote.reasons else "",
+        "reason": "\n".join(map(translated, vote.reasons)) if vote else "",
     }
 
 

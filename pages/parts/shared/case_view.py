@@ -148,7 +148,7 @@ def _order(case: Dispute) -> None:
     st.subheader(_("Order"))
     facts = [
         ("Product", deal.product),
-        ("Price", f"{deal.price:,.2f} {deal.currency}"),
+        ("Price", deal.cost),
         ("Condition", deal.condition),
         ("Category", " › ".join(filter(None, (case.category, case.subcategory)))),
         ("Ordered", f"{deal.ordered_at:%Y-%m-%d %H:%M}" if deal.ordered_at else ""),
@@ -289,7 +289,7 @@ def case_form(house: Courthouse) -> None:
         condition = top[2].text_input(_("Condition"), key="form_condition", placeholder=_("like new"))
         product = st.text_input(_("Product"), key="form_product")
         middle = st.columns(4)
-        price = middle[0].number_input(_("Price"), min_value=0.0, key="form_price")
+        price = middle[0].number_input(_("Price"), min_value=0.0, value=None, key="form_price")
         currency = middle[1].text_input(_("Currency"), "CNY", max_chars=3, key="form_currency")
         ordered = middle[2].date_input(_("Ordered"), None, key="form_ordered")
         delivered = middle[3].date_input(_("Delivered"), None, key="form_delivered")

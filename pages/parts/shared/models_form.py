@@ -79,15 +79,19 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
     return {**rest, **_chosen(offer)}, offer in offered.values()
 
 
-def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
-    """Who answers what is asked anew; empty, and nothing drawn, where all models of a setup can be asked here."""
+def out_of_reach(house: Courthouse, setup: Setup) -> str:
+    """The models of a setup that can't be asked here and have no stand-in, in words; empty where there are none."""
     token = KEYS.set(typed_keys())
     try:
         alone = (spec for spec in setup.models if spec.otherwise == ABSTAIN)
-        missing = sorted({spec.id for spec in alone if house.capabilities.why_not_asked(spec)})
+        return ", ".join(sorted({spec.id for spec in alone if house.capabilities.why_not_asked(spec)}))
     finally:
         KEYS.reset(token)
-    if not missing:
+
+
+def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
+    """Who answers what is asked anew; empty, and nothing drawn, where all models of a setup can be asked here."""
+    if not (missing := out_of_reach(house, setup)):
         return ""
     chosen = st.selectbox(
         _("Who answers what is asked anew?"),
@@ -99,7 +103,7 @@ def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
     st.caption(
         _(
             "{missing} can't be asked here. What is on its record is served; what the change touches is answered by {stand_in}, so that the answers are mixed.",
-            missing=literal(", ".join(missing)),
+            missing=literal(missing),
             stand_in=literal(chosen or OFFLINE),
         )
     )
