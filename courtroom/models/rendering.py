@@ -25,7 +25,33 @@ LANGUAGES = {
     "fr": "French",
     "es": "Spanish",
     "ja": "Japanese",
+    **dict.fromkeys(("zh-Hant", "zh-TW", "zh-HK"), "Chinese (繁體中文)"),
+    **{
+        "ar": "Arabic",
+        "be": "Belarusian",
+        "bg": "Bulgarian",
+        "bn": "Bengali",
+        "ca": "Catalan",
+        "cs": "Czech",
+        "da": "Danish",
+    },
+    **{
+        "el": "Greek",
+        "et": "Estonian",
+        "fa": "Persian",
+        "fi": "Finnish",
+        "he": "Hebrew",
+        "hi": "Hindi",
+        "hr": "Croatian",
+    },
+    **{"hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "it": "Italian", "ka": "Georgian", "kk": "Kazakh"},
+    **{"ko": "Korean", "lt": "Lithuanian", "lv": "Latvian", "mk": "Macedonian", "mr": "Marathi", "ms": "Malay"},
+    **{"ne": "Nepali", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "ps": "Pashto", "pt": "Portuguese"},
+    **{"ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sr": "Serbian", "sv": "Swedish"},
+    **{"sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian"},
+    **{"ur": "Urdu", "vi": "Vietnamese"},
 }
+"""As prompts name them."""
 
 BLOCKS = ("shared", "own")
 """What is sent of a task's template."""
@@ -44,9 +70,15 @@ def environment(
     What differs each time (`lipsum`, `random`) is left out: the same inputs always give the same prompt.
     """
     made = kind(loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
+    made.filters.update(quote=quote, language=language_name)
     del made.globals["lipsum"], made.filters["random"]
     return made
+
+
+def language_name(code: str) -> str:
+    """Return what a prompt calls a language; one without a name here is that of the material."""
+    known = LANGUAGES.get(code) or LANGUAGES.get(code.split("-")[0])
+    return known or f"the language of the material ({code})"
 
 
 def quote(text: str) -> str:
