@@ -219,6 +219,7 @@ class _Work:
         reading, done = self._reading(part), skip
         try:
             for record in reading.records(skip):
+                self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
                 self._one(reading, record, chunk)
                 self.now.read += 1
                 done += 1
@@ -227,9 +228,6 @@ class _Work:
                     chunk = _Chunk()
         except Damaged as error:
             chunk.problems.append(_problem(part.name, str(error)))
-        if not skip:
-            for remark in reading.remarks:
-                self.now.remarks[f"{part.name}: {remark}"] = 1
         return chunk
 
     def _one(self, reading: Reading, record: SourceRecord, chunk: _Chunk) -> None:
@@ -309,10 +307,11 @@ class _Work:
                     f"If it does, add --rename {text}=text --rename {label}=label; if not, add --form {form.name}."
                 )
         if form.labels_in:
-            self.now.label = label_of({name.strip().casefold() for name in self._renamed(dict(met))})
+            columns = {name.strip().casefold() for name in self._renamed(dict(met))}
+            self.now.label = label_of(columns)
             if not self.now.label and not (self._order.labels or self._order.names):
                 raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
-            if doubt := labels_from(self.now.label):
+            if doubt := labels_from(self.now.label, columns):
                 self.now.remarks[doubt] = 1
 
     def _first_records(self) -> Iterator[tuple[SourceFile, dict[str, Any]]]:

@@ -105,12 +105,15 @@ def panels(context: typer.Context) -> None:
 def take_in(
     file: Annotated[Path, Argument(help="A CSV or YAML file, a person in each row.")],
     name: Annotated[str, Option(help="The panel's name; default: the file's.")] = "",
+    encoding: Annotated[str, Option(help="Such as gb18030; by default as the file looks.")] = "",
 ) -> None:
     """Save the persons of a file as a panel, in place of one that has the name."""
     with opened() as house:
-        panel = read_panel(file.name, read_bytes(file))
+        panel, remark = read_panel(file.name, read_bytes(file), encoding)
         house.panels.save(name or file.stem, panel)
         print(f"{name or file.stem}\t{len(panel)}")
+        if remark:
+            print(remark, file=sys.stderr)
 
 
 @panels_app.command()

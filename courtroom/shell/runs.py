@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -50,8 +50,7 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     kinds = house.procedures[house.store.run(run).procedure].stages
     stage = stage_named(kinds, until) if until else None
     record = house.record(run)
-    for warning in record.setup.warnings():
-        print(f"Warning: {warning}", file=sys.stderr)
+    tell_warnings(record.setup.warnings())
     before = record.paid
     try:
         house.runner.go(run, Control(stage=stage))
@@ -61,6 +60,11 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     summary = result(house, run, before)
     print_result(summary, as_json)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
+
+
+def tell_warnings(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        print(f"Warning: {warning}", file=sys.stderr)
 
 
 def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
@@ -106,7 +110,9 @@ def run(
         persons = [] if panel is None else [one.model_dump(mode="json") for one in house.panels.load(panel)]
         begun = changed(chosen.setup(), seating(chosen.setup, persons)) if persons else chosen.setup()
         setup = setup_with(begun, set_, model)
-        drive(house, house.new_run(chosen.name, heard, setup, seed), until, json_)
+        made = house.new_run(chosen.name, heard, setup, seed)
+        tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
+        drive(house, made, until, json_)
 
 
 def resume(run: str, until: Until = None, json_: Json = False) -> None:
