@@ -325,12 +325,13 @@ class Band(Strict):
             raise ValueError("a band's least must not exceed its most")
         return self
 
-    @property
-    def span(self) -> str:
-        """From what to what it goes: `36 to 84 months, or life`."""
-        capital = [name for name, possible in (("life", self.life), ("death", self.death)) if possible]
-        months = [f"{self.least} to {self.most} months"] if self.most or not capital else []
-        return ", or ".join((*months, *capital))
+    def span(self, language: str) -> str:
+        """Return from what to what it goes, in a case's language: `36 to 84 months, or life`."""
+        chinese = language.startswith("zh")
+        names = ("无期徒刑", "死刑") if chinese else ("life", "death")
+        capital = [name for name, possible in zip(names, (self.life, self.death), strict=True) if possible]
+        months = f"{self.least}至{self.most}个月" if chinese else f"{self.least} to {self.most} months"
+        return ("，或" if chinese else ", or ").join((*([months] if self.most or not capital else ()), *capital))
 
     def holds(self, term: Term) -> bool:
         """Whether a term lies in the band. A suspended or reduced term may lie below."""
