@@ -6,6 +6,7 @@ one memory. It is kept under a name before the first arm trains, and brought bac
 """
 
 import hashlib
+import logging
 import random
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -20,6 +21,7 @@ from pydantic import ValidationError
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.datasets import Row
+from courtroom.datasets.samples import bring_sample
 from courtroom.engine.changes import changed, value_at
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
@@ -33,6 +35,8 @@ from courtroom.knowledge.lessons import NOTHING
 from courtroom.models.request import Reply
 from courtroom.models.spec import OFFLINE
 from courtroom.strict import Strict
+
+log = logging.getLogger(__name__)
 
 Phase = Literal["train", "test"]
 
@@ -117,6 +121,9 @@ def pinned(experiment: Experiment, house: Hearings) -> tuple[Experiment, str]:
     """The experiment with the dataset's version and the digests of all predictions written out, and the kind of its cases."""
     if parent := parent_of(experiment, house):
         return experiment, parent.case.kind
+    for name in (experiment.dataset.name, experiment.knowledge.dataset):
+        if bring_sample(house.datasets, house.library, name):
+            log.info("%s: the bundled cases %s were taken in as a dataset", experiment.name, name)
     info = house.datasets.info(experiment.dataset.name, experiment.dataset.version)
     given = answers(experiment)
     known = {row for _, row in house.datasets.columns(info.name, info.version, ("id",))} if given else set()
