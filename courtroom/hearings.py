@@ -7,6 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -45,6 +46,7 @@ from courtroom.models.keys import scrubbed
 from courtroom.models.limits import Turns
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply
+from courtroom.models.route import address
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from courtroom.panel.personas import PanelStore
 from courtroom.questions.asides import AsideStore, BesideStore
@@ -243,6 +245,7 @@ class Hearings:
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
+        chosen.refuse_unknown_names(complete)
         self._offer(case)
         return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
@@ -280,9 +283,12 @@ class Hearings:
             interventions: what it begins with, as `interventions.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
-        refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
+        procedure = self.procedures[row.procedure]
+        before = self.store.setup(parent, procedure.setup)
+        refuse(setup.prompts, before.prompts)
         heard, wanted = case or self.store.case(row), row.seed if seed is None else seed
-        complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
+        complete, _ = procedure.prepare(heard, setup, wanted)
+        procedure.refuse_unknown_names(complete, before)
         if case is not None:
             self._offer(case)
         acts = self.store.interventions.of(parent) if interventions is None else interventions
@@ -354,10 +360,19 @@ class Hearings:
             known=known,
             interventions=interventions,
             root=self.store.families.root(parent) if parent else "",
-            asked_at=partial(self.store.asked_at, parent) if parent else lambda spec: frozenset(),
+            asked_at=partial(self.store.asked_at, parent) if parent else lambda model, connection: frozenset(),
         )
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
-            return asyncio.run(work)
+            estimate = asyncio.run(work)
+        asked = {load.model for load in estimate.loads if load.prompt_tokens}
+        specs = {spec.id: spec for spec in setup.models if spec.id in asked and not spec.connection}
+        moved = tuple(name for name, spec in specs.items() if parent and self._has_moved(spec, parent))
+        return replace(estimate, moved=moved)
+
+    def _has_moved(self, spec: ModelSpec, parent: str) -> bool:
+        """Whether a run, and those it stems from, asked a model at another address than it has now, and never there."""
+        before = self.store.asked_at(parent, spec.id, spec.connection)
+        return bool(before) and asyncio.run(address(spec, self.connections)) not in before
 
     def with_stand_in(self, setup: S, otherwise: str) -> S:
         """The setup with a stand-in for each of its models that can't be asked here and has none: a fork of it is served what is

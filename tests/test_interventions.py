@@ -125,15 +125,16 @@ def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse
         house.interventions.intervene(run, AddEvidence(text="x"))
     house.interventions.intervene(run, AddNote(text="Keep it short."))
     ballot = next(call for call in house.record(run).calls if call.task == "ballot")
-    swapped = {**ballot.value, "vote": "B" if ballot.value["vote"] == "A" else "A"}
+    before = house.record(run).ballots[ballot.stage][ballot.member].choice
+    swapped = {**ballot.value, "vote": "second" if ballot.value["vote"] == "first" else "first"}
     house.interventions.intervene(run, Overrule(path=ballot.path, value=swapped))
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
-    assert record.ballots[ballot.stage][ballot.member].choice == swapped["vote"]
+    assert record.ballots[ballot.stage][ballot.member].choice == ("B" if before == "A" else "A")
 
 
 WORDS = {
-    *("reason", "reasoning", "summary", "argument", "critique_a"),
+    *("reason", "reasoning", "summary", "argument", "on_first"),
     *("explanation", "key_arguments", "thought", "suggestions"),
 }
 """Fields that hold free text, in which a change of words changes no decision."""

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -112,6 +112,10 @@ class Case(Strict):
     def real_outcome(self) -> str:
         """What is on record of its outcome, and whose, in words; empty where nothing is."""
         return ""
+
+    def on_record(self) -> Any:
+        """Return what is on record of its outcome, as plain data; None where nothing is."""
+        return self.real_outcome() or None
 
     def real_counts(self) -> dict[str, int]:
         """The votes on record, by choice; empty where there are none. `votes_title` says whose they are."""

@@ -128,7 +128,7 @@ class Exchange(Generic[A]):
             trial._services = replace(self._services, ledger=Ledger(root=self._services.ledger.root))  # no note of it
             there = await trial._ask_stand_in("")
             return await self._ask_stand_in("") if asker.knows(there.key) else request
-        for address in sorted(self._services.ledger.asked_at(self._spec)):
+        for address in sorted(self._services.ledger.asked_at(self._spec.id, self._spec.connection)):
             if asker.knows((there := replace(request, address=address, by_address=True)).key):
                 self._address = address
                 return there

@@ -141,6 +141,8 @@ class Interventions:
                 ):
                     raise InterventionRefused(" ".join(sorted(new)))
                 refuse(run_input.at(index).setup.prompts, before.at(index).setup.prompts)
+                procedure = self._procedures[record.run.procedure]
+                procedure.refuse_unknown_names(run_input.at(index).setup, before.at(index).setup)
         except ValidationError as error:
             raise InterventionRefused(" ".join(explain(error)[:3])) from error
         except InterventionRefused:

@@ -3,13 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 
 from courtroom.engine.budget import Payer, Payment, Payments
 from courtroom.engine.events import Called, Event, Retrieved
 from courtroom.engine.lease import FencedWriter
 from courtroom.engine.store import RunStore
-from courtroom.models.spec import ModelSpec
 
 GATHER_S = 0.05
 """For so long events are gathered that are written in one transaction."""
@@ -24,7 +23,7 @@ class Ledger:
         run: the run's id; empty in a rehearsal.
         root: the run from which all of its family stems; empty in a rehearsal of a new one.
         seen: what an ancestor saw when it looked up the same.
-        asked_at: the addresses at which the family asked a model.
+        asked_at: the addresses at which the family asked a model through a connection.
     """
 
     teaches = False
@@ -35,7 +34,7 @@ class Ledger:
         run: str = "",
         root: str = "",
         seen: Callable[[str], Retrieved | None] = lambda key: None,
-        asked_at: Callable[[ModelSpec], frozenset[str]] = lambda spec: frozenset(),
+        asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
     ) -> None:
         self.run, self.root, self.retrieval, self.asked_at = run, root, seen, asked_at
         self.events: list[Event] = []
@@ -90,7 +89,9 @@ class RunLedger(Ledger):
         teaches: bool = True,
         overtaken: Iterable[Called] = (),
     ) -> None:
-        super().__init__(run, store.families.root(run), partial(store.retrieval, run), partial(store.asked_at, run))
+        super().__init__(
+            run, store.families.root(run), partial(store.retrieval, run), cache(partial(store.asked_at, run))
+        )
         self.store, self.teaches, self._writer = store, teaches, writer
         self._failures = Counter(call.path for call in overtaken if call.value is None)
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}

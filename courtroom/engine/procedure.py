@@ -258,6 +258,32 @@ class Procedure:
         complete = setup.complete(case, seed)
         return complete, self.panel(complete)
 
+    def unknown_names(self, complete: Setup, before: Setup | None = None) -> tuple[str, ...]:
+        """Return what a complete setup names that stands for nobody, as paths such as `members.juror-99`.
+
+        Args:
+            before: a setup whose names are taken as they are: that of the run from which a fork is made, or an earlier one.
+        """
+        there = {"roles": {role.name for role in self.roles}, "members": {one.id for one in self.panel(complete)}}
+        if before is not None:
+            there = {"roles": there["roles"] | before.roles.keys(), "members": there["members"] | before.members.keys()}
+        given = {"roles": complete.roles, "members": complete.members}
+        return tuple(f"{kind}.{name}" for kind, names in given.items() for name in names if name not in there[kind])
+
+    def refuse_unknown_names(self, complete: Setup, before: Setup | None = None) -> None:
+        """Raise `CourtroomError` where a complete setup names roles or members that are not there; see `unknown_names`."""
+        told = []
+        for path in self.unknown_names(complete, before):
+            kind, _, name = path.partition(".")
+            if kind == "roles":
+                known = ", ".join(role.name for role in self.roles)
+                told.append(f"{path}: {self.title} has no role “{name[:40]}”. Use one of {known}.")
+            else:
+                known = ", ".join(one.id for one in self.panel(complete))
+                told.append(f"{path}: nobody sits in the seat “{name[:40]}”. Use one of {known}.")
+        if told:
+            raise CourtroomError(" ".join(told))
+
     def panel(self, setup: Setup) -> tuple[Member, ...]:
         """Who takes part, from a complete setup."""
         if self.members is not None:

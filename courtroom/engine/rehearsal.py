@@ -23,7 +23,7 @@ from courtroom.models.capabilities import Capabilities
 from courtroom.models.card import estimate_prompt_tokens, estimate_tokens
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Model, Reply, Request, Usage, Watch
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import OFFLINE, PERSON
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,17 @@ class Estimate:
     on_record: int
     """How many of the calls have their answer on record already."""
     anew: Mapping[str, int] = field(default_factory=dict)
+    moved: tuple[str, ...] = ()
+    """Models that the family of runs asked at another address, so that what is on record of them is not found here."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of it, a sentence each."""
+        return tuple(
+            f"{model} was asked at another address: its answers on record are not found, and are asked for again. "
+            "Set the address of before, or list it as a connection."
+            for model in self.moved
+        )
 
     @property
     def calls(self) -> int:
@@ -100,7 +111,7 @@ async def rehearse(
     known: dict[str, Reply] | None = None,
     interventions: Sequence[Intervention] = (),
     root: str = "",
-    asked_at: Callable[[ModelSpec], frozenset[str]] = lambda spec: frozenset(),
+    asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
 

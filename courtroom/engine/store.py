@@ -19,7 +19,7 @@ from courtroom.engine.lease import Lease
 from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
-from courtroom.models.spec import RECORDED, ModelSpec
+from courtroom.models.spec import RECORDED
 from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
 from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
@@ -484,8 +484,8 @@ class RunStore:
         )
         return frozenset(row["run"] for row in rows)
 
-    def asked_at(self, run: str, spec: ModelSpec) -> frozenset[str]:
-        """The addresses at which this run, or one that it was forked from, asked a model."""
+    def asked_at(self, run: str, model: str, connection: str) -> frozenset[str]:
+        """The addresses at which this run, or one that it was forked from, asked a model through a connection."""
         rows = self._database.execute(
             "WITH RECURSIVE line(run, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
             " UNION SELECT runs.id, runs.parent FROM runs JOIN line ON runs.id = line.parent)"
@@ -496,7 +496,7 @@ class RunStore:
         return frozenset(
             call.address
             for call in calls
-            if isinstance(call, Called) and (call.model, call.connection) == (spec.id, spec.connection)
+            if isinstance(call, Called) and call.keys and (call.model, call.connection) == (model, connection)
         )
 
 

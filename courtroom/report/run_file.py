@@ -47,6 +47,7 @@ NOTHING = KeptBeside()
 def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
     """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests."""
     answers = answers.of(record.run)
+    named = dict if record.run.imported else _without_address  # an imported run is written as it came
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
     calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
@@ -55,7 +56,7 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
         if entry is None or key in entries:
             continue
         request, reply = entry
-        entries[key] = {"request": request, "reply": reply.model_dump(mode="json")}
+        entries[key] = {"request": request, "reply": named(reply.model_dump(mode="json"))}
         digests = (part for _, message in request["messages"] for part in message if isinstance(part, str))
         parts.update({digest: answers.text(digest) for digest in digests if digest not in parts})
     document = {
@@ -63,14 +64,17 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
         "run": {**record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE), **_exported_ids(record.run)},
         "case": record.case.model_dump(mode="json"),
         "setup": record.setup.model_dump(mode="json"),
-        "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
+        "events": [{"at": at, **named(event.model_dump(mode="json"))} for at, event in record.events],
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
-        "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
+        "overtaken": [named(call.model_dump(mode="json")) for call in record.overtaken],
         "payments": {
             path: {name: value for name, value in asdict(paid).items() if name != "number"}
             for path, paid in sorted(record.paid.items())
         },
-        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in beside.asides],
+        "asides": [
+            {"at": at, **(aside := one.model_dump(mode="json")), "called": named(aside["called"])}
+            for at, one in beside.asides
+        ],
         "marks": [mark.model_dump(mode="json") for mark in beside.marks],
         "audience": beside.audience and beside.audience.model_dump(mode="json"),
         "answers": entries,
@@ -82,6 +86,17 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
 def _exported_ids(run: Run) -> dict[str, str | None]:
     """Return the ids of an imported run in its file; nothing for one that was made here, which has its own."""
     return {"id": run.exported_id, "parent": run.exported_parent} if run.imported else {}
+
+
+NOT_TOLD = "not told"
+"""What stands in a file for the address of a server that no connection names."""
+
+
+def _without_address(said: dict[str, Any]) -> dict[str, Any]:
+    """A call or a reply that names its server by the connection, and not by the address."""
+    if not said.get("address"):
+        return said
+    return {**said, "address": "" if said["connection"] else NOT_TOLD}
 
 
 def hash_of(document: Mapping[str, Any]) -> str:

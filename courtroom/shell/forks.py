@@ -21,7 +21,7 @@ from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
 from courtroom.shell.experiment import follow, print_estimate, progress
 from courtroom.shell.options import Json, Set, opened, pairs, setup_with, write
-from courtroom.shell.runs import drive
+from courtroom.shell.runs import drive, tell_warnings
 
 if TYPE_CHECKING:
     from courtroom.experiments.spec import Experiment
@@ -112,8 +112,10 @@ def fork(
         found = house.estimate(parent.run.procedure, case, setup, wanted, run, interventions=planned)
     ask, anew = found.calls - found.on_record, dict(found.anew)
     if json_:
-        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}))
+        told = {"warnings": list(found.warnings)} if found.warnings else {}
+        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew, **told}))
         return
+    tell_warnings(found.warnings)
     why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
     print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
 
@@ -162,7 +164,7 @@ def what_if(
         print(json.dumps(summary, ensure_ascii=False))
     else:
         _print(summary)
-    raise typer.Exit(0 if summary["status"] == "done" and not summary["cells"].get("failed") else 1)
+    raise typer.Exit(1 if summary["cells"].get("failed") else 0)
 
 
 def result(house: Courthouse, name: str) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ValidationError
 from typer import Option
 
-from courtroom.cases.checks import explain
+from courtroom.cases.case import Case
+from courtroom.cases.checks import check, explain
+from courtroom.cases.files import Package
 from courtroom.courthouse import Courthouse
 from courtroom.engine.budget import Payment
 from courtroom.engine.changes import changed, read_value
@@ -90,12 +92,15 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "verdict": run.verdict.outcome if run.verdict else None,
         "summary": run.verdict.summary if run.verdict else "",
         "note": run.verdict.note if run.verdict else "",
+        "details": run.verdict.details if run.verdict else {},
+        "known": record.case.on_record(),
         **({"turnout": list(told)} if (told := turnout(record)) else {}),
         **({"rounds": len(rounds)} if has_rounds else {}),
         "ballots": len(record.tallies),
         "votes": votes,
         "asked": sum(new.values()),
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
+        "reasked": sum(max(0, len(call.keys) - 1) for call in record.calls),
         "failed": record.failed,
         "tokens": {"prompt": prompt, "completion": completion},
         "cost": record.cost,
@@ -121,6 +126,21 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CourtroomError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+
+
+Labels = Annotated[str, Option("--labels", help="What labels mean that are numbers: 0=NAME,1=NAME.")]
+Encoding = Annotated[
+    str, Option("--encoding", help="Of texts and tables, such as gb18030; by default as the file looks.")
+]
+
+
+def taken_in(house: Courthouse, package: Package) -> Case:
+    """Add a case to the library, and tell what of it members will not have. Raises `CaseError`: it has errors."""
+    case = house.library.add(package)
+    warnings = (f"{one.field}: {one.message}" for one in check(case, house.media) if one.severity == "warning")
+    for sentence in (*package.remarks, *warnings):
+        print(f"{case.id}: {sentence}", file=sys.stderr)
+    return case
 
 
 def tell_unreadable(rows: Iterable[Unreadable]) -> None:

@@ -134,6 +134,8 @@ class CyberJurorsSetup(Setup):
         return self
 
     def warnings(self) -> tuple[str, ...]:
+        if self.single and self.jury_size not in (1, type(self).model_fields["jury_size"].default):
+            return (f"The variant “{self.variant}” asks one model alone: no jury of {self.jury_size} is seated.",)
         return () if self.single or self.jury_size == 1 else hearing_nobody(self.jury, self.graph)
 
     @property

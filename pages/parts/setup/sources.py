@@ -322,6 +322,8 @@ def estimate_view(
             "Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier."
         ),
     )
+    for warning in estimate.warnings:
+        st.warning(literal(warning), icon=":material/wrong_location:")
     if len(online) > 1:
         st.caption(
             ", ".join(
