@@ -123,14 +123,16 @@ def test_both_doors_read_a_table_alike_and_tell_what_is_left_out(
         ("text,label\na,joy\nb,jоy\n", "look alike"),  # an о of Cyrillic
         ("text,label\na,joy\nb,'joy'\n", "look alike"),
         ('text,label\n"a,joy\nb,anger\n', "lines 2 to 3: a quotation mark opens in it that is never closed"),
+        ("[", "a.jsonl.*: it is not valid JSON"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", "pointer of Git LFS"),
     ],
 )
 def test_both_doors_refuse_what_would_have_to_be_guessed(desk: Desk, data: str, told: str) -> None:  # noqa: F811
+    name = "a.jsonl" if data == "[" else "a.csv"
     with pytest.raises(CaseError, match=told):
-        from_cases("a.csv", data.encode())
+        from_cases(name, data.encode())
     with pytest.raises(CourtroomError, match=told):
-        from_datasets(desk, "a.csv", data.encode())
+        from_datasets(desk, name, data.encode())
 
 
 def test_a_truth_beside_a_yes_is_asked_about() -> None:
