@@ -51,8 +51,11 @@ def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
 
 
 def runs_in_circles(text: str) -> bool:
-    """Whether a text ends with what it says again and again; numbers don't count, as those of a list go on."""
-    said = _NUMBER.sub("0", text).rstrip()
+    """Whether a text ends with what it says again and again, or with blanks; numbers don't count, as those of a list go on."""
+    said = _NUMBER.sub("0", text)
+    if len(said) - len(said.rstrip()) > TURNS * CIRCLE:
+        return True
+    said = said.rstrip()
     return len(said) > TURNS * CIRCLE and said.count(said[-CIRCLE:]) >= TURNS
 
 
