@@ -13,12 +13,12 @@ from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Called
 from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
-from courtroom.models.capabilities import VISION, Findings
+from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.longer import fewer_frames, fits, runs_in_circles, with_longer_answer
+from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
 from courtroom.models.repair import CutOff, Declined, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
-from courtroom.models.request import LATE, Message, Reply, Request
+from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
 from courtroom.store.log import about
@@ -33,6 +33,11 @@ MOST_REPEATED = 50_000
 """Characters of an answer that are held up to the model when it is asked again."""
 MOST_OF_CUT = 400
 """Of one that was cut."""
+WITHOUT = {
+    SCHEMA: "was asked without the answer's JSON schema, which its server refused; its answers were checked all the same",
+    SYSTEM: "takes no system message: what it says stands at the beginning of the question",
+}
+"""What is said of what was left out, by the names of `capabilities`."""
 CIRCLES = "it says the same again and again until it is cut off; be brief"
 
 
@@ -71,7 +76,8 @@ class Exchange(Generic[A]):
         self._error = ""
         self._last = _NOTHING
         self._described: tuple[str, ...] = ()
-        self._refused_pictures = False
+        self._most_pictures: int | None = None
+        """How many the server takes of this question, where it refused more."""
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
@@ -80,21 +86,20 @@ class Exchange(Generic[A]):
             while self._answer is None:
                 try:
                     reply = await self._reply(request)
-                    if self._refused_pictures:  # and answers without them: that is what it could not do
-                        (await self._services.sight.of(self._spec)).remember(VISION, 0)
                     if reply.finish == LATE:
                         request = await self._instead()
                     else:
                         self._answer = await self._read(request, reply)
-                except CannotSee:
-                    self._refused_pictures = True
+                except CannotSee as refused:
+                    self._most_pictures = refused.most
                     request = await self.request()
                 except ModelError as failure:
                     self._error = str(failure)
                     return None
                 except InvalidAnswer as unreadable:
-                    self._error = _why(request.spec, unreadable)
-                    if self._reasks < self._setup.reasks and self._can_be_mended(unreadable, reply):
+                    can_be_mended = self._can_be_mended(unreadable, reply)
+                    self._error = _why(request.spec, unreadable, self._circles)
+                    if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(request, reply, unreadable)
                     elif (sample := await self._new_sample()) is not None:
@@ -185,19 +190,23 @@ class Exchange(Generic[A]):
                 text = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
                 self._services.note(f"left-out/{spec.id}", text, self._stage)
         media = self._task.media()
-        sees = bool(media) and not self._refused_pictures and await self._services.sight.sees(spec)
-        if media and not sees:
-            self._described = tuple(medium.id for medium in media)
-            if spec.id not in (OFFLINE, PERSON):  # it says so of itself
-                self._services.note(
-                    f"described/{spec.id}",
-                    f"{spec.id} can't see pictures: media are replaced by their descriptions.",
-                    self._stage,
-                )
+        can_see = bool(media) and await self._services.sight.sees(spec)
+        sees = can_see and self._most_pictures != 0
+        self._described = () if sees else tuple(medium.id for medium in media)
+        if self._described and spec.id not in (OFFLINE, PERSON):  # it says so of itself
+            path, told = (
+                f"described/{spec.id}",
+                f"{spec.id} can't see pictures: media are replaced by their descriptions.",
+            )
+            if can_see:
+                path = f"described/{self._path}"
+                told = f"The server of {spec.id} refused “{self._task.title}” with pictures: here alone they are replaced by their descriptions."
+            self._services.note(path, told, self._stage)
         messages = await prompts.render(self._task, sees=sees)
         address = ""
         if spec.id not in (OFFLINE, PERSON):
             findings = await self._services.sight.context(spec)
+            messages = self._with_as_many_pictures_as_are_taken(messages, findings)
             messages = await self._in_the_room_there_is(messages, prompts, findings, sees=sees)
             address = findings.address
         # What a person says holds for this run and its forks: another run of the same case asks anew.
@@ -205,6 +214,20 @@ class Exchange(Generic[A]):
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
         return Request(spec, tuple(messages), self._task, tag, address)
+
+    def _with_as_many_pictures_as_are_taken(self, messages: Sequence[Message], findings: Findings) -> Sequence[Message]:
+        """A prompt with fewer frames of each video, then with fewer pictures, where its server takes no more."""
+        limits = [most for most in (self._most_pictures, findings.get(IMAGES)) if most is not None]
+        most, all_pictures, path = min(limits, default=10**6), pictures_in(messages), f"pictures/{self._path}"
+        while pictures_in(messages) > most and (fewer := fewer_frames(messages)) is not None:
+            messages = fewer
+        if pictures_in(messages) > most:
+            messages, self._described = fewer_pictures(messages, most)
+        if (shown := pictures_in(messages)) < all_pictures:
+            told = f"The server of {self._spec.id} takes no more: “{self._task.title}” is shown with {shown} of {all_pictures} pictures"
+            rest = ", the others by their descriptions" if self._described else ""
+            self._services.note(path, f"{told}{rest}.", self._stage)
+        return messages
 
     async def _in_the_room_there_is(
         self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
@@ -269,6 +292,12 @@ class Exchange(Generic[A]):
                 monthly_budget.settle(lent, paid)
             if paid is not None:
                 self._pay(paid)
+        for name in reply.left_out:
+            self._services.note(
+                f"without/{self._spec.id}/{name}",
+                f"{self._spec.id} {WITHOUT.get(name, f'was asked without {name}, which its server refused')}.",
+                self._stage,
+            )
         self._keys.append(request.key)
         self._last = reply
         self._latency += reply.latency_s
@@ -299,8 +328,10 @@ class Exchange(Generic[A]):
         await self._services.gate.open()
 
 
-def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
+def _why(spec: ModelSpec, unreadable: InvalidAnswer, circles: int) -> str:
     match unreadable:
+        case CutOff() if circles:
+            return f"{spec.id} wrote the same, or blanks, until it was cut off. Take another model, or ask it without the schema."
         case Refused() | Declined():
             said = unreadable.words if isinstance(unreadable, Declined) else unreadable
             return f"{spec.id} refused to answer: “{said}”. Change the prompt, or take another model."

@@ -131,7 +131,7 @@ async def streamed(parameters: dict[str, Any], slot: Slot, bound: Bound, used: l
         # LiteLLM gives what was used last of all, counted by itself where the server said nothing, and keeps what it said.
         said = [given for chunk in stream.chunks if (given := getattr(chunk, "usage", None))]
         if usage is not None or said or content or thought:
-            told = _used(parameters["model"], usage or said[-1], slot, content + call + thought)
+            told = _used(parameters["model"], usage or next(reversed(said), None), slot, content + call + thought)
             used.append(told._replace(estimated=told.estimated or not said))
     # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
     finish = stream.received_finish_reason or stream.intermittent_finish_reason
@@ -498,7 +498,7 @@ class LiteLLMModel:
         context = refusal.values.get(CONTEXT)
         if context and not leaves_room(request, findings, context, prompt_tokens(error)):
             return Again.NO
-        left_out |= refusal.values.keys()
+        left_out.update(refusal.values)
         if refusal.is_said:
             for name, value in refusal.values.items():
                 findings.remember(name, value)

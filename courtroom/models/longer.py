@@ -9,6 +9,7 @@ from courtroom.media.medium import Medium
 from courtroom.models.capabilities import CONTEXT, Findings
 from courtroom.models.card import card, estimate_prompt_tokens
 from courtroom.models.errors import ModelRefused
+from courtroom.models.prompts import describe
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 
@@ -48,6 +49,23 @@ def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
 
     fewer = tuple(replace(message, parts=tuple(map(halved, message.parts))) for message in messages)
     return fewer if fewer != tuple(messages) else None
+
+
+def fewer_pictures(messages: Sequence[Message], most: int) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+    """Return the same with so many pictures at most, the first; of the others, the descriptions, and their ids."""
+    shown, described = 0, list[str]()
+
+    def kept(part: str | Medium) -> str | Medium:
+        nonlocal shown
+        if isinstance(part, str):
+            return part
+        if shown + part.pictures <= most:
+            shown += part.pictures
+            return part
+        described.append(part.id)
+        return describe(part)
+
+    return tuple(replace(message, parts=tuple(map(kept, message.parts))) for message in messages), tuple(described)
 
 
 def runs_in_circles(text: str) -> bool:
