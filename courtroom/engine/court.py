@@ -211,6 +211,7 @@ class Court(Generic[C, S]):
             return self._said_instead(member, task, path, overruled)
         before = services.ledger.called(path)
         if before is not None and before.value is None:
+            self._errors[self._stages.here].append(before.error)
             raise Abstained(before.error)
         await services.gate.open()
         asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._stages.here)
@@ -224,6 +225,7 @@ class Court(Generic[C, S]):
         called = exchange.called()
         services.record(called)
         if answer is None:
+            self._errors[self._stages.here].append(called.error)
             raise Abstained(called.error)
         return answer
 

@@ -17,7 +17,7 @@ from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
-from courtroom.models.repair import CutOff, Declined, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
+from courtroom.models.repair import CutOff, Declined, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer, speaks_as_model
 from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
 from courtroom.models.task import Task
@@ -78,6 +78,9 @@ class Exchange(Generic[A]):
         self._described: tuple[str, ...] = ()
         self._most_pictures: int | None = None
         """How many the server takes of this question, where it refused more."""
+        self._to_note: dict[str, str] = {}
+        """What is noted once the server has answered, by path."""
+        self._estimated = False
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
@@ -141,6 +144,8 @@ class Exchange(Generic[A]):
             completion_tokens=paid.completion,
             cost=paid.cost,
             latency_s=round(self._latency, 3),
+            estimated=self._estimated,
+            speaks_as_model=self._answer is not None and speaks_as_model(self._last.text),
         )
 
     async def _read(self, request: Request, reply: Reply) -> A:
@@ -192,6 +197,7 @@ class Exchange(Generic[A]):
         media = self._task.media()
         can_see = bool(media) and await self._services.sight.sees(spec)
         sees = can_see and self._most_pictures != 0
+        self._to_note = {}
         self._described = () if sees else tuple(medium.id for medium in media)
         if self._described and spec.id not in (OFFLINE, PERSON):  # it says so of itself
             path, told = (
@@ -201,7 +207,7 @@ class Exchange(Generic[A]):
             if can_see:
                 path = f"described/{self._path}"
                 told = f"The server of {spec.id} refused “{self._task.title}” with pictures: here alone they are replaced by their descriptions."
-            self._services.note(path, told, self._stage)
+            self._to_note[path] = told
         messages = await prompts.render(self._task, sees=sees)
         address = ""
         if spec.id not in (OFFLINE, PERSON):
@@ -226,7 +232,7 @@ class Exchange(Generic[A]):
         if (shown := pictures_in(messages)) < all_pictures:
             told = f"The server of {self._spec.id} takes no more: “{self._task.title}” is shown with {shown} of {all_pictures} pictures"
             rest = ", the others by their descriptions" if self._described else ""
-            self._services.note(path, f"{told}{rest}.", self._stage)
+            self._to_note[path] = f"{told}{rest}."
         return messages
 
     async def _in_the_room_there_is(
@@ -293,11 +299,12 @@ class Exchange(Generic[A]):
             if paid is not None:
                 self._pay(paid)
         for name in reply.left_out:
-            self._services.note(
-                f"without/{self._spec.id}/{name}",
-                f"{self._spec.id} {WITHOUT.get(name, f'was asked without {name}, which its server refused')}.",
-                self._stage,
-            )
+            told = WITHOUT.get(name, f"was asked without {name}, which its server refused")
+            self._to_note[f"without/{self._spec.id}/{name}"] = f"{self._spec.id} {told}."
+        for path, told in self._to_note.items():
+            self._services.note(path, told, self._stage)
+        self._to_note = {}
+        self._estimated = self._estimated or (paid is not None and reply.usage.estimated)
         self._keys.append(request.key)
         self._last = reply
         self._latency += reply.latency_s
