@@ -19,7 +19,7 @@ class Courthouse(Hearings):
     def files(self) -> RunFiles:
         from courtroom.report.run_file import RunFiles  # slow to import: only to write or read one
 
-        of = (self.store, self.answers, self.beside, self.media)
+        of = (self.store, self.answers, self.beside, self.media, self.recordings)
         return RunFiles(lambda: self.procedures, self.record, *of)
 
     @cached_property

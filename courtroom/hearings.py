@@ -7,8 +7,9 @@ import gc
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.access import Access, acting_account, acts, found_by, needs
 from courtroom.accounts import AccountStore
@@ -23,8 +24,10 @@ from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import People
 from courtroom.engine.procedure import Procedure, Source
 from courtroom.engine.record import Record
+from courtroom.engine.recordings import Recordings
 from courtroom.engine.registration import register
 from courtroom.engine.rehearsal import Estimate, rehearse
+from courtroom.engine.run import ABOUT_RECORDINGS, FORK_OF_RECORDING
 from courtroom.engine.runner import Runner
 from courtroom.engine.setup import Setup, SetupStore
 from courtroom.engine.store import RunStore
@@ -43,7 +46,8 @@ from courtroom.models.keys import scrubbed
 from courtroom.models.limits import Turns
 from courtroom.models.pool import ModelPool
 from courtroom.models.request import Reply
-from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON
+from courtroom.models.route import address
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from courtroom.panel.personas import PanelStore
 from courtroom.questions.asides import AsideStore, BesideStore
 from courtroom.questions.audience import AudienceStore
@@ -57,6 +61,8 @@ from courtroom.store.writer import Writer
 
 if TYPE_CHECKING:
     from courtroom.datasets.imports import DatasetImports
+
+S = TypeVar("S", bound=Setup)
 
 
 class Hearings:
@@ -162,6 +168,11 @@ class Hearings:
         return Imports(self.database, self.knowledge)
 
     @cached_property
+    def recordings(self) -> Recordings:
+        """The hearings that come with Courtroom."""
+        return Recordings.read(self.settings.recordings)
+
+    @cached_property
     def audits(self) -> Audits:
         of = (self.procedures, self.store, self.answers, self.asides, self.capabilities, self.writer)
         return Audits(*of, runner=lambda: self.runner)
@@ -234,6 +245,7 @@ class Hearings:
             )
         refuse(setup.prompts, {})
         complete, _ = chosen.prepare(case, setup, seed)
+        chosen.refuse_unknown_names(complete)
         self._offer(case)
         return partial(self.store.create, procedure, case, complete, seed, origin=origin, run=run)
 
@@ -271,14 +283,18 @@ class Hearings:
             interventions: what it begins with, as `interventions.planned` gives it; None is what was done to the parent.
         """
         row = self.store.run(parent)
-        refuse(setup.prompts, self.store.setup(parent, self.procedures[row.procedure].setup).prompts)
+        procedure = self.procedures[row.procedure]
+        before = self.store.setup(parent, procedure.setup)
+        refuse(setup.prompts, before.prompts)
         heard, wanted = case or self.store.case(row), row.seed if seed is None else seed
-        complete, _ = self.procedures[row.procedure].prepare(heard, setup, wanted)
+        complete, _ = procedure.prepare(heard, setup, wanted)
+        procedure.refuse_unknown_names(complete, before)
         if case is not None:
             self._offer(case)
         acts = self.store.interventions.of(parent) if interventions is None else interventions
         made = (row.procedure, heard, complete, wanted)
-        return partial(self.store.create, *made, parent=parent, origin="fork", run=run, interventions=acts)
+        origin = FORK_OF_RECORDING if row.origin in ABOUT_RECORDINGS else "fork"
+        return partial(self.store.create, *made, parent=parent, origin=origin, run=run, interventions=acts)
 
     @property
     def interventions(self) -> Interventions:
@@ -296,7 +312,7 @@ class Hearings:
         if base.run.verdict is None or not voters:
             return ""
         kind, cases = panel_kind(base.setup), {base.run.case_id: base}
-        done = RunFilter(status="done", procedure=procedure.name)
+        done = RunFilter(status="done", procedure=procedure.name, made_here=True)
         for other in RunList(self.database).runs(done, MOST_READ):
             with suppress(CourtroomError):  # one that can't be read is no reason to say nothing
                 case = self.store.run(other).case_id
@@ -344,13 +360,40 @@ class Hearings:
             known=known,
             interventions=interventions,
             root=self.store.families.root(parent) if parent else "",
+            asked_at=partial(self.store.asked_at, parent) if parent else lambda model, connection: frozenset(),
         )
         with acts(acting_account()):  # in the caller's own thread, and in those that it starts
-            return asyncio.run(work)
+            estimate = asyncio.run(work)
+        asked = {load.model for load in estimate.loads if load.prompt_tokens}
+        specs = {spec.id: spec for spec in setup.models if spec.id in asked and not spec.connection}
+        moved = tuple(name for name, spec in specs.items() if parent and self._has_moved(spec, parent))
+        return replace(estimate, moved=moved)
+
+    def _has_moved(self, spec: ModelSpec, parent: str) -> bool:
+        """Whether a run, and those it stems from, asked a model at another address than it has now, and never there."""
+        before = self.store.asked_at(parent, spec.id, spec.connection)
+        return bool(before) and asyncio.run(address(spec, self.connections)) not in before
+
+    def with_stand_in(self, setup: S, otherwise: str) -> S:
+        """The setup with a stand-in for each of its models that can't be asked here and has none: a fork of it is served what is
+        on record, and what is not is asked of the stand-in.
+
+        Raises:
+            NotAllowed: the stand-in may not be asked.
+        """
+        ModelSpec(id=otherwise)
+
+        def given(spec: ModelSpec) -> ModelSpec:
+            if spec.otherwise != ABSTAIN or not self.capabilities.why_not_asked(spec):
+                return spec
+            return spec.model_copy(update={"otherwise": otherwise})
+
+        roles, members = ({name: given(spec) for name, spec in group.items()} for group in (setup.roles, setup.members))
+        return setup.model_copy(update={"model": given(setup.model), "roles": roles, "members": members})
 
     def price(self, estimate: Estimate) -> float | None:
-        """US dollars that an estimate comes to; None where a price is unknown."""
-        prices = [(load, price(load.model)) for load in estimate.loads]
+        """US dollars that an estimate comes to; None where the price of a model is unknown that is to be asked."""
+        prices = [(load, price(load.model)) for load in estimate.loads if load.prompt_tokens]
         if any(found is None for _, found in prices):
             return None
         return sum(found.of(load.prompt_tokens, load.completion_tokens) for load, found in prices if found)
@@ -382,8 +425,7 @@ class Hearings:
 
     async def _warm(self, procedure: Procedure, setup: Setup) -> None:
         specs = [member.spec for member in procedure.panel(setup)]
-        answering = {spec.otherwise if spec.id == PERSON else spec.id for spec in specs}
-        if answering - {OFFLINE, ABSTAIN}:
+        if {name for spec in specs for name in (spec.id, spec.otherwise)} - {OFFLINE, PERSON, ABSTAIN}:
             await self.pool.warm()
         knowledge = self.knowledge.using(setup.embedding)
         await knowledge.warm(procedure.looks_in)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from courtroom.language import N_
+from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import is_chinese
 
 LAST = 452
 """The Criminal Law of the PRC has articles 1 to 452."""
+LAST_GENERAL = 101
+"""Articles 1 to 101 are the general part: they define no crime."""
+STATUTES = DATA / "statutes.jsonl"
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9}
 _UNITS = {"十": 10, "百": 100}
@@ -94,6 +99,12 @@ class Term(Strict):
         return N_("life") if self.life_imprisonment else f"{self.imprisonment} months"
 
 
+def heavier(term: Term, than: Term) -> bool:
+    """Return whether a term is heavier than another one."""
+    weight, other = ((one.death_penalty, one.life_imprisonment, one.imprisonment) for one in (term, than))
+    return weight > other
+
+
 _ABOVE = (120, 84, 60, 36, 24, 12, 9, 6, 0)
 """Months that a term of class 1, 2 ... 9 exceeds."""
 
@@ -109,12 +120,33 @@ def term_class(term: Term) -> int:
     return next((number for number, months in enumerate(_ABOVE, start=1) if term.imprisonment > months), 10)
 
 
+class Further(Strict):
+    """What a judgment says beside articles, charges and term, which is shown and compared with nothing."""
+
+    suspended_months: int = Field(default=0, ge=0, le=60, description="For how many months is the term suspended?")
+    fine_yuan: float = Field(default=0, ge=0, le=1e12, description="Which fine, in yuan?")
+    exempt: bool = Field(default=False, description="Is the defendant guilty and exempted from punishment?")
+    acquitted: bool = Field(
+        default=False, description="Is the defendant not guilty? Then there are no articles, no charges and 0 months."
+    )
+
+    def __str__(self) -> str:
+        parts = (
+            f"suspended for {self.suspended_months} months" if self.suspended_months else "",
+            f"a fine of {self.fine_yuan:,.0f} yuan" if self.fine_yuan else "",
+            "exempted from punishment" if self.exempt else "",
+            "not guilty" if self.acquitted else "",
+        )
+        return ", ".join(filter(None, parts))
+
+
 class Decided(Strict):
     """What is known of a judgment: empty articles or charges, and no term, are not known. Both keep their order, the weightiest first."""
 
     relevant_articles: tuple[int, ...] = Field(default=(), description="Numbers of Criminal Law articles, e.g. 264.")
     charges: tuple[str, ...] = Field(default=(), description="Names without the word for crime.")
     term_of_imprisonment: Term | None = None
+    further: Further | None = Field(default=None, exclude_if=lambda further: further is None)
 
     @field_validator("relevant_articles")
     @classmethod
@@ -144,12 +176,18 @@ class Judgment(Decided):
 
     def same_labels(self, other: Decided) -> bool:
         """Whether articles and charges are the same, in whatever order."""
-        names, others = ({name.casefold() for name in one.charges} for one in (self, other))
-        return names == others and set(self.relevant_articles) == set(other.relevant_articles)
+        same_articles = articles_compared(self.relevant_articles) == articles_compared(other.relevant_articles)
+        return same_articles and charges_compared(self.charges) == charges_compared(other.charges)
 
     def __str__(self) -> str:
         articles = ", ".join(map(str, self.relevant_articles)) or "none"
-        return f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
+        said = f"article{'s' * (len(self.relevant_articles) > 1)} {articles}; {'; '.join(self.charges) or 'no charge'}; {self.term_of_imprisonment}"
+        return "; ".join(filter(None, (said, str(self.further or ""))))
+
+    @property
+    def outcome(self) -> str:
+        """Its charges, or that there is none."""
+        return "; ".join(self.charges) or N_("not guilty")
 
 
 def bare_charge(name: str) -> str:
@@ -159,6 +197,55 @@ def bare_charge(name: str) -> str:
     for ending in (" crime", " offence", " offense"):
         bare = bare if bare.endswith(f" of{ending}") else bare.removesuffix(ending)
     return bare.removeprefix("the crime of ").removeprefix("crime of ").strip()
+
+
+def articles_compared(articles: Iterable[int]) -> frozenset[int]:
+    """Return the articles by which judgments are compared: those that define crimes, or all where none does."""
+    named = frozenset(articles)
+    return frozenset(number for number in named if number > LAST_GENERAL) or named
+
+
+def charges_compared(names: Iterable[str]) -> frozenset[str]:
+    """Return the charges by which judgments are compared: as the statute book names them, however they are worded."""
+    return frozenset(map(charge_in_book, names))
+
+
+@lru_cache(maxsize=4096)
+def charge_in_book(name: str) -> str:
+    """Return the book's Chinese name of a charge, or the name's own words where the book has no such charge.
+
+    Case, signs, plurals and the English articles don't count. A part of a charge that joins several acts stands for the whole, of
+    several wholes for the shortest: 掩饰、隐瞒犯罪所得, or “drug trafficking”.
+    """
+    book, joint = _charges_of_the_book()
+    words = _charge_words(name)
+    if known := book.get(words):
+        return known
+    parts = _charge_parts(words)
+    enough = 3 if is_chinese(words) else 2
+    wholes = {entry: len(of_entry) for entry, of_entry in joint if len(parts) >= enough and parts <= of_entry}
+    shortest = [entry for entry, size in wholes.items() if size == min(wholes.values())]
+    return shortest[0] if len(shortest) == 1 else words
+
+
+@lru_cache(maxsize=1)
+def _charges_of_the_book() -> tuple[Mapping[str, str], tuple[tuple[str, frozenset[str]], ...]]:
+    """The Chinese name by the words of each name; and, of each charge that joins several acts, its name and parts."""
+    records = (json.loads(line) for line in STATUTES.read_text(encoding="utf-8").splitlines())
+    charges = [charge for record in records for charge in record["charges"]]
+    names = [(name, charge["zh"]) for charge in charges for name in (charge["zh"], charge["en"])]
+    joint = ((entry, _charge_parts(_charge_words(name))) for name, entry in names if "、" in name or " or " in name)
+    return {_charge_words(name): entry for name, entry in names}, tuple(joint)
+
+
+def _charge_words(name: str) -> str:
+    words = re.findall(r"\w+", bare_charge(name.casefold()))
+    return " ".join(word.removesuffix("s") for word in words if word not in ("the", "a", "an"))
+
+
+def _charge_parts(words: str) -> frozenset[str]:
+    """The signs of a Chinese name; of an English one its words, without the small ones."""
+    return frozenset(words.replace(" ", "") if is_chinese(words) else set(words.split()) - {"or", "and", "of"})
 
 
 MOST = 20
@@ -237,6 +324,13 @@ class Band(Strict):
         if self.least > self.most and not (self.life or self.death):
             raise ValueError("a band's least must not exceed its most")
         return self
+
+    @property
+    def span(self) -> str:
+        """From what to what it goes: `36 to 84 months, or life`."""
+        capital = [name for name, possible in (("life", self.life), ("death", self.death)) if possible]
+        months = [f"{self.least} to {self.most} months"] if self.most or not capital else []
+        return ", or ".join((*months, *capital))
 
     def holds(self, term: Term) -> bool:
         """Whether a term lies in the band. A suspended or reduced term may lie below."""

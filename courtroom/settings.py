@@ -10,6 +10,11 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from courtroom.errors import CourtroomError
 
+_PACKAGE = Path(str(files("courtroom")))
+APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
+"""The folder of app.py: inside the package where it was installed from a wheel, else the repository."""
+DATA = APP / "data"
+
 
 class Settings(BaseSettings):
     """Where things are kept and which servers to use. Secrets are not settings: they stay in the environment."""
@@ -35,6 +40,9 @@ class Settings(BaseSettings):
     """The form of the log; as JSON it is written to standard error too."""
     data_folder: Path | None = None
     """The folder whose files and folders visitors of the app may import as datasets; None is none of the server's files."""
+
+    recordings: Path = DATA / "recordings"
+    """The folder of recorded hearings, whose answers are trusted; those that come with Courtroom, unless somebody tries new ones."""
 
     upload_session_mb: int = Field(500, gt=0)
     """Megabytes of uploaded files that one open page keeps at once."""
@@ -109,9 +117,3 @@ def from_environment() -> Settings:
             f"COURTROOM_{'_'.join(map(str, one['loc'])).upper()}" for one in error.errors(include_input=False)
         )
         raise CourtroomError(f"{wrong} has a value that does not fit; see the README, or unset it.") from error
-
-
-_PACKAGE = Path(str(files("courtroom")))
-APP = _PACKAGE / "_app" if (_PACKAGE / "_app").is_dir() else _PACKAGE.parent
-"""The folder of app.py: inside the package where it was installed from a wheel, else the repository."""
-DATA = APP / "data"

@@ -1,6 +1,8 @@
 """Cases: pick a dispute to hear, look into one, upload or write one."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from threading import Thread
 
 import streamlit as st
 
@@ -9,6 +11,8 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
+from courtroom.engine.recordings import Recording
+from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
 from courtroom.language import _, language, translated
 from pages.parts.shared.actions import errors_shown, offered, undo_bar
@@ -20,21 +24,31 @@ PER_ROW = 3
 LANGUAGES = {"en": "English", "zh": "中文"}
 
 house = courthouse()
-FIRST = "vacuum-charging"
-"""The sample that a newcomer is shown."""
 
 
 @offered(Access.RUN)
 def welcome() -> None:
-    """A whole hearing by one button: in an empty install one case in large, and always one of each kind in small."""
-    cases = [case for case in house.library.cases() if case.bundled]
-    offered = {case.kind: case for case in sorted(cases, key=lambda one: (one.id == FIRST, one.language == language()))}
-    if (first := offered.get("dispute")) and not house.store.has_runs():
-        _first(first)
-        del offered["dispute"]
+    """A whole hearing by one button: recorded ones, in an empty install the first in large; and one of each kind, heard anew."""
+    cases = {case.id: case for case in house.library.cases() if case.bundled}
+    recorded = sorted(house.recordings.hearings, key=lambda one: cases[one.case].language != language())
+    if recorded and not house.store.has_runs():
+        _first(recorded.pop(0), cases)
+    if recorded:
+        with st.container(horizontal=True, vertical_alignment="center", key="recorded"):
+            st.caption(_("Watch a recorded hearing:"), width="content")
+            for recording in recorded:
+                if st.button(
+                    literal(recording.title.in_language(language())),
+                    key=f"play-{recording.file.stem}",
+                    type="tertiary",
+                    icon=":material/play_circle:",
+                    help=literal(recording.sentence.in_language(language())),
+                ):
+                    _play(recording)
+    kinds = {case.kind: case for case in sorted(cases.values(), key=lambda one: one.language == language())}
     with st.container(horizontal=True, vertical_alignment="center", key="watch"):
-        st.caption(_("Watch a hearing from beginning to end:"), width="content")
-        for kind, case in offered.items():
+        st.caption(_("Watch one that the offline model hears now:"), width="content")
+        for kind, case in kinds.items():
             if st.button(
                 declared(case.kind_title),
                 key=f"watch-{kind}",
@@ -45,21 +59,33 @@ def welcome() -> None:
                 _watch(case)
 
 
-def _first(case: ListedCase) -> None:
+@st.cache_resource(show_spinner=False)
+def _get_ready() -> None:
+    """Import what the first click needs, while the first page is read."""
+    Thread(target=import_module, args=("courtroom.report.run_file",), daemon=True).start()
+    Thread(target=import_module, args=("courtroom.procedures",), daemon=True).start()
+
+
+def _first(recording: Recording, cases: Mapping[str, ListedCase]) -> None:
+    _get_ready()
+    case, speaks = cases[recording.case], language()
     with st.container(border=True, key="welcome"):
         picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
         if case.picture and case.picture.sha256:
             picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
         with words:
-            st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(case.title)}</div>')
-            st.markdown(
-                _(
-                    "Seventeen jurors with different lives look at the evidence, vote, read each other's reasons and vote "
-                    "again. Watch them from the first question to the verdict; then change one thing, and see both side by side."
-                )
-            )
-            if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="watch-first"):
-                _watch(case)
+            title = recording.title.in_language(speaks)
+            st.html(f'<div style="font-size:1.6rem;font-weight:650;line-height:1.25">{escaped(title)}</div>')
+            st.markdown(literal(recording.sentence.in_language(speaks)))
+            if st.button(_("Watch this hearing"), type="primary", icon=":material/play_arrow:", key="play-first"):
+                _play(recording)
+            st.caption(translated(ABOUT_RECORDINGS[RECORDING]))
+
+
+def _play(recording: Recording) -> None:
+    with errors_shown():
+        run = st.session_state["play"] = house.files.play(recording)
+        open_run(run)
 
 
 def _watch(case: ListedCase) -> None:

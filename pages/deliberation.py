@@ -8,7 +8,6 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.record import Record
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE, SHORT_NOTICE
-from courtroom.models.spec import OFFLINE
 from courtroom.questions.marks import A_RUN
 from pages.parts.live.audience_view import audience_view
 from pages.parts.live.intervene import interventions_view, seats
@@ -58,23 +57,22 @@ st.session_state["case"] = record.run.case_id  # Setup offers it first
 st.html(COMPACT)
 origin = _(" · a fork of [{parent}](?run={parent})", parent=literal(record.run.parent)) if record.run.parent else ""
 family_ids = house.store.families.ids(run)
-is_offline = any(member.spec.id == OFFLINE for member in record.members)
-offline = f" · {translated(SHORT_NOTICE)}" if is_offline else ""
+answered_by = "".join(f" · {translated(sentence)}" for sentence in record.answered_by)
 top = st.container(key="top", gap="xsmall")
 with top:
     heading(record.run.title)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
             _(
-                "{title} · run {run} · seed {seed}{origin}{offline}",
+                "{title} · run {run} · seed {seed}{origin}{answered_by}",
                 title=literal(procedure.title),
                 run=literal(run),
                 seed=f"{record.run.seed:d}",
                 origin=origin,
-                offline=offline,
+                answered_by=answered_by,
             ),
             width="content",
-            help=translated(NOTICE) if is_offline else None,
+            help=translated(NOTICE) if SHORT_NOTICE in record.answered_by else None,
         )
         marks_view(house, run, A_RUN)
         if record.run.parent in family_ids and st.button(

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from courtroom.access import Access
+from courtroom.engine.turnout import turnout
 from courtroom.evaluation.run_list import Order, RunFilter, RunLine, RunList
 from courtroom.language import _, translated
 from pages.parts.live.questions_view import marks_filter
@@ -116,7 +117,13 @@ def listing() -> None:
     with st.container(key="heads"):
         for column, name in zip(st.columns(WIDTHS), heads, strict=True):
             column.caption(name)
-    drawn = Lines(house, house.marks.short(line.id for line in lines if isinstance(line, RunLine)))
+    done = [line.id for line in lines if isinstance(line, RunLine) and line.outcome and line.id in here]
+    told = (
+        {run: " ".join(map(translated, turnout(house.runner.latest.of(run)))) for run in house.store.incomplete(*done)}
+        if done
+        else {}
+    )
+    drawn = Lines(house, house.marks.short(line.id for line in lines if isinstance(line, RunLine)), told)
     for line in lines:
         drawn.draw(line)
     if live and not listed.running():

@@ -5,6 +5,7 @@ from pydantic import ValidationError
 
 from courtroom.cases.checks import explain
 from courtroom.engine.knobs import Widget
+from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, log_file
 from courtroom.language import _, translated
 from courtroom.models.offline import NOTICE
@@ -24,7 +25,14 @@ from pages.parts.setup.sources import (
 from pages.parts.shared.actions import errors_shown, runs_here
 from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import EDITED, SHARE, SetupDraft, knobs
-from pages.parts.shared.models_form import embedding_choice, embedding_notes, keys_form, models_form, typed_keys
+from pages.parts.shared.models_form import (
+    embedding_choice,
+    embedding_notes,
+    keys_form,
+    models_form,
+    stand_in_choice,
+    typed_keys,
+)
 from pages.parts.shared.shown import literal, one_of
 
 house = courthouse()
@@ -110,12 +118,31 @@ with about:  # after the section, as it tells what was changed there
     else:
         forked_from = fork_bar(parent, draft)
 
+
+def _unknown_names(setup: Setup) -> list[str]:
+    """Say which roles and members stand for nobody; a click takes them out of the setup."""
+    before, complete = parent.setup if parent else None, procedure.prepare(case, setup, seed)[0]
+    try:
+        procedure.refuse_unknown_names(complete, before)
+    except CourtroomError as error:
+        if st.button(_("Take these names out"), icon=":material/delete:"):
+            for path in procedure.unknown_names(complete, before):
+                kind, _dot, name = path.partition(".")
+                draft.values[kind].pop(name)
+            draft.renew()
+            st.rerun()
+        return [str(error)]
+    return []
+
+
 with start_bar:
     problems: list[str] = []
     try:
         setup = draft.validated()
     except ValidationError as error:
         problems = explain(error)
+    else:
+        problems = _unknown_names(setup)
     for problem in problems:
         st.error(literal(problem))
     waits = undecided or bool(problems) or not runs_here()
@@ -139,7 +166,9 @@ with start_bar:
     planned = None
     if parent and not problems:
         try:
-            actions = changes_from(parent, draft) if forked_from else []
+            if stand_in := stand_in_choice(house, setup, draft.key("fork")):
+                setup = house.with_stand_in(setup, stand_in)
+            actions = changes_from(parent, setup) if forked_from else []
             planned = house.interventions.planned(parent, actions, st.session_state.get("who", ""), forked_from)
             setup = parent.setup if forked_from else setup
         except CourtroomError as error:

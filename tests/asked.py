@@ -12,7 +12,7 @@ from courtroom.engine.changes import merged
 from courtroom.media.medium import Medium
 from courtroom.models.prompts import Prompts
 from courtroom.models.request import Message
-from courtroom.models.task import Task
+from courtroom.models.task import Room, Task
 from courtroom.procedures import PROCEDURES
 from tests.samples import sample
 
@@ -47,8 +47,8 @@ def asked(
     said: list[Asked] = []
     real = Prompts.render
 
-    async def render(prompts: Prompts, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
-        messages = await real(prompts, task, sees=sees)
+    async def render(prompts: Prompts, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
+        messages = await real(prompts, task, sees=sees, room=room)
         said.append(Asked(prompts, task, messages))
         return messages
 

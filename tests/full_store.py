@@ -87,7 +87,19 @@ def kept_what_if(house: Courthouse, run: str, rounds: tuple[int, ...], name: str
     return house.experiments.store.create(experiment, "dispute", planned)
 
 
+ADDED = (
+    "ALTER TABLE runs DROP COLUMN exported_id",
+    "ALTER TABLE runs DROP COLUMN exported_parent",
+)
+"""Take out of a store what came after 1.0.0, on either database."""
+RELEASED = (
+    *ADDED,
+    "UPDATE alembic_version SET version_num = '0001'",
+    "UPDATE written_by SET version = '1.0.0', revision = '0001'",
+)
+"""Make a store what 1.0.0 wrote."""
 BEFORE = (
+    *ADDED,
     "DROP TABLE alembic_version",
     "DROP TABLE written_by",
     "CREATE INDEX knowledge_without_words ON knowledge (collection) WHERE words IS NULL",

@@ -69,7 +69,7 @@ DRAWN = ("figures/*.py", "procedures/*/views*.py", "procedures/*/deliberate.py",
          "models/offers.py", "engine/knobs.py", "engine/procedure.py", "knowledge/imports.py", "datasets/row.py", "procedures/verdict/alignment.py")  # fmt: skip
 """Files of the engine all of whose words are shown."""
 UNSEEN = ("shell/", "upkeep/", "language/", "cases/prompts", "engine/registration.py", "engine/check_", "__main__.py", "__init__.py",
-          "procedures/verdict/train.py", "models/providers", "text/", "engine/paper.py", "datasets/selection.py", "experiments/written.py",
+          "procedures/verdict/train.py", "models/providers", "text/files.py", "text/words.py", "engine/paper.py", "datasets/selection.py", "experiments/written.py",
           "experiments/printed_figures.py", "evaluation/significance.py", "evaluation/lawbench.py", "models/schema.py",
           "models/rendering.py", "models/transport.py", "models/litellm_model.py", "figures/layout.py")  # fmt: skip
 """Files that no reader of the interface sees: the shell speaks English, and so do prompts and what an author of procedures got wrong."""
@@ -150,9 +150,10 @@ def _bundled() -> Iterator[tuple[str, str]]:
         yield from ((one, "data/experiments") for one in (tomllib.loads(text)["title"], *remarks))
     for path in sorted((DATA / "cases").glob("*/case.json")):
         yield json.loads(path.read_text(encoding="utf-8")).get("source", ""), "data/cases"
-    for persona in json.loads((DATA / "personas.json").read_text(encoding="utf-8")):
-        alone = (persona[name] for name in ("gender", "status", "background"))
-        yield from ((text, "data/personas.json") for text in (*alone, *persona["traits"], *persona["interests"]))
+    for pool in ("personas.json", "personas_trials.json"):
+        for persona in json.loads((DATA / pool).read_text(encoding="utf-8")):
+            alone = (persona[name] for name in ("gender", "status", "background"))
+            yield from ((text, f"data/{pool}") for text in (*alone, *persona["traits"], *persona["interests"]))
 
 
 class Source:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import Referred
@@ -112,3 +114,24 @@ def test_a_tie_goes_where_the_setting_says(tmp_path: Path) -> None:
         knobs = {"model": {"id": "scripted", "vision": "no"}, "speakers": 2, "turns": 1, "tie": tie}
         verdict = heard(house, "discussion", "oak-table", **knobs).run.verdict
         assert (verdict.counts, verdict.outcome) == ({"buyer": 1, "seller": 1}, tie)
+
+
+def test_debaters_hear_the_judge_see_the_media_and_know_the_round(house: Courthouse) -> None:
+    questions = asked(house, "debate", {"rounds": 2}, house.library.case("camera-fungus"))
+    texts = [one.text() for one in questions]
+    argued = [text for one, text in zip(questions, texts, strict=True) if one.task.name == "argue"]
+    ruled = [text for one, text in zip(questions, texts, strict=True) if one.task.name == "rule"]
+    assert [text.count("The judge said:") for text in argued] == [0, 0, 1, 1]
+    assert ["Answer what the other side said" in text for text in argued] == [False, True, True, True]
+    assert ["the last" in text for text in argued] == [False, False, True, True]
+    assert ["settled" in text for text in ruled] == [True, False]
+    assert "You said:" in ruled[1]
+    assert all(text.count("[image ") == 3 for text in texts)
+    assert all("What the buyer asks for:" in text for text in texts)
+
+
+@pytest.mark.parametrize("shown", [True, False])
+def test_speakers_are_given_pictures_where_the_setup_says_so(house: Courthouse, shown: bool) -> None:
+    for one in asked(house, "discussion", {"media": shown}, house.library.case("oak-table")):
+        assert one.text().count("[image ") == (4 if shown else 0)
+        assert ("Pictures and videos are not shown to you" in one.text()) != shown

@@ -8,14 +8,14 @@ import pytest
 
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.courthouse import Courthouse
-from courtroom.engine.blocks import Beside, Cards
+from courtroom.engine.blocks import Beside, Cards, Marked
 from courtroom.engine.record import Record
 from courtroom.models.errors import ModelError
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.courtroom_llm import views
-from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, pointed_to
+from courtroom.procedures.courtroom_llm.procedure import COURTROOM_LLM, cut, pointed_to
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, UnknownTexts
 from tests.driving import answered_by, drive
 from tests.openai_server import OpenAIServer
@@ -268,11 +268,11 @@ def test_a_text_whose_members_fail_has_failed_and_counts_as_wrong(house: Courtho
     record = hear(house, court(**{asked: refuses}), texts=("all",), judges=3, structure=structure)
     assert record.run.status == "done", record.run.reason
     verdict = record.run.verdict
-    assert (verdict.outcome, verdict.abstained, verdict.counts) == ("3 texts classified", 1, {"joy": 3})
+    assert (verdict.outcome, verdict.abstained, verdict.counts) == ("3 texts classified: 3 joy", 1, {"joy": 3})
     failed = verdict.details["results"][1]
     assert (failed["id"], failed["label"], failed["failed"]) == ("b", None, why)
     scores, every = views.results(record)[""]
-    assert scores.rows[0] == ("all", 4, 1, 0.5, None if asked == "classify" else 0.5)
+    assert scores.rows[0] == ("all", 4, 1, "2 of 4 (50%)", None if asked == "classify" else "2 of 4 (50%)")
     assert every.rows[1][:4] == ("b", f"none: {why}", "fear", "no")
 
 
@@ -338,3 +338,50 @@ def test_a_set_of_two_hundred_labels_is_heard(house: Courthouse) -> None:
     case = LabelledTask(id="many", title="Many", labels=labels, items=items)
     record = hear(house, case=case, texts=("7", "123"))
     assert [one["label"] for one in record.run.verdict.details["results"]] == ["topic 007", "topic 123"]
+
+
+def test_texts_of_one_group_are_kept_out_of_each_others_examples(house: Courthouse) -> None:
+    case = house.library.case("statement-follows")
+    assert isinstance(case, LabelledTask)
+    groups = {item.id: item.group for item in case.items if item.group}
+    assert len(groups) == 44
+    for structure in ("sequential", "nearest"):
+        record = hear(house, case=case, structure=structure, texts=["e-07"])
+        found = [hit.record["group"] for one in record.retrievals for hit in one.hits if "group" in hit.record]
+        assert groups["e-07"] not in found
+    record = hear(house, case=case, structure="nearest", neighbours=1, texts=["all"])
+    known = {item.id: item.label for item in case.items}
+    right = sum(one["label"] == known[one["id"]] for one in record.run.verdict.details["results"])
+    assert 20 <= right <= 40, "with twins the nearest was right in 6 of 60"
+    table = str(views.results(record))
+    assert f"{right} of 60 ({right / 60:.0%})" in table
+
+
+def test_of_two_labels_a_hearing_names_the_first_alone(house: Courthouse) -> None:
+    two = TASK.model_copy(update={"labels": ("joy", "fear"), "items": TASK.items[:3]})
+    model = court()
+    record = hear(house, model, two, hearings=1, judges=1)
+    (request,) = asked_for(model, "hear")
+    assert "second" not in json.loads(schema_of(request.task.form))["properties"]
+    assert "`second`" not in text_of(request)
+    (result,) = record.run.verdict.details["results"]
+    assert (result["first"], result["second"]) == ("joy", "fear")
+
+
+def test_a_long_argument_is_cut_after_a_sentence_and_the_judge_is_told(house: Courthouse) -> None:
+    model = court(argue={"argument": f"The first one is whole. {'But this one goes on ' * 20}."})
+    hear(house, model, judges=1, argument_words=20)
+    (prompt,) = map(text_of, asked_for(model, "judge"))
+    assert prompt.count("> The first one is whole.\n\n(The rest was longer than allowed and is left out.)") == 2
+    assert cut("今天下雨。路很滑，所以迟到了。", 4) == "今天下雨。"
+
+
+def test_both_texts_of_a_pair_are_named_and_may_be_quoted(house: Courthouse) -> None:
+    pair = Labelled(id="p", text="Ann sold it.", second="It was sold.", label="joy")
+    case = TASK.model_copy(update={"items": (pair, *TASK.items), "names": ("text", "statement")})
+    model = court(argue={"evidence": ["It was sold."]})
+    record = hear(house, model, case, judges=1)
+    assert "passages of the text or the statement that speak" in text_of(asked_for(model, "argue")[0])
+    marked = next(block for block in views.pleadings(record)["p"] if isinstance(block, Marked))
+    assert marked.body == "text: Ann sold it.\nstatement: It was sold."
+    assert {marked.body[span.start : span.end] for span in marked.spans} == {"It was sold."}

@@ -1,6 +1,7 @@
 """CyberJurors against algorithm 1 of its paper, by a scripted model; what each stage is shown: its inputs of the equations, no more."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.models.wire import to_wire
 from courtroom.panel.follow_graph import FollowGraph
+from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.cyberjurors.tasks import analysis_of
 from courtroom.procedures.distillation.procedure import DistillationSetup
@@ -108,7 +110,7 @@ def test_the_summary_after_the_last_round_is_the_rationale_of_the_verdict(house:
     record = hear(house, rounds=2, consensus=1.0)
     made = [call.value for call in record.calls if call.task == "summarise"]
     assert len(made) == len(record.tallies)
-    assert record.run.verdict.summary == f"{made[-1]['key_arguments']} {made[-1]['prevailing_orientation']}"
+    assert record.run.verdict.summary == f"{made[-1]['prevailing_orientation']}\n\n{made[-1]['key_arguments']}"
 
 
 def test_a_tie_goes_where_it_is_set_to_go_and_the_verdict_says_so(house: Courthouse, jury: Jury) -> None:
@@ -125,7 +127,42 @@ def test_a_juror_hears_those_whom_it_follows_and_nobody_else(house: Courthouse, 
     own = str(by_tag["0/juror-01"].messages[1].parts[-1])
     assert all(f"{names[j]} voted for" in own for j in (1, 3))
     assert not any(f"{names[j]} voted for" in own for j in (2, 4))
-    assert "voted for" not in str(by_tag["0/juror-02"].messages[1].parts[-1])
+    alone = str(by_tag["0/juror-02"].messages[1].parts[-1])
+    assert alone.count("voted for") == alone.count("In round 1 you voted for") == 1
+    assert "Nobody else's words reach you" in alone
+    assert "You hear 2 of the 4 other jurors." in own
+    assert record.setup.warnings() == (
+        f"Nobody's words reach these in the follow-graph: {', '.join(names[seat] for seat in (1, 2, 3, 4))}.",
+    )
+
+
+def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house: Courthouse, jury: Jury) -> None:
+    plain = {"wording": "plain", "recall": "all"}
+    paper = {"wording": "paper", "recall": "nothing"}
+    said = {
+        "In round 1 you voted for the buyer; in short:",
+        "In round 2 you voted for the buyer; you said:",
+        "Round 3, the last",
+    }
+    for knobs, expected in ((plain, said), (paper, set())):
+        jury.asked.clear()
+        hear(house, consensus=1.0, rounds=3, **knobs)
+        last = text_of(asked(jury, "judge")[-1])
+        assert {one for one in said if one in last} == expected
+        assert ("Rules for the verdict" in text_of(asked(jury, "summarise")[0])) == bool(expected)
+        assert ("says with the piece" in text_of(asked(jury, "perceive")[0])) == bool(expected)
+    assert {"wording", "recall", "graph.least", "model.lengths"} <= {one.knob for one in CYBERJURORS.paper_settings}
+
+
+def test_no_prompt_names_a_medium_and_late_evidence_is_said_to_be_new(
+    house: Courthouse, jury: Jury, case: Dispute
+) -> None:
+    late = case.with_addition("The neighbour saw it.", "buyer")
+    hear(house, late, jury_size=1, rounds=1)
+    words = " ".join(text_of(request) for request in jury.asked)
+    assert not [medium.id for medium in case.media() if medium.id in words]
+    assert "where\nnobody mentions it, it is new." in words
+    assert not re.search(r"\(round \d", words)
 
 
 def test_what_prompts_share_comes_first_and_is_the_same_to_the_byte(house: Courthouse, jury: Jury) -> None:
@@ -175,7 +212,7 @@ def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury
     (judged,) = map(text_of, asked(jury, "judge"))
     for call in record.calls:
         if call.task in ("extract", "perceive", "analyse"):
-            missing = {text for text in leaves(call.value) if text not in judged}
+            missing = {text for text in leaves(call.value) if text.rstrip(".") not in judged}
             assert missing <= {"image", "video", "high", "medium", "low"}, call.path
 
 
@@ -308,8 +345,8 @@ def test_the_analysis_is_shown_key_frames_alone(house: Courthouse, jury: Jury, c
         parts = [part for wire in wires for message in wire for part in message["content"] if isinstance(part, dict)]
         return [part["text"] for part in parts if part["type"] == "text" and part["text"].startswith(("Video", "at "))]
 
-    assert labels("perceive")[0] == "Video clip, 30 frames:"
-    assert labels("analyse") == ["Video clip, 2 frames:", "at 00:02:", "at 00:05:"]
+    assert labels("perceive")[0] == "Video 0, 30 frames:"
+    assert labels("analyse") == ["Video 0, 2 frames:", "at 00:02.5:", "at 00:05.4:"]
 
 
 def found(record: Record) -> tuple[Hit, ...]:

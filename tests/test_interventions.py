@@ -125,15 +125,16 @@ def test_nothing_is_put_into_a_document_but_a_note_can_be_told(house: Courthouse
         house.interventions.intervene(run, AddEvidence(text="x"))
     house.interventions.intervene(run, AddNote(text="Keep it short."))
     ballot = next(call for call in house.record(run).calls if call.task == "ballot")
-    swapped = {**ballot.value, "vote": "B" if ballot.value["vote"] == "A" else "A"}
+    before = house.record(run).ballots[ballot.stage][ballot.member].choice
+    swapped = {**ballot.value, "vote": "second" if ballot.value["vote"] == "first" else "first"}
     house.interventions.intervene(run, Overrule(path=ballot.path, value=swapped))
     record = on(house, run)
     assert record.run.status == "done", record.run.reason
-    assert record.ballots[ballot.stage][ballot.member].choice == swapped["vote"]
+    assert record.ballots[ballot.stage][ballot.member].choice == ("B" if before == "A" else "A")
 
 
 WORDS = {
-    *("reason", "reasoning", "summary", "argument", "critique_a"),
+    *("reason", "reasoning", "summary", "argument", "on_first"),
     *("explanation", "key_arguments", "thought", "suggestions"),
 }
 """Fields that hold free text, in which a change of words changes no decision."""
@@ -240,7 +241,7 @@ def test_a_seat_not_answered_in_time_abstains_or_falls_to_a_model_as_set(house: 
     run = seated(house, "juror-03", wait_s=0.3, otherwise="offline")
     record = on(house, run)
     assert record.ballots["round-1"]["juror-03"].choice is not None
-    assert any("offline answered instead" in note for note in record.notes)
+    assert any("There offline answered instead of person" in note for note in record.notes)
     call = record.call("round-1/juror-03/judge")
     assert (call.source, call.model) == ("asked", "offline")  # nobody says that a person gave it
     fork = on(house, house.fork(run, record.setup))
@@ -302,7 +303,7 @@ def test_a_deleted_run_that_was_worked_out_anew_comes_back_with_all_that_was_ove
     house.people.seat(run, "assistant")
 
     def rows() -> list[tuple[object, ...]]:
-        read = (f"SELECT * FROM {table} WHERE run = ?" for table in ("events", "rewinds", "seats"))
+        read = (f"SELECT * FROM {table} WHERE run = ?" for table in ("events", "interventions", "rewinds", "seats"))
         return [tuple(row) for sql in read for row in house.database.connection.execute(sql, (run,))]
 
     before, record = rows(), house.record(run)

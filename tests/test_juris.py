@@ -23,7 +23,7 @@ from courtroom.models.request import Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.juris import views
 from courtroom.procedures.juris.baselines import QUESTIONS
-from courtroom.procedures.juris.kept import why_not_kept
+from courtroom.procedures.juris.kept import added, why_not_kept
 from courtroom.procedures.juris.procedure import JURIS, most_proposed
 from courtroom.procedures.juris.setup import JurisSetup, members
 from courtroom.procedures.juris.tasks import SEVEN
@@ -51,6 +51,16 @@ def checked(sentence: int, category: str, reason: str = "so") -> dict[str, Any]:
     return {"sentence": sentence, "reason": reason, "category": category}
 
 
+def place(task: Any, letter: str) -> str:
+    """Where a juror reads the candidate of generator A, whose sentences begin with `GOOD`, or of B."""
+    return "first" if (letter == "A") == task.first.startswith(GOOD) else "second"
+
+
+def of_each(task: Any) -> dict[str, str]:
+    """A critique of each candidate that names the generator that it is of."""
+    return {f"on_{place(task, letter)}": f"on {letter}" for letter in "AB"}
+
+
 def panel(**told: Any) -> Scripted:
     """A model that answers every task; `told` has other fields of an answer, or a function of the task that gives them."""
 
@@ -62,7 +72,7 @@ def panel(**told: Any) -> Scripted:
                 "evidence": [GOOD],
                 "sentence": f"{GOOD if task.letter == 'A' else OTHER} {len(task.accepted)}",
             },
-            "ballot": lambda: {"evidence": ["Forty families"], "critique_a": "a", "critique_b": "b", "vote": "A"},
+            "ballot": lambda: {"evidence": ["Forty families"], **of_each(task), "vote": place(task, "A")},
             "edit": lambda: {"changes": ["joined"], "sentences": task.accepted},
             "write": lambda: {"sentences": [GOOD]},
             "advise": lambda: {"rationale": "good", "advice": [], "stop": True},
@@ -106,7 +116,9 @@ def test_the_most_proposed_length_counts_and_of_several_the_one_nearest_the_medi
 
 
 def test_every_sentence_is_a_ballot_and_the_majority_takes_it(house: Courthouse) -> None:
-    record = write(house, panel(ballot=lambda task: {"vote": "B" if task.seat > 2 else "A"}), roles=ASSESSOR)
+    record = write(
+        house, panel(ballot=lambda task: {"vote": place(task, "B" if task.seat > 2 else "A")}), roles=ASSESSOR
+    )
     assert [stage.name for stage in record.stages] == [
         "Length", "Sentence 1", "Sentence 2", "Sentence 3", "Editing", "Assessment",
     ]  # fmt: skip
@@ -124,7 +136,7 @@ def alike(task: Any) -> dict[str, str]:
 
 def test_a_tie_goes_to_what_the_document_supports_better_and_equals_need_no_ballot(house: Courthouse) -> None:
     model = panel(
-        ballot=lambda task: {"vote": "AB"[task.seat % 2]},
+        ballot=lambda task: {"vote": "first" if task.first.startswith(INVENTED) == bool(task.seat % 2) else "second"},
         generate=lambda task: {"sentence": f"{INVENTED if task.letter == 'A' else GOOD} {len(task.accepted)}"},
     )
     record = write(house, model, jury_size=4)
@@ -146,29 +158,78 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
     house: Courthouse, proposed: int, range_: dict[str, Any], length: int
 ) -> None:
     model = panel(length={"sentences": proposed}, generate=alike)
-    record = write(house, model, **range_)
+    record = write(house, model, tell_target=False, **range_)
     assert len(asked(model, "length")) == 5
-    assert not any("from 3 to 10" in text for text in asked(model))
+    assert not any("from 3 to" in text for text in asked(model))
     assert sum(stage.stage_kind == "sentence" for stage in record.stages) == length
     cut = f"The jury decided on a length of {proposed}; the range makes it {length}."
     assert (cut in record.notes) == (proposed != length)
     assert record.asked <= house.procedures["juris"].at_most(CASE, record.setup)
 
 
+def test_jurors_are_told_range_length_and_a_place_by_lot(house: Courthouse) -> None:
+    model = panel(ballot={"vote": "first"})
+    record = write(house, model)
+    assert all("It has to be from 3 to 10." in text for text in asked(model, "length"))
+    assert "# Accepted so far: 1 of 3 sentences" in asked(model, "ballot")[5]
+    firsts = {request.task.first.startswith(GOOD) for request in model.history if request.task.name == "ballot"}
+    assert firsts == {True, False}
+    choices = {vote.choice for votes in record.ballots.values() for vote in votes.values()}
+    assert choices == {"A", "B"}, "who always takes the first one helps both generators"
+    assert all(vote.reasons == ("A: on A", "B: on B") for votes in record.ballots.values() for vote in votes.values())
+    (agreement,) = views.jurors(record)[""]
+    assert {row[-2] for row in agreement.rows} == {1.0}
+
+
+def test_two_sentences_are_no_candidate(house: Courthouse) -> None:
+    model = panel(
+        generate=lambda task: {"sentence": f"{GOOD} {OTHER}" if task.letter == "A" else f"{OTHER} {len(task.accepted)}"}
+    )
+    record = write(house, model)
+    assert all(sentence.startswith(OTHER) for sentence in record.run.verdict.details["accepted"])
+    assert any("holds several sentences; give one" in text for text in asked(model, "generate"))
+
+
+def test_amounts_and_times_in_words_are_no_words_of_the_editors_own() -> None:
+    accepted = ("The agency sent 11 letters after a week of rain.",)
+    document = CASE.model_copy(update={"text": f"{TEXT} Within a month twelve boats came."})
+    assert added("The agency sent eleven letters after a week of rain.", accepted, document) == ()
+    assert added("The agency sent twelve letters after a week of rain.", accepted, document) == ("twelve",)
+    assert added("The agency sent 11 letters within a month of rain.", accepted, document) == ("a month",)
+    assert added("机构三天后发出信件。", ("机构发出信件。",), document) == ("三",)
+
+
+def test_key_facts_are_matched_by_one_who_has_not_seen_the_document(house: Courthouse) -> None:
+    model = panel()
+    write(house, model, roles=ASSESSOR)
+    (aligned,) = asked(model, "align")
+    assert TEXT.splitlines()[0] not in aligned
+    (assessed,) = asked(model, "assess")
+    assert TEXT.splitlines()[0] in assessed
+
+
+def test_an_assessor_is_asked_at_temperature_0_unless_set() -> None:
+    given = JurisSetup.model_validate({"roles": {"assessor": {"id": "openai/x"}}})
+    assert (given.roles["assessor"].temperature, given.model.temperature) == (0, 0.7)
+    own = JurisSetup.model_validate({"roles": {"assessor": {"id": "openai/x", "temperature": 0.4}}})
+    assert own.roles["assessor"].temperature == 0.4
+
+
 @pytest.mark.parametrize(
     ("told", "few"),
     [
-        ({"ballot": lambda task: {"vote": "A" if task.seat == 1 else "C"}}, "1 of 5 members could vote in Sentence 1"),
+        (
+            {"ballot": lambda task: {"vote": "first" if task.seat == 1 else "third"}},
+            "1 of 5 members could vote in Sentence 1",
+        ),
         ({"generate": {"sentence": "  "}}, "0 of 2 generators had a sentence"),
         ({"length": lambda task: {"sentences": 3 if task.seat == 1 else 0}}, "1 of 5 jurors proposed a length"),
     ],
 )
 def test_too_few_answers_to_go_on_stop_the_run_in_words(house: Courthouse, told: dict[str, Any], few: str) -> None:
     record = write(house, panel(**told), reasks=0)
-    assert record.run.reason == (
-        f"Only {few}, fewer than the quorum asks for. "
-        "Check the models' server and keys, then continue: those who failed are asked again."
-    )
+    assert record.run.reason.startswith(f"Only {few}, fewer than the quorum asks for. ")
+    assert record.run.reason.endswith("those who failed are asked again.")
 
 
 def test_a_dynamic_jury_is_drawn_anew_from_the_pool_by_the_seed(house: Courthouse) -> None:
@@ -268,7 +329,7 @@ def test_knobs_that_contradict_each_other_are_refused() -> None:
 
 
 def test_views_show_each_ballot_with_support_critiques_agreement_and_what_the_editor_changes(house: Courthouse) -> None:
-    record = write(house, panel(ballot=lambda task: {"vote": "B" if task.seat == 1 else "A"}))
+    record = write(house, panel(ballot=lambda task: {"vote": place(task, "B" if task.seat == 1 else "A")}))
     drawn = views.ballots(record)
     assert list(drawn) == ["Sentence 1", "Sentence 2", "Sentence 3"]
     beside, support, critiques = drawn["Sentence 1"]
@@ -498,7 +559,7 @@ def test_the_preset_with_the_papers_models_names_those_of_section_4_1() -> None:
 @pytest.mark.parametrize("stated", [{}, dict(SEVEN)], ids=["nothing stated", "seven stated"])
 def test_a_point_of_view_reaches_its_seat_alone(house: Courthouse, stated: dict[str, str]) -> None:
     model = panel()
-    record = write(house, model, points_of_view=stated, longest=3)
+    record = write(house, model, points_of_view=stated, longest=3, order="fixed")
     for task, seats in (("length", 5), ("ballot", 5), ("generate", 2)):
         assert len(set(asked(model, task)[:seats])) == (seats if stated else 1), task
     assert all((f"> {view}" in "\n".join(asked(model))) == bool(stated) for view in SEVEN.values())
@@ -511,7 +572,7 @@ def test_offline_a_juror_weighs_by_its_point_of_view(house: Courthouse) -> None:
     record = write(house, case=house.library.case("news-night-bus"), points_of_view=same, assess="none")
     ballots = [call.value for call in record.calls if call.task == "ballot" and call.value]
     assert ballots
-    assert all("brevity" in ballot[f"critique_{ballot['vote'].lower()}"] for ballot in ballots)
+    assert all("brevity" in ballot[f"on_{ballot['vote']}"] for ballot in ballots)
 
 
 def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:

@@ -12,7 +12,7 @@ from PIL import Image
 
 from courtroom.errors import MediaError
 from courtroom.media import pictures, videos
-from courtroom.media.pictures import inspect_image
+from courtroom.media.sent import inspect_image
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import Frame, inspect_video, sample_frames
 from tests import forks
@@ -88,16 +88,14 @@ def test_a_picture_that_is_cut_off_is_refused_by_name(format: str) -> None:
         inspect_image(data[: len(data) // 2], name)
 
 
-def test_a_file_is_told_what_it_really_is_and_a_play_list_is_never_opened(tmp_path: Path) -> None:
+def test_a_file_is_read_as_what_it_is_and_a_play_list_is_never_opened(tmp_path: Path) -> None:
     data = saved(Image.new("RGB", (20, 20)), "JPEG")
-    with pytest.raises(MediaError, match=r"a.png is really a JPEG picture. Give it the ending .jpg, in the case too"):
-        inspect_image(data, "a.png")
-    inspect_image(data, "A.JPEG")
+    assert inspect_image(data, "a.png") == ("a.png is really a JPEG picture, and is read as one.",)
+    assert inspect_image(data, "A.JPEG") == ()
     with pytest.raises(MediaError, match="IMG_1.heic is a HEIC or AVIF picture. Save it as PNG or JPEG"):
         inspect_image(b"\0\0\0\x18ftypheic" + b"\0" * 40, "IMG_1.heic")
     path = clip(tmp_path / "a.webm", codec="VP80")
-    with pytest.raises(MediaError, match="a.mp4 is really a WebM video. Give it the ending .webm"):
-        inspect_video(path, "a.mp4")
+    assert inspect_video(path, "a.mp4") == ("a.mp4 is really a WebM video, and is read as one.",)
     path = tmp_path / "list.mp4"
     path.write_text("#EXTM3U\n#EXTINF:1,\nhttp://192.0.2.1/secret.ts\n#EXT-X-ENDLIST\n")
     with pytest.raises(MediaError, match="list.mp4 is no video that can be read"):

@@ -277,7 +277,7 @@ def base(tmp_path: Path) -> Knowledge:
 
 
 def recall(collection: str, **more: object) -> Recall:
-    values = {"text": "A purse was taken from a pocket on a bus.", "tags": ("article:264", "charge:theft"), "k": 3}
+    values = {"text": "A purse was taken from a pocket on a bus.", "tags": ("article:264", "charge:盗窃"), "k": 3}
     return Recall.model_validate({"collection": collection, "tau": 0.1, "seeds": 1, "hops": 1, **values, **more})
 
 

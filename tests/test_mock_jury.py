@@ -15,6 +15,7 @@ from courtroom.evaluation.yardstick import of_runs
 from courtroom.judging.jurors import BestReasons, other_way, private_votes
 from courtroom.models.offline import OfflineModel
 from courtroom.models.request import Reply, Request, Watch
+from courtroom.panel.personas import TRIALS, pool
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.procedures.mock_jury.procedure import MOCK_JURY
 from courtroom.procedures.mock_jury.tasks import Ballot, Vote
@@ -50,7 +51,7 @@ def script(monkeypatch: pytest.MonkeyPatch, vote: str | None) -> list[Request]:
         if not isinstance(request.task, Vote):
             return await answer(model, request, watch)
         own = request.task.own
-        side = vote or (own.vote if own and own.vote else request.task.case.sides[1])
+        side = vote or (own[-1].vote if own else request.task.case.sides[1])
         return Reply(text=Ballot(statement="So it is.", vote=side).model_dump_json(), cost=0.0)
 
     monkeypatch.setattr(OfflineModel, "answer", scripted)
@@ -122,8 +123,70 @@ def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.Mo
     asked.clear()
     edges = hear(house, first_votes=5, rounds=1, talk="follow-graph").setup.graph.edges
     free = [request.task for request in asked if isinstance(request.task, Vote)]
+    assert all(sum(task.counts.values()) == len(task.heard) >= 2 for task in free), (
+        "a juror sees the count of those it hears"
+    )
     assert sum(len(task.heard) for task in free) == len(edges) < 12 * 11
     assert all(one.vote for task in free for one in task.heard)
+
+
+@pytest.mark.parametrize(("whose", "sizes"), [("all", {12}), ("heard", {0, 2}), ("nobody", {0})])
+def test_the_count_is_shown_to_those_who_may_see_it(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, whose: str, sizes: set[int]
+) -> None:
+    asked = script(monkeypatch, None)
+    graph = {"edges": ((0, 1), (0, 2))}
+    seed = 100 + len(whose)  # answers on record are not asked again
+    record = hear(house, seed=seed, rounds=1, talk="follow-graph", graph=graph, count_seen=whose, first_votes=6)
+    free = [request for request in asked if isinstance(request.task, Vote)]
+    assert {sum(request.task.counts.values()) for request in free} == sizes
+    texts = {request.task.persona.name: text_of(request) for request in free}
+    names = [persona.name for persona in record.setup.jury]
+    assert "You hear 2 of the 11 other jurors." in texts[names[0]]
+    assert "Nobody else's words reach you" in texts[names[1]]
+    (warning,) = record.setup.warnings()
+    assert warning.count(",") == 10
+
+
+def test_a_side_by_lot_is_said_to_be_and_a_hung_jury_has_two_grounds(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = script(monkeypatch, None)
+    verdict = hear(house, seed=110, first_votes=6, rounds=2).run.verdict
+    assert verdict.summary.count("So it is.") == 2
+    assert verdict.summary.index("(guilty)") < verdict.summary.index("(not-guilty)")
+    texts = [text_of(request) for request in asked if isinstance(request.task, Vote)]
+    assert all("this side was given to you by lot, and now you are free" in text for text in texts)
+    assert all("not-guilty" not in text.partition("JSON schema")[0] for text in texts)
+    assert sum("the last: what you vote now is counted" in text for text in texts) == 12
+    begins = text_of(next(request for request in asked if isinstance(request.task, BestReasons)))
+    assert "firmly convinced" in begins
+
+
+@pytest.mark.parametrize(
+    ("knobs", "words"),
+    [
+        ({}, "you are firmly convinced"),
+        ({"doubt": "any-reason"}, "no doubt is left for which you could give a reason"),
+        ({"doubt": "undefined"}, "convinced beyond reasonable doubt.\nOtherwise"),
+        ({"instruction": "As sure as of the sunrise."}, "As sure as of the sunrise."),
+    ],
+)  # fmt: skip
+def test_how_doubt_is_explained_is_a_setting(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, knobs: dict[str, str], words: str
+) -> None:
+    asked = script(monkeypatch, "guilty")
+    hear(house, seed=120 + len(words), **knobs)
+    text = text_of(asked[0])
+    assert words in text
+    assert text.count("firmly convinced") == (2 if not knobs else 0)
+    assert "Change your mind" not in text, "nobody has spoken"
+
+
+def test_a_trial_is_heard_by_people_of_its_own_pool(house: Courthouse) -> None:
+    names = {persona.name for persona in hear(house, rounds=0).setup.jury}
+    assert names <= {persona.name for persona in pool(TRIALS)}
+    assert {persona.name for persona in pool(TRIALS)}.isdisjoint(persona.name for persona in pool())
 
 
 def test_a_dispute_too_can_begin_with_set_votes(house: Courthouse) -> None:

@@ -134,7 +134,7 @@ def test_selection_prefers_what_can_be_checked_and_a_summary_counts_the_votes() 
 
 
 LONGEST_REASON = next(
-    one.size
+    one.tight
     for one in tasks.Opinion.model_fields["reasoning"].annotation.__args__[0].__metadata__
     if isinstance(one, Longest)
 )

@@ -24,7 +24,7 @@ from courtroom.store.tables import TABLES
 from courtroom.upkeep.doctor import examine
 from tests import forks, kills
 from tests.driving import drive
-from tests.full_store import BEFORE, SMALL, STORE, as_before, full_store
+from tests.full_store import BEFORE, RELEASED, SMALL, STORE, as_before, full_store
 
 ROOT = Path(__file__).parents[1]
 
@@ -94,6 +94,21 @@ def test_a_store_of_this_version_is_opened_without_writing_and_without_sqlalchem
     )
     command = [sys.executable, "-c", code, tmp_path / STORE]
     assert subprocess.check_output(command, cwd=ROOT, text=True) == "set()\n"
+
+
+def test_a_store_of_the_first_release_is_upgraded_and_keeps_its_imports(tmp_path: Path) -> None:
+    home = shutil.copytree(full_store()[0], tmp_path / "home")
+    run, fork = full_store()[1:]
+    with closing(sqlite3.connect(home / STORE, isolation_level=None)) as db:
+        db.execute("UPDATE runs SET imported = 'a hash' WHERE id = ?", (fork,))
+        for statement in RELEASED:
+            db.execute(statement)
+    house = Courthouse(Settings(home=home))
+    assert (house.store.run(run).exported_id, house.store.run(fork).exported_id) == (None, fork)
+    assert house.store.run(fork).exported_parent == run
+    house.close()
+    assert differences(f"sqlite:///{home / STORE}") == []
+    assert {finding.state for finding in examine(Settings(home=home))} == {"fine"}
 
 
 def killed(work: str, home: Path, *given: str) -> list[str]:

@@ -135,7 +135,7 @@ KINDS = get_args(GraphKind)
 @given(size=st.integers(1, 51), kind=st.sampled_from(KINDS), density=st.floats(0, 1), seed=st.integers(0, 99))
 @example(size=32, kind="scale-free", density=0.45, seed=0)  # half an edge, on its way to so many seats
 def test_a_graph_has_no_loops_and_edges_by_its_density(size: int, kind: GraphKind, density: float, seed: int) -> None:
-    spec = FollowGraph(kind=kind, density=density)
+    spec = FollowGraph(kind=kind, density=density, least=0)
     graph = build(spec, sample_panel(size, 0), seed)
     assert sorted(graph.nodes) == list(range(size))
     assert not any(k == j for k, j in graph.edges)
@@ -151,6 +151,13 @@ def test_one_juror_more_leaves_all_edges_of_the_others(kind: GraphKind, size: in
     spec = FollowGraph(kind=kind, density=density)
     few, more = (set(build(spec, sample_panel(n, 0), seed).edges) for n in (size, size + 1))
     assert {edge for edge in more if max(edge) < size} == few
+
+
+@given(size=st.integers(2, 51), density=st.floats(0.01, 1), seed=st.integers(0, 99), least=st.integers(1, 4))
+def test_nobody_follows_fewer_than_the_least(size: int, density: float, seed: int, least: int) -> None:
+    graph = build(FollowGraph(density=density, least=least), sample_panel(size, 0), seed)
+    assert min(degree for _, degree in graph.out_degree) >= min(least, size - 1)
+    assert graph.number_of_edges() >= round(density * size * (size - 1))
 
 
 def test_a_ring_alone_is_opened_to_take_one_more_in() -> None:

@@ -5,7 +5,7 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
 
 import llguidance
 import numpy as np
@@ -23,8 +23,9 @@ from courtroom.law import Term
 from courtroom.models.offline import OfflineModel
 from courtroom.models.repair import read_answer
 from courtroom.models.request import Reply, Request, Watch
-from courtroom.models.schema import schema_of
-from courtroom.models.task import Answer
+from courtroom.models.schema import schema_of, shown_form
+from courtroom.models.spec import ModelSpec
+from courtroom.models.task import Answer, Longest, Overview, Point, Points, Room
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import asked
@@ -250,6 +251,23 @@ def test_what_may_be_absent_may_be_null_what_is_empty_is_asked_for_and_a_mapping
         schema_of(Scores)
 
 
+def test_how_long_an_answer_may_be_belongs_to_the_model() -> None:
+    class Told(Answer):
+        points: Points
+        digest: Overview
+        three: Annotated[tuple[Point, ...], Longest(3, 3, 3)]
+
+    rooms = {room: json.loads(schema_of(Told, room=room, lengths=True))["properties"] for room in get_args(Room)}
+    sizes = {
+        room: (form["points"].get("maxItems"), form["digest"].get("maxLength"), form["three"]["maxItems"])
+        for room, form in rooms.items()
+    }
+    assert sizes == {"tight": (3, 900, 3), "generous": (6, 6_000, 3), "free": (None, None, 3)}
+    asked = {name: ModelSpec(id=name).room for name in ("local/a.gguf", "openai/any", "offline")}
+    assert asked == {"local/a.gguf": "tight", "openai/any": "generous", "offline": "generous"}
+    assert json.loads(shown_form(Told, "free"))["properties"]["digest"] == {"type": "string"}
+
+
 def answers_in(form: Any) -> Iterator[type[BaseModel]]:
     """An answer and all answers that are parts of it."""
     if isinstance(form, type) and issubclass(form, BaseModel):
@@ -299,7 +317,13 @@ def test_bounds_halve_the_tokens_of_a_run_whose_every_field_is_filled(house: Cou
     longest = PROCEDURES[name].setup().model.max_tokens
     forms = [one.task.form for one in asked(house, name)]
     free, bounded = (
-        sum(min(longest, characters(json.loads(schema_of(form, lengths=lengths))) / 4) for form in forms)
+        sum(
+            min(
+                longest,
+                characters(json.loads(schema_of(form, room="tight" if lengths else "free", lengths=lengths))) / 4,
+            )
+            for form in forms
+        )
         for lengths in (False, True)
     )  # four characters a token
     print(f"{name}: {bounded:,.0f} tokens, {bounded / free:.0%} of {free:,.0f}")

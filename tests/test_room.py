@@ -110,12 +110,21 @@ ANSWER: Mapping[str, Any] = {
 
 def test_sentences_and_facts_of_an_answer_are_told_apart_and_who_speaks_with_what_has_come_so_far() -> None:
     said = spoken(ANSWER)
-    assert [part.label for part in said.parts] == ["Reasoning", "Nested summary", "Findings description"]
+    assert [part.label for part in said.parts] == ["Reasoning", "Nested summary", "Findings"]
+    assert said.parts[2].text == "(index 0) A screen that shows seventy-one percent."
     assert {fact.label: fact.value for fact in said.facts}["Is sufficient"] == "yes"
     assert "buyer" in [fact.value for fact in said.facts]
     call = OpenCall(member="juror-03", title="Verdict", model="m", text='{"reasoning": ["The seal was broken befo')
     (one,) = speaking({"round-1/juror-03/judge": call})
     assert (one.member, one.parts[0].text) == ("juror-03", "The seal was broken befo")
+
+
+def test_a_long_answer_comes_whole_into_the_room() -> None:
+    findings = [{"description": f"Finding {n}: {'the display reads two percent, ' * 20}"} for n in range(12)]
+    said = spoken({"visual_findings": findings, "evidence_summary": "In sum the battery does not charge at all. " * 40})
+    assert [part.label for part in said.parts] == ["Visual findings", "Evidence summary"]
+    assert all(finding["description"].strip() in said.parts[0].text for finding in findings)
+    assert not any("…" in part.text for part in said.parts)
 
 
 @pytest.mark.parametrize("before", ["", "<think>Let me {see}.</think>\n", "Here it is:\n```json\n"])

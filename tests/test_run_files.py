@@ -9,11 +9,11 @@ import pytest
 
 from courtroom import report
 from courtroom.courthouse import Courthouse
-from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.interventions import AddNote
 from courtroom.errors import CourtroomError
 from courtroom.evaluation.comparison import compare
 from courtroom.questions.marks import Mark
+from courtroom.report.run_file import imported_id
 from courtroom.settings import Settings
 from tests.driving import drive, shell
 from tests.full_store import SMALL, full_store
@@ -42,18 +42,19 @@ def test_every_run_opens_elsewhere_and_is_exported_again_byte_by_byte(there: Cou
     assert {run.procedure for run in runs} == {"cyberjurors", "verdict"}
     for run in runs:
         data = written(there, run.id)
-        assert house.files.take_in(data) == run.id
-        assert written(house, run.id) == data
-        before, after = there.record(run.id), house.record(run.id)
+        here = house.files.take_in(data)
+        assert here == imported_id(run.id)
+        assert (house.store.run(here).exported_id, house.store.run(here).exported_parent) == (run.id, run.parent)
+        assert written(house, here) == data
+        before, after = there.record(run.id), house.record(here)
         assert (after.tokens, after.cost, after.asked) == (before.tokens, before.cost, before.asked)
         assert report.as_html(after, house.procedures[run.procedure], house.answers, house.media)
-    assert house.family(full_store()[1])[1].run.id == full_store()[2], "a fork is still one of its parent"
+    parent, fork = map(imported_id, full_store()[1:])
+    assert house.family(parent)[1].run.id == fork, "a fork is still one of its parent"
 
 
 def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthouse, house: Courthouse) -> None:
-    run, fork = full_store()[1:]
-    for one in (run, fork):
-        house.files.take_in(written(there, one))
+    run, fork = (house.files.take_in(written(there, one)) for one in full_store()[1:])
     assert house.store.status(fork) == "paused"
     for act in (
         lambda: house.runner.go(fork),
@@ -71,8 +72,7 @@ def test_an_imported_run_is_not_continued_or_steered_but_forked(there: Courthous
 
 
 def test_what_is_asked_and_marked_here_is_exported_with_it(there: Courthouse, house: Courthouse) -> None:
-    run = full_store()[1]
-    house.files.take_in(written(there, run))
+    run = house.files.take_in(written(there, full_store()[1]))
     house.marks.put(run, Mark(reviewer="Ben", comment="Odd."))
     record = house.record(run)
     house.interventions  # noqa: B018 (starts the engine)
@@ -89,8 +89,7 @@ def test_a_changed_file_is_refused_and_leaves_nothing(there: Courthouse, house: 
     data = written(there, run)
     with pytest.raises(CourtroomError, match="was changed after the export"):
         house.files.take_in(data.replace(b"Ada", b"Eve"))
-    with pytest.raises(NoSuchRun):
-        house.store.run(run)
+    assert house.store.runs() == []
     house.files.take_in(data)
     with pytest.raises(CourtroomError, match="is here already"):
         house.files.take_in(data)
@@ -101,17 +100,17 @@ def test_the_shell_imports_what_it_has_exported(there: Courthouse, tmp_path: Pat
     run = full_store()[1]
     file, again = tmp_path / "run.json", tmp_path / "again.json"
     file.write_bytes(written(there, run))
-    assert shell("import", str(file)) == f"{run}\n"
-    shell("export", run, "--to", str(again))
+    here = shell("import", str(file)).strip()
+    assert here == imported_id(run)
+    shell("export", here, "--to", str(again))
     assert again.read_bytes() == file.read_bytes()
+    assert shell("runs").splitlines()[-1].endswith("\timported")
     with pytest.raises(CourtroomError, match="can only be read"):
-        shell("resume", run)
+        shell("resume", here)
 
 
 def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Courthouse, house_here: Courthouse) -> None:
-    run, fork = full_store()[1:]
-    for one in (run, fork):
-        house_here.files.take_in(written(there, one))
+    run, fork = (house_here.files.take_in(written(there, one)) for one in full_store()[1:])
     app = page("runs")
     assert "imported" in texts(app)
     assert f"go-{fork}" not in [button.key for button in app.button]
@@ -122,4 +121,4 @@ def test_pages_show_an_imported_run_and_offer_no_way_to_continue_it(there: Court
         assert "do-fork" in keys or not house_here.record(fork).events
         assert not keys & {"do-run", "do-step", "do-pause", "do-stop"}
         assert "Intervene" not in [box.label for box in app.expander]
-    page("compare", {"compared": f"{run},{fork}"})
+    assert texts(page("compare", {"compared": f"{run},{fork}"})).count("imported") == 2

@@ -234,10 +234,13 @@ def test_an_imported_run_is_its_importers(house: Courthouse) -> None:
     name, content = house.files.export(run)
     assert name == f"{run}.json"
     house.store.delete(run)
-    with acts(ADA):
-        taken = house.files.take_in(content.encode())
-    refused(BO, NoSuchRun, lambda: house.store.run(taken))
-    refused(BO, CourtroomError, lambda: house.files.take_in(content.encode()), why="is here already")
+    taken = {}
+    for person, other in ((ADA, BO), (BO, ADA)):
+        with acts(person):
+            taken[person.id] = house.files.take_in(content.encode())
+        refused(other, NoSuchRun, lambda run=taken[person.id]: house.store.run(run))  # type: ignore[misc]
+        refused(person, CourtroomError, lambda: house.files.take_in(content.encode()), why="is here already")
+    assert len({run, *taken.values()}) == 3
 
 
 def test_runs_of_an_experiment_follow_it(either: Courthouse) -> None:

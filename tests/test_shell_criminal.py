@@ -57,7 +57,7 @@ def refused(told: tuple[int, str, str]) -> str:
         ("jurisagents", (), 0, 8),
         ("jurisagents", ("appeal=false",), 0, 3),
         ("jurisagents", ("variant=no-agents",), 1, 0),
-        ("jurisagents", ("precedents=1",), 6, 2),  # another first judgment reaches all that comes after it
+        ("jurisagents", ("precedents=0",), 6, 2),  # another first judgment reaches all that comes after it
         ("verdict", (), 0, 5),
         ("verdict", ("turns=1",), 0, 5),  # the first draft passed, so that the limit was never met
         ("verdict", ("statutes=3",), 4, 1),  # the clerk's points alone don't depend on it

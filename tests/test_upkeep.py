@@ -19,8 +19,10 @@ from aiohttp import web
 from courtroom.courthouse import Courthouse
 from courtroom.engine.lease import MACHINE
 from courtroom.errors import StoreError
+from courtroom.media.medium import KeptFile
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.settings import Settings
+from courtroom.store.schema import REVISION
 from courtroom.store.sqlite import check
 from courtroom.upkeep import backup, doctor, stored_rows
 from courtroom.upkeep.doctor import examine
@@ -105,7 +107,7 @@ def test_a_damaged_picture_is_set_aside_and_a_missing_one_told_with_its_case(hom
     case = next(house.library.case(one.id) for one in house.library.cases() if one.images)
     change(home, "DELETE FROM snapshots WHERE hash NOT IN (SELECT case_hash FROM runs)")
     mine = case.model_copy(update={"id": "mine-too", "title": "With a picture"})
-    house.library.restore(mine.with_media({next(iter(mine.media())).file: "0" * 64}))
+    house.library.restore(mine.with_media({next(iter(mine.media())).file: KeptFile(sha256="0" * 64)}))
     house.close()
     told = wrong(home)["media"].sentence
     assert "With a picture" in told
@@ -222,7 +224,7 @@ def test_the_doctor_of_an_older_store_changes_nothing_unless_told(home: Path) ->
     assert set(wrong(home)) == {"schema"}
     assert not list(home.glob("*.bak"))
     assert wrong(home, mend=True)["schema"].state == "mended"
-    assert list(home.glob("*.before-0001.bak"))
+    assert list(home.glob(f"*.before-{REVISION}.bak"))
     assert wrong(home) == {}
 
 

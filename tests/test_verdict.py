@@ -15,16 +15,19 @@ import pytest
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Gold
 from courtroom.courthouse import Courthouse
 from courtroom.engine.check_templates import unseen
+from courtroom.engine.events import Noted
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.bases import bundled_statutes
 from courtroom.knowledge.memory import Directive, Standard
 from courtroom.knowledge.search import Fetch
+from courtroom.language import catalogue, speaking
 from courtroom.law import Both, Judgment, Statute, Term
 from courtroom.models.request import Request
 from courtroom.models.schema import schema_of
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.verdict import views
 from courtroom.procedures.verdict.alignment import AlignmentSetup, adapter, first_drafts, preferences, supervised, valid
 from courtroom.procedures.verdict.setup import VerdictSetup
 from courtroom.procedures.verdict.tasks import Advice, DraftJudgment, ReflectOnDraft
@@ -47,8 +50,10 @@ CASE = CriminalCase(
 class Panel(Scripted):
     """Drafts 234, then what the feedback names; the supervisor rejects as often as told."""
 
-    def __init__(self, rejections: int = 1) -> None:
-        self.rejections, self.drafts = rejections, (234, 293)
+    def __init__(
+        self, rejections: int = 1, articles: tuple[object, ...] = ("Article 234", 293, 452), explanation: str = ""
+    ) -> None:
+        self.rejections, self.drafts, self.articles, self.explanation = rejections, (234, 293), articles, explanation
         super().__init__(reply=self.said)
 
     def said(self, request: Request) -> str:
@@ -58,8 +63,8 @@ class Panel(Scripted):
         rejects = request.task.name == "verify" and verified <= self.rejections
         answers: dict[str, object] = {
             "extract": {"points": ["Drunk.", "Beat a stranger with a bottle at a stall."]},
-            "rerank": {"articles": ["Article 234", 293, 452]},
-            "draft": {"predicted_article": drafted, "explanation": f"The facts meet {drafted}, turn {turn}."},
+            "rerank": {"articles": self.articles},
+            "draft": {"predicted_article": drafted, "explanation": self.explanation or f"The facts meet {drafted}, turn {turn}."},
             "verify": {"need_rejudge": rejects, "suggestions": f"Article 293: public place ({verified})." if rejects else "Sound."},
             "preside": {
                 "thought": "A public place.", "relevant_articles": [293], "accusation": [QUARRELS],
@@ -201,7 +206,7 @@ def test_the_views_show_turns_with_flags_feedback_and_a_diff(house: Courthouse) 
     views = {view.name: view.draw(record) for view in PROCEDURES["verdict"].views}
     assert list(views["turns"]) == ["Turn 1", "Turn 2"]
     assert "rejected" in str(views["turns"]["Turn 1"])
-    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234."))
+    assert all(part in str(views["turns"]["Turn 2"]) for part in ("passed", "Diff(before='Article 234\\n"))
     assert "Archive" in str(views["learning"])
     assert "Judgment on record" in str(views["judgment"])
     assert "0.4 IoU + 0.2 Topo + 0.3 SemSim" in str(views["memory"])
@@ -352,3 +357,24 @@ def test_what_is_not_there_to_train_on_or_with_is_told(tmp_path: Path, monkeypat
     monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(CourtroomError, match=r"pip install \"courtroom\[training\]\""):
         train(exported(tmp_path / "more"), tmp_path / "out")
+
+
+def test_a_run_whose_memory_holds_nothing_says_so_at_its_start(house: Courthouse) -> None:
+    record = hear(house, Panel())
+    assert [note.text for note in record.of(Noted)][0].startswith("The memory holds nothing: no member is shown")
+    assert not any("memory" in note.text for note in hear(house, Panel(), variant="no-memory").of(Noted))
+
+
+def test_an_added_article_that_the_base_lacks_is_told_of_in_the_flow(house: Courthouse) -> None:
+    record = hear(house, Panel(articles=(234, 67)))
+    (step,) = [step for step in views.flow(record)[""][0].steps if step.title == "Statute shortlist"]
+    assert step.body == "Article 234; not in the knowledge base, so nobody is shown it: 67"
+
+
+def test_a_draft_on_a_chinese_page_keeps_its_explanation_as_it_is(house: Courthouse) -> None:
+    record = hear(house, Panel(explanation="邱某驾驶货车闯红灯致人死亡，血液酒精含量为0mg/100ml。"))
+    with speaking("zh"):
+        (step, *_) = [step for step in views.flow(record)[""][0].steps if step.title.startswith("Draft")]
+        assert catalogue("zh").recognised(step.body) == "第 234 条"
+        (draft, *_) = views.turns(record)["Turn 1"]
+        assert catalogue("zh").recognised(draft.body) == f"第 234 条\n{step.items[0]}"

@@ -107,7 +107,8 @@ def test_what_is_not_mapped_is_reported_at_its_place_and_two_names_for_one_thing
         ({"chat_history": [{"role": "platform", "text": "Hi"}]}, "Chat line 1 is by neither side (“platform”)"),
         ({"winner": "seller"}, "The record names the seller as winner, but its votes say otherwise"),
         ({"votes": None}, "How many jurors voted for each side is not given"),
-        ({"product_info": {"product": "Pot"}}, "No price was found; 0 is put in its place."),
+        ({"product_info": {"product": "Pot"}}, "No price was found; members are told that it is not given."),
+        ({"product_info": {"product": "Pot", "price": 5}}, "No currency was found; CNY is put in its place."),
         ({"buyer_evidence": ["Cracked.", 7]}, "`buyer_evidence 2` is neither text nor an object and was left out."),
         ({"product_info": {**ENGLISH["product_info"], "order_time": "soon"}}, "`product_info › order_time` is no date"),
         ({"buyer_evidence": [{"text": "x", "images": [{"caption": "?"}]}]}, "is missing, so this medium was left out."),
@@ -137,6 +138,55 @@ def test_votes_may_be_counts_or_one_by_juror() -> None:
     one_by_one: tuple[Any, ...] = (["buyer", "buyer", "seller"], [0, 0, 1], ["买家", "买家", "卖家"])
     for votes in (*one_by_one, {"buyer": 2, "seller": "1"}, reasons):
         assert read({**ENGLISH, "votes": votes}).case.real_counts() == {"buyer": 2, "seller": 1}, votes
+
+
+@pytest.mark.parametrize(
+    ("votes", "winner", "counts"),
+    [
+        ([1, 1, 0], "seller", {"buyer": 1, "seller": 2}),
+        ([1, 1, 0], "buyer", {"buyer": 2, "seller": 1}),
+        ([{"vote": 0, "reason": "Thin."}, {"vote": 0}], "seller", {"buyer": 0, "seller": 2}),
+        (["1", "0"], "buyer", {}),
+        ([1, 1, 0], None, {}),
+        ([1, 1, 0], 1, {}),
+        ([2, 2, 1], "buyer", {}),
+    ],
+)
+def test_votes_that_are_numbers_count_only_where_the_winner_says_whose(
+    votes: list[Any], winner: str | None, counts: dict[str, int]
+) -> None:
+    package = read({**ENGLISH, "votes": votes, "winner": winner})
+    assert package.case.real_counts() == counts
+    assert any(remark.startswith("The votes are numbers") for remark in package.remarks)
+
+
+OUTCOME = "closed: seller wins, no refund"
+
+
+@pytest.mark.parametrize("name", sorted({*FIELDS["order_state"], *FIELDS["status"], *FIELDS["winner"], "label"}))
+def test_no_alias_of_a_status_tells_the_outcome_to_members(name: str) -> None:
+    deal = {key: value for key, value in ENGLISH["product_info"].items() if key != "status"}
+    for record in ({**ENGLISH, name: OUTCOME}, {**ENGLISH, "product_info": {**deal, name: OUTCOME}}):
+        package = read(record)
+        assert OUTCOME not in package.case.blind().model_dump_json()
+        assert package.case.transaction.order_state in ("", "delivered")
+        assert package.remarks or name in FIELDS["winner"], "what is left out is told"
+
+
+@pytest.mark.parametrize("state", ["delivered", "return requested", "return refused by seller", "卖家拒绝退款"])
+def test_a_state_of_the_order_is_told(state: str) -> None:
+    product = {**ENGLISH["product_info"], "status": state}
+    assert read({**ENGLISH, "product_info": product}).case.transaction.order_state == state
+    whole = read({**ENGLISH, "product_info": {"product": "Pot", "price": "¥5"}, "status": state})
+    assert whole.case.transaction.order_state == ""
+    assert "The field `status` was not taken over." in whole.remarks, "it may be the state of the dispute"
+
+
+def test_a_record_under_names_that_are_not_known_hears_which_are() -> None:
+    with pytest.raises(CaseError) as refused:
+        read({"标题名": "壶", "买家说": "裂了。"})
+    assert all(name in str(refused.value) for name in ("buyer_evidence", "买家举证", "标题名, 买家说"))
+    assert read({"案件标题": "壶", "产品": "壶", "买家举证": "裂了。"}).case.title == "壶"
 
 
 def test_a_vote_for_nobody_and_a_record_without_a_product_are_refused_and_a_case_of_ours_is_no_record() -> None:

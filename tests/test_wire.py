@@ -36,7 +36,7 @@ def test_text_is_one_string_parts_that_are_shared_come_first_and_a_missing_file_
     ]
     lost = Medium(id="photo", kind="image", file="a.png")
     content = to_wire((Message("user", (lost,)),), MediaStore(tmp_path))[0]["content"]
-    assert content == [{"type": "text", "text": "[image photo: the file is missing]"}]
+    assert content == [{"type": "text", "text": "[image 0: the file is missing]"}]
     store = MediaStore(tmp_path)
     medium = picture(store)
     for common in (("The case.", "The rules."), ("The case.", "The rules.", medium)):
@@ -49,7 +49,7 @@ def test_each_picture_stands_behind_its_name_and_frames_are_those_nearest_to_the
     store = MediaStore(tmp_path)
     content = to_wire((Message("user", ("Look:", picture(store), "Well?")),), store)[0]["content"]
     assert [part["type"] for part in content] == ["text", "text", "image_url", "text"]
-    assert "photo" in content[1]["text"]
+    assert content[1]["text"] == "Image 0:"
     assert shown(content[2]["image_url"]["url"]).size == (64, 48)
     assert nearest([0.0, 1.5, 3.0, 4.5], (3.1, 4.0, 99.0, 2.9)) == [2, 3]
     assert nearest([], (1.0,)) == []
@@ -62,15 +62,19 @@ def test_a_video_is_shown_as_frames_each_with_its_time(tmp_path: Path) -> None:
     content = to_wire((Message("user", (medium,)),), store)[0]["content"]
     label, rest = content[0], content[1:]
     times, frames = rest[::2], rest[1::2]
-    assert label["text"] == f"Video clip, {MAX_FRAMES} frames:"
+    assert label["text"] == f"Video 0, {MAX_FRAMES} frames:"
     assert len(times) == len(frames) == MAX_FRAMES
-    assert times[0]["text"] == "at 00:00:"
-    assert times[-1]["text"] == "at 00:07:"
+    assert times[0]["text"] == "at 00:00.0:"
+    assert times[-1]["text"] == "at 00:07.9:"
+    assert len({time["text"] for time in times}) == MAX_FRAMES, "each frame can be cited"
     first, last = (shown(frames[place]["image_url"]["url"]).convert("L").getpixel((5, 5)) for place in (0, -1))
     assert first < last
     some = to_wire((Message("user", (medium.model_copy(update={"most_frames": 4}),)),), store)[0]["content"]
-    times = [f"at 00:0{second}:" for second in (0, 2, 4, 6)]
-    assert [part["text"] for part in some if "text" in part] == ["Video clip, 4 frames:", *times]
+    labels = [part["text"] for part in some if "text" in part]
+    assert (labels[0], [text[:8] for text in labels[1:]]) == (
+        "Video 0, 4 frames:",
+        [f"at 00:0{second}" for second in (0, 2, 4, 6)],
+    )
 
 
 # --- the pictures and video frames that an analysis is shown --------------------------------------------------
@@ -89,7 +93,15 @@ def clues(*findings: dict[str, Any]) -> tuple[Clue, ...]:
 
 @pytest.mark.parametrize(
     ("timestamp", "expected"),
-    [("00:05", (5,)), ("1:02:03", (3723,)), ("00:05-00:09", (5, 9)), ("", ()), ("at the end", ()), ("12:00:05:07", ())],
+    [
+        ("00:05", (5.5,)),
+        ("00:05.3", (5.3,)),
+        ("1:02:03", (3723.5,)),
+        ("00:05-00:09", (5.5, 9.5)),
+        ("", ()),
+        ("at the end", ()),
+        ("12:00:05:07", ()),
+    ],
 )
 def test_a_timestamp_is_read_as_seconds(timestamp: str, expected: tuple[float, ...]) -> None:
     assert seconds(timestamp) == expected

@@ -5,12 +5,15 @@ import io
 import lzma
 import stat
 import struct
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, cast
+from urllib.parse import unquote
 
 from courtroom.errors import CaseError, CourtroomError
 
@@ -20,6 +23,9 @@ MAX_RATIO = 200
 """A member that unpacks to more than this many times its packed size is taken for a bomb (above 1 MB)."""
 FREE = 4 * 2**20
 """Of a stream, so many bytes may come out whatever the ratio."""
+UTF8_NAME = 0x800
+"""The flag of a member whose name says of itself that it is UTF-8; zipfile takes others for CP437."""
+NAME_ENCODINGS = ("utf-8", "gb18030", "cp1252", "shift_jis", "euc_kr", "big5")
 MAX_STREAM = 200 * 2**30
 BLOCK = 2**16
 MAX_SPACE = 2**20
@@ -116,7 +122,16 @@ class Archive:
             self.close()
             raise
         files = (member for member in self._zip.infolist() if not member.is_dir())
-        self._members = {str(PurePosixPath(member.filename)): member for member in files}
+        self._members: dict[str, zipfile.ZipInfo] = {}
+        self._folded: dict[str, set[str]] = {}
+        for member in files:
+            path = str(PurePosixPath(member.filename.replace("\\", "/")))
+            if path in self._members:
+                self.close()
+                raise CaseError(f"{name} holds two files of the name {path[:80]}. Pack it again with one of them.")
+            self._members[path] = member
+            for spelling in _spellings(path, utf8=bool(member.flag_bits & UTF8_NAME)):
+                self._folded.setdefault(folded(spelling), set()).add(path)
 
     def close(self) -> None:
         self._zip.close()
@@ -137,6 +152,15 @@ class Archive:
                 return file.read(member.file_size)
         except _BROKEN as error:
             raise CaseError(f"{path} in {self.name} is damaged. Pack it again.") from error
+
+    def find(self, path: PurePosixPath) -> bytes | None:
+        """Return the content of the only member whose name says the same as `path`, however it is written; None where there is none.
+
+        Raises:
+            CaseError: it is damaged.
+        """
+        names = {str(path)} & self._members.keys() or self._folded.get(folded(str(path)), set())
+        return self.read(PurePosixPath(*names)) if len(names) == 1 else None
 
     def sizes(self, path: PurePosixPath) -> tuple[int, int]:
         """How many bytes a member unpacks to, and how many it takes in the file."""
@@ -174,8 +198,34 @@ def leads_out(name: str) -> bool:
     return path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0]
 
 
+def folded(name: str) -> str:
+    """Return a key that is the same for all ways to write a path: capitals, composed letters, backslashes, `%20`."""
+    path = PurePosixPath(unquote(name).replace("\\", "/"))
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", str(path)).casefold())
+
+
+def _spellings(name: str, utf8: bool) -> Iterator[str]:
+    """A member's name as its ZIP says it, and as the systems of other languages may have meant it."""
+    yield name
+    with suppress(UnicodeEncodeError):
+        written = b"" if utf8 else name.encode("cp437")
+        for encoding in NAME_ENCODINGS:
+            with suppress(UnicodeDecodeError):
+                yield written.decode(encoding)
+
+
 def read_within(top: Path, folder: Path, name: str) -> bytes | None:
-    """A file by its path from a folder; None where there is none, or where the path or a link leads out of `top`."""
-    path = (folder / name).resolve()
-    there = not leads_out(name) and path.is_relative_to(top.resolve()) and path.is_file()
-    return path.read_bytes() if there else None
+    """Return a file by its path from a folder, however that is written; None where there is none, or more than one that it can
+    mean, or where the path or a link leads out of `top`."""
+    if leads_out(name) or leads_out(folded(name)):
+        return None
+    path = folder / name
+    if not path.is_file():
+        path = folder
+        for part in PurePosixPath(folded(name)).parts:
+            alike = [child for child in path.iterdir() if folded(child.name) == part] if path.is_dir() else []
+            if len(alike) != 1:
+                return None
+            path = alike[0]
+    path = path.resolve()
+    return path.read_bytes() if path.is_relative_to(top.resolve()) and path.is_file() else None

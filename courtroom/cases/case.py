@@ -2,13 +2,13 @@
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from courtroom.errors import CaseError
 from courtroom.language import N_
-from courtroom.media.medium import Medium
+from courtroom.media.medium import KeptFile, Medium
 from courtroom.strict import Strict
 
 VOTES_TITLES = {
@@ -68,8 +68,8 @@ class Case(Strict):
     from_text: ClassVar[bool] = False
     """Whether one text, with or without pictures, makes such a case; then there is `written`."""
 
-    def with_media(self, hashes: Mapping[str, str]) -> Self:
-        """The case with content hashes filled in, by the paths under which it names its media."""
+    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
+        """Return the case with what the store knows of its media, by the paths under which it names them."""
         return self
 
     def brief(self) -> tuple[str, ...]:
@@ -112,6 +112,10 @@ class Case(Strict):
     def real_outcome(self) -> str:
         """What is on record of its outcome, and whose, in words; empty where nothing is."""
         return ""
+
+    def on_record(self) -> Any:
+        """Return what is on record of its outcome, as plain data; None where nothing is."""
+        return self.real_outcome() or None
 
     def real_counts(self) -> dict[str, int]:
         """The votes on record, by choice; empty where there are none. `votes_title` says whose they are."""

@@ -19,6 +19,7 @@ from courtroom.media.store import MediaStore, check_medium
 
 LONGEST_NAME = 80
 """Characters of a field's name that are shown: a stranger's file may have one of megabytes."""
+MAX_LISTED_NAMES = 12
 _NUMBER, _WHOLE = "must be a number.", "must be a whole number."
 _TRUTH = "must be true or false, without quotes."
 _LIST, _OBJECT = "must be a list. Put it in [ ].", "must be an object with named fields. Put it in {{ }}."
@@ -113,27 +114,36 @@ class CheckFinding:
     message: str
 
 
-def check(case: Case, files: Mapping[str, bytes] | MediaStore) -> list[CheckFinding]:
-    """All findings on a case, errors first. `files`: the media by the paths in the case, or the store that has them by content."""
-    findings = [*_media(case, files)]
+def check(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str] = ()) -> list[CheckFinding]:
+    """Give all findings on a case, errors first.
+
+    Args:
+        files: the media by the paths in the case, or the store that has them by content.
+        there: the names of the files that lie beside the case, to be named where one is absent.
+    """
+    findings = [*_media(case, files, there)]
     if isinstance(case, Dispute):
         findings += [*_structure(case), *_dates(case), *_mentions(case)]
     return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
-def _is_there(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> bool:
-    """Whether a medium is there; raises `MediaError` where it is no use."""
+def _remarks(medium: Medium, files: Mapping[str, bytes] | MediaStore) -> tuple[str, ...] | None:
+    """What is to be known of a medium; None where it is absent. Raises `MediaError`: it is no use."""
     if isinstance(files, MediaStore):
-        if medium.sha256 is not None:
-            files.check(medium.kind, medium.sha256, medium.file)
-        return medium.sha256 is not None
+        if medium.sha256 is None:
+            return None
+        remarks = files.check(medium.kind, medium.sha256, medium.file)
+        if medium.kind == "image" and not medium.views and not files.sent(medium.sha256).plain:
+            return (
+                f"{medium.file} came in before such pictures were shown whole. Download the case as ZIP, and import that.",
+            )
+        return remarks
     data = files.get(medium.file)
-    if data is not None:
-        check_medium(medium.kind, data, medium.file)
-    return data is not None
+    return None if data is None else check_medium(medium.kind, data, medium.file)
 
 
-def _media(case: Case, files: Mapping[str, bytes] | MediaStore) -> Iterator[CheckFinding]:
+def _media(case: Case, files: Mapping[str, bytes] | MediaStore, there: Sequence[str]) -> Iterator[CheckFinding]:
+    listed = ", ".join(there[:MAX_LISTED_NAMES]) + (" ..." if len(there) > MAX_LISTED_NAMES else "")
     for medium in case.media():
         field, file = f"media › {medium.id}", medium.file
         try:
@@ -141,8 +151,11 @@ def _media(case: Case, files: Mapping[str, bytes] | MediaStore) -> Iterator[Chec
                 yield _error(
                     field, f"{file} leads out of the case's folder. Put the file into it, and name it from there."
                 )
-            elif not _is_there(medium, files):
-                yield _error(field, f"{file} is named but absent. Add the file, or remove it from the case.")
+            elif (remarks := _remarks(medium, files)) is None:
+                absent = f"{file} is named but absent. Add the file, or remove it from the case."
+                yield _error(field, f"{absent} These files are there: {listed}." if there else absent)
+            else:
+                yield from (_warning(field, remark) for remark in remarks)
         except MediaError as error:
             yield _error(field, str(error))
         if not medium.description:
@@ -167,6 +180,8 @@ def _structure(case: Dispute) -> Iterator[CheckFinding]:
         yield _warning(
             "transaction › description", "The listing's text is missing. Add it: jurors compare the item with it."
         )
+    if case.transaction.price is None:
+        yield _warning("transaction › price", "The price is missing: members are told that it is not given. Add it.")
     if case.jury:
         said, votes = [opinion.side for opinion in case.jury.opinions], case.real_counts()
         if any(said.count(side) > votes[side] for side in SIDES):

@@ -2,7 +2,7 @@
 jury is given it: what is claimed, what is agreed, and what each side shows."""
 
 from collections.abc import Iterator, Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -10,7 +10,7 @@ from courtroom.cases.case import JUDGMENT_TITLES, Case
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
-from courtroom.media.medium import Medium, hashed
+from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
@@ -85,6 +85,12 @@ class CriminalCase(Case):
         default=None, description="What is established beside the facts.", exclude_if=lambda given: given is None
     )
     gold: Gold | None = None
+    translates: str = Field(
+        default="",
+        max_length=80,
+        description="The id of the case that this one says in another language: of the two only one is a precedent.",
+        exclude_if=lambda translates: not translates,
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -109,8 +115,8 @@ class CriminalCase(Case):
     kind_title = "Criminal case"
     from_text = True
 
-    def with_media(self, hashes: Mapping[str, str]) -> Self:
-        return self.model_copy(update={"frames": tuple(hashed(frame, hashes) for frame in self.frames)})
+    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
+        return self.model_copy(update={"frames": tuple(with_kept(frame, kept) for frame in self.frames)})
 
     def brief(self) -> tuple[str, ...]:
         """Who is charged, and what is asked where it isn't a judgment."""
@@ -156,6 +162,9 @@ class CriminalCase(Case):
     def judgment_title(self) -> str:
         """What the judgment on record is called: real only where a court gave it."""
         return JUDGMENT_TITLES["invented" if self.fictional else self.decided_by]
+
+    def on_record(self) -> Any:
+        return self.gold.model_dump(mode="json", exclude_defaults=True) if self.gold else None
 
     def real_outcome(self) -> str:
         if self.gold is None:

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.errors import CaseError
-from courtroom.media.medium import Medium, hashed
+from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict
 
 Side = Literal["buyer", "seller"]
@@ -32,11 +32,16 @@ class Transaction(Strict):
     product: str = Field(min_length=1, max_length=300)
     description: str = Field(default="", max_length=20_000, description="The seller's listing text.")
     condition: str = Field(default="", max_length=100, description="As listed: new, like new, used ...")
-    price: float = Field(ge=0, le=1e9)
+    price: float | None = Field(default=None, ge=0, le=1e9, description="Not set: it is not given.")
     currency: str = Field(default="CNY", pattern=r"^[A-Z]{3}$")
     ordered_at: datetime | None = None
     delivered_at: datetime | None = None
     order_state: str = Field(default="", max_length=200, description="E.g. delivered, return requested.")
+
+    @property
+    def cost(self) -> str:
+        """The price with its currency; empty where it is not given."""
+        return "" if self.price is None else f"{self.price:,.2f} {self.currency}"
 
 
 class ChatMessage(Strict):
@@ -90,6 +95,12 @@ class Dispute(Case):
     category: Category
     subcategory: str = Field(default="", max_length=100)
     transaction: Transaction
+    claim: str = Field(
+        default="",
+        max_length=2_000,
+        description="What the buyer asks for.",
+        exclude_if=lambda claim: not claim,
+    )
     chat: tuple[ChatMessage, ...] = ()
     evidence: tuple[Evidence, ...] = ()
     jury: JuryRecord | None = None
@@ -112,16 +123,15 @@ class Dispute(Case):
 
     kind_title = "Dispute"
 
-    def with_media(self, hashes: Mapping[str, str]) -> Self:
+    def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
         evidence = tuple(
-            piece.model_copy(update={"media": tuple(hashed(medium, hashes) for medium in piece.media)})
+            piece.model_copy(update={"media": tuple(with_kept(medium, kept) for medium in piece.media)})
             for piece in self.evidence
         )
         return self.model_copy(update={"evidence": evidence})
 
     def brief(self) -> tuple[str, ...]:
-        price = f"{self.transaction.price:,.2f} {self.transaction.currency}"
-        return self.category, price, f"{len(self.evidence)} pieces of evidence"
+        return tuple(filter(None, (self.category, self.transaction.cost, f"{len(self.evidence)} pieces of evidence")))
 
     def blind(self) -> Self:
         return self.model_copy(update={"jury": None})

@@ -2,9 +2,9 @@
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,18 +14,20 @@ from pydantic import ValidationError
 from courtroom.cases.archives import Archive, leads_out, read_within
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
-from courtroom.cases.kinds import parse_case
+from courtroom.cases.kinds import CASE_KINDS, parse_case
 from courtroom.cases.readers import cail, texts, verdictbench
-from courtroom.cases.readers.tables import looks_labelled
+from courtroom.cases.readers.tables import MOST_COMPARED, json_row, looks_labelled
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
-from courtroom.text.files import is_json_lines, json_of
+from courtroom.text.encoding import decoded
+from courtroom.text.files import is_json_lines, json_of, json_records
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
 """Of files that can hold a case."""
 CASE_NAMES = ("case.json", "cases.json", "cases.jsonl")
 """In a ZIP file, these are the cases; without any of them, all its .json and .jsonl files are."""
+MAX_LISTED_KEYS = 12
 MOST_SHOWN = 5
 """Of things that don't fit a case, so many are shown at once."""
 
@@ -37,25 +39,30 @@ class Package:
     case: Case
     files: Mapping[str, bytes] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
-    """What a reader of another format could not take over."""
+    """What could not be taken over, or was read otherwise than it says."""
+    there: tuple[str, ...] = ()
+    """The names of the files that lie beside the case."""
 
 
 Names = Mapping[str, str] | None
 """What labels that are numbers mean."""
 
 
-def read_upload(name: str, source: bytes | Path, labels: Names = None) -> list[Package]:
+def read_upload(name: str, source: bytes | Path, labels: Names = None, encoding: str = "") -> list[Package]:
     """All cases of an uploaded file, or none. Raises `CaseError`: a sentence that names the place and the mend.
 
     Args:
         name: the file's name; its ending says how it is read.
         source: its content, or where it lies; a folder is read as one case with `case.json` and media.
         labels: what labels that are numbers mean, in a table of labelled texts.
+        encoding: of texts and tables, as a person says; empty: found from the bytes.
     """
-    return [_or_raise(found) for found in read_each(name, source, labels)]
+    return [_or_raise(found) for found in read_each(name, source, labels, encoding)]
 
 
-def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator[Package | CaseError]:
+def read_each(
+    name: str, source: bytes | Path, labels: Names = None, encoding: str = ""
+) -> Iterator[Package | CaseError]:
     """An uploaded file record by record: the case, or why the record is none. Arguments are those of `read_upload`. Raises
     `CaseError`: the file as a whole can't be read."""
     beside: Beside = _nowhere
@@ -73,9 +80,10 @@ def read_each(name: str, source: bytes | Path, labels: Names = None) -> Iterator
         with closing(Archive(name, source)) as archive:
             yield from _from_zip(archive, labels)
     elif ending in (".json", ".jsonl"):
-        yield from _from_text(name, ending, source, beside, labels)
+        yield from _from_text(name, ending, source, beside, labels, encoding)
     elif ending in texts.ENDINGS:
-        yield Package(texts.read(name, source, labels))
+        case, remarks = texts.read(name, source, labels, encoding)
+        yield Package(case, remarks=remarks)
     else:
         raise CaseError(f"{name} can't be read. Upload one of {', '.join(sorted(ENDINGS))}.")
 
@@ -88,7 +96,8 @@ def read_folder(folder: Path) -> Package:
     packages = [_or_raise(found) for found in _from_text(path.name, ".json", path.read_bytes(), _in_folder(folder))]
     if len(packages) > 1:
         raise CaseError(f"{folder.name}/case.json holds {len(packages)} cases. Give each its own folder.")
-    return packages[0]
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return replace(packages[0], there=_media_names(names))
 
 
 def write_json(case: Case) -> str:
@@ -119,7 +128,7 @@ def _in_folder(folder: Path) -> Beside:
 
 
 def _in_archive(archive: Archive, folder: PurePosixPath) -> Beside:
-    return lambda name: None if leads_out(name) else archive.read(folder / name)
+    return lambda name: None if leads_out(name) else archive.find(folder / name)
 
 
 def _or_raise(found: Package | CaseError) -> Package:
@@ -130,70 +139,91 @@ def _or_raise(found: Package | CaseError) -> Package:
 
 def _from_zip(archive: Archive, labels: Names) -> Iterator[Package | CaseError]:
     paths = [path for path in archive.paths() if path.suffix.lower() in (".json", ".jsonl")]
-    paths = [path for path in paths if path.name.lower() in CASE_NAMES] or paths
     if not paths:
         raise CaseError(f"{archive.name} holds no case.json. Put the case's JSON beside its media.")
+    strays: list[PurePosixPath] = []
+    if named := [path for path in paths if path.name.lower() in CASE_NAMES]:
+        paths = named
+    else:
+        strays = [path for path in paths if _is_stray(archive.read(path) or b"")]
+        paths = [path for path in paths if path not in strays] or paths
+    left_out = tuple(f"{path} in {archive.name} is no case, and was left out." for path in strays if path not in paths)
+    there = _media_names(map(str, archive.paths()))
     for path in paths:
         where = f"{archive.name} › {path}"
-        data = archive.read(path) or b""
-        _check_size(where, len(data))
-        yield from _from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels)
-
-
-def _from_text(
-    where: str, ending: str, data: bytes, beside: Beside, labels: Names = None
-) -> Iterator[Package | CaseError]:
-    text = texts.decoded(where, data)
-    records: list[tuple[str, Any]]
-    if ending == ".json" and is_json_lines(text):
-        ending = ".jsonl"  # so CAIL2018 is handed around
-    if ending == ".json":
-        content = _json(where, text)
-        rows = content if isinstance(content, list) else [content]
-        records = [(f"{where}, case {n}" if len(rows) > 1 else where, row) for n, row in enumerate(rows, start=1)]
-    else:  # JSON may hold other line separators within its strings, so only \n ends a line
-        lines = enumerate(text.split("\n"), start=1)
-        records = [(f"{where}, line {n}", line) for n, line in lines if line.strip()]
-    if not records:
-        raise CaseError(f"{where} holds no case. Put at least one into it.")
-    if (table := _table(records, ending)) is not None:
-        yield Package(texts.task(where, table, labels))
-        return
-    for place, record in records:
         try:
-            yield _package(place, record if ending == ".json" else _json(place, record), beside)
+            data = archive.read(path) or b""
+            _check_size(where, len(data))
+            for found in _from_text(where, path.suffix.lower(), data, _in_archive(archive, path.parent), labels):
+                if isinstance(found, Package):
+                    found = replace(found, remarks=(*found.remarks, *left_out), there=there)
+                    left_out = ()
+                yield found
         except CaseError as error:
             yield error
 
 
-def _table(records: list[tuple[str, Any]], ending: str) -> list[Any] | None:
-    """All rows, where the first one says that these are labelled texts and not cases."""
-    place, first = records[0]
+def _is_stray(data: bytes) -> bool:
+    """Whether a JSON file is whole, and nothing in it is meant to be a case."""
     try:
-        row = first if ending == ".json" else _json(place, first)
+        content = json_of(data)
     except CaseError:
-        return None  # reported with its place when the records are read one by one
-    if not isinstance(row, dict) or not looks_labelled(row):
-        return None
-    return [record if ending == ".json" else _json(place, record) for place, record in records]
+        return False
+    rows = content if isinstance(content, list) else [content]
+    return not any(isinstance(row, dict) and ("kind" in row or _reader(row) or looks_labelled(row)) for row in rows)
 
 
-def _json(where: str, text: str) -> Any:
+def _media_names(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in names if PurePosixPath(name).suffix.lower() not in (".json", ".jsonl")))
+
+
+def _from_text(
+    where: str, ending: str, data: bytes, beside: Beside, labels: Names = None, encoding: str = ""
+) -> Iterator[Package | CaseError]:
     try:
-        return json_of(text)
+        text, remark = decoded(data, encoding)
+        if ending == ".json" and is_json_lines(text):
+            ending = ".jsonl"  # so CAIL2018 is handed around
+        content = json_of(text) if ending == ".json" else None
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from error
+    records: list[tuple[str, Any]]
+    if ending == ".json":
+        rows = content if isinstance(content, list) else [content]
+        records = [(f"case {number}" if len(rows) > 1 else "", row) for number, row in enumerate(rows, start=1)]
+    else:
+        records = list(json_records(text.encode(errors="surrogatepass")))
+    if not records:
+        raise CaseError(f"{where} holds no case. Put at least one into it.")
+    objects = [row for _, row in records[:MOST_COMPARED] if isinstance(row, dict)]
+    told = tuple(filter(None, [remark]))
+    if objects and 2 * sum(map(looks_labelled, objects)) > len(objects):
+        case, remarks = texts.task(where, (json_row(place or "the file", row) for place, row in records), labels)
+        yield Package(case, remarks=(*told, *remarks))
+        return
+    for place, row in records:
+        at = f"{where}, {place}" if place else where
+        try:
+            if isinstance(row, CaseError):
+                raise CaseError(f"{at}: {row}")
+            package = _package(at, row, beside)
+            yield replace(package, remarks=(*told, *package.remarks))
+            told = ()
+        except CaseError as error:
+            yield error
 
 
 def _package(where: str, row: Any, beside: Beside) -> Package:
     remarks: tuple[str, ...] = ()
     try:
-        if isinstance(row, dict) and verdictbench.looks_like(row):
-            row, remarks = verdictbench.convert(row)
-        elif isinstance(row, dict) and cail.looks_like(row):
-            row, remarks = cail.convert(row)
-        elif isinstance(row, dict) and cail.looks_like_lawbench(row):
-            row = cail.convert_lawbench(row)
+        if isinstance(row, dict) and (convert := _reader(row)):
+            row, remarks = convert(row)
+        elif isinstance(row, dict) and "kind" not in row:
+            raise CaseError(
+                f"the field `kind` is missing, which says what kind of case this is: {', '.join(CASE_KINDS)}. A dispute without it "
+                f"has its evidence under one of these names: {', '.join(verdictbench.MARKS)}. This one has: "
+                f"{', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
+            )
         case = parse_case(row)
     except ValidationError as error:
         lines = explain(error, row)
@@ -203,6 +233,15 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
         raise CaseError(f"{where}: {error}") from error
     found = {medium.file: beside(medium.file) for medium in case.media()}
     return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
+
+
+def _reader(row: dict[str, Any]) -> Callable[[dict[str, Any]], tuple[dict[str, Any], tuple[str, ...]]] | None:
+    """What reads a record of another format; None where it is none of those that are known."""
+    if verdictbench.looks_like(row):
+        return verdictbench.convert
+    if cail.looks_like(row):
+        return cail.convert
+    return (lambda found: (cail.convert_lawbench(found), ())) if cail.looks_like_lawbench(row) else None
 
 
 def _check_size(where: str, size: int) -> None:

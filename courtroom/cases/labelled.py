@@ -4,12 +4,13 @@ given one label of a set."""
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from courtroom.cases.case import Case
 from courtroom.cases.readers.tables import task_from_text
+from courtroom.errors import CaseError
 from courtroom.media.medium import Medium
 from courtroom.strict import Strict
 
@@ -42,6 +43,9 @@ class Document(Case):
     def blind(self) -> Self:
         return self.model_copy(update={"reference": ""})
 
+    def on_record(self) -> Any:
+        return {"reference": self.reference} if self.reference else None
+
     def brief(self) -> tuple[str, ...]:
         known = ("with a reference summary",) if self.reference else ()
         return *filter(None, (self.domain,)), f"{len(self.text):,} characters", *known
@@ -67,6 +71,12 @@ class Labelled(Strict):
     second: str = Field(default="", max_length=50_000, description="The other text of a pair.")
     label: str | None = Field(default=None, max_length=200)
     reason: str = Field(default="", max_length=2_000, description="Why it has this label.")
+    group: str = Field(
+        default="",
+        max_length=120,
+        description="Texts of one group, such as two that differ by a word, are never each other's examples.",
+        exclude_if=lambda group: not group,
+    )
 
     @property
     def whole(self) -> str:
@@ -142,8 +152,14 @@ class LabelledTask(Case):
         return f"{self.pool_name}/" if label is None else f"{self.pool_name}/{self.labels.index(label)}/"
 
     def itself(self, item: Labelled) -> tuple[str, ...]:
-        """Under which ids a text may stand among the examples: it must not be its own precedent."""
-        return tuple(f"{self.under(label)}item/{item.id}" for label in self.labels)
+        """Return the ids under which a text, and those of its group, may stand among the examples: none is its precedent."""
+        names = [
+            item.id,
+            *(one.id for one in self.items if item.group and one.group == item.group and one.id != item.id),
+        ]
+        grouped = [one.id for one in self.examples if item.group and one.group == item.group]
+        found = [(name, "item") for name in names] + [(name, "example") for name in grouped]
+        return tuple(f"{self.under(label)}{which}/{name}" for label in self.labels for name, which in found)
 
     def choosable(self, field: str) -> Mapping[str, str]:
         if field != "texts":
@@ -151,6 +167,9 @@ class LabelledTask(Case):
         return {"all": f"all {len(self.items)} texts"} | {
             item.id: f"{item.id}: {item.text[:60]}" for item in self.items
         }
+
+    def on_record(self) -> Any:
+        return {item.id: item.label for item in self.items if item.label is not None}
 
     def real_outcome(self) -> str:
         """The known label, where there is one text."""
@@ -180,7 +199,9 @@ class LabelledTask(Case):
     @classmethod
     def written(cls, name: str, title: str, language: str, text: str, media: tuple[Medium, ...]) -> Self:
         """A task from a pasted table: CSV or JSON lines with a column for the text and one for the label."""
-        data = task_from_text(text)
+        read = task_from_text(text)
+        if read.left_out:
+            raise CaseError(f"{read.left_out[0]} Correct it, and save again.")
         return cls.model_validate(
-            {**data, "id": name, "title": title, "language": language, "source": "Written in the app"}
+            {**read.fields, "id": name, "title": title, "language": language, "source": "Written in the app"}
         )

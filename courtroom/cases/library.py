@@ -74,12 +74,16 @@ class Library:
     @needs(Access.RUN)
     def add(self, package: Package) -> Case:
         """Take in a case with its media. An id that is taken gets a number; the same case is kept once. Raises `CaseError`: the
-        checks found errors; the sentences say which; `CourtroomError`: the disk takes no more; nothing of the case stays."""
-        errors = [f"{f.field}: {f.message}" for f in check(package.case, package.files) if f.severity == "error"]
+        checks found errors; the sentences say which; `CourtroomError`: the disk takes no more; there is no such case then."""
+        errors = [
+            f"{f.field}: {f.message}"
+            for f in check(package.case, package.files, package.there)
+            if f.severity == "error"
+        ]
         if errors:
             raise CaseError(f"{package.case.title} was not taken in. " + " ".join(errors))
-        with plainly("then add the case again"), self._media.taking(package.files) as kept:
-            return self._keep(package.case.with_media(kept), "make")
+        with plainly("then add the case again"):
+            return self._keep(package.case.with_media(self._media.keep(package.files)), "make")
 
     @needs(Access.RUN)
     def replace(self, case: Case) -> None:
@@ -183,8 +187,7 @@ def _named(name: str) -> Resource:
 
 def take_media(case: C, files: Mapping[str, bytes], store: MediaStore) -> C:
     """The case with each medium in the store and its content hash filled in."""
-    with store.taking(files) as kept:
-        return case.with_media(kept)
+    return case.with_media(store.keep(files))
 
 
 def _names(name: str) -> Iterator[str]:

@@ -3,7 +3,8 @@
 import hashlib
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,17 +18,26 @@ from courtroom.cases.checks import check, explain
 from courtroom.cases.files import Package
 from courtroom.cases.labelled import Labelled
 from courtroom.cases.library import take_media
-from courtroom.cases.readers.tables import NumberedLabels, alike, folded, label_of, question_of
+from courtroom.cases.readers.tables import (
+    NumberedLabels,
+    alike,
+    counted_as_none,
+    label_of,
+    labels_from,
+    look_alike,
+    question_of,
+)
 from courtroom.datasets.draft import DatasetDraft, IncomingRow, WrittenElsewhere
 from courtroom.datasets.forms import form_of, named
 from courtroom.datasets.forms.criminal import is_relevance, relevance_in
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, row_id
+from courtroom.datasets.forms.texts import DOCUMENTS
 from courtroom.datasets.records import Damaged, Reading, SourceRecord
 from courtroom.datasets.row import DatasetInfo, ImportCounts, LeftOut, Problem, SharedFields
 from courtroom.datasets.source import SourceFile, fingerprint, parts
 from courtroom.datasets.statistics import MOST_PLACES, counted
 from courtroom.datasets.store import Datasets
-from courtroom.errors import CaseError, CourtroomError
+from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
@@ -39,9 +49,9 @@ CHUNK = 500
 CHUNK_CHARACTERS = 4 * 2**20
 """A chunk of long records ends earlier."""
 LOOKED_AT = 2_000
-"""Records that are looked at to find all numbers that stand for labels."""
-JSON = (".jsonl", ".ndjson", ".json")
-"""Files whose records may have columns of their own."""
+"""Records that are looked at to find the form, the columns and all numbers that stand for labels."""
+MOST_LOOKED_AT = 10 * LOOKED_AT
+"""Of a source of many files."""
 MOST_REASONS, OTHER_REASONS = 20, N_("for other reasons")
 Progress = Callable[[int, int, float], None]
 """Rows taken in, records refused, and the share of the source that is read, 0 to 1."""
@@ -70,7 +80,9 @@ class Order(Strict):
 
     source: str
     name: str
-    form: str = Field(default="", description="How records are read; empty: the first form that fits the first record.")
+    form: str = Field(
+        default="", description="How records are read; empty: the form that fits most of the first records."
+    )
     names: dict[str, str] = Field(default={}, description="What labels that are numbers mean.")
     labels: tuple[str, ...] = Field(default=(), description="The label set; empty: all labels that are met.")
     columns: dict[str, str] = Field(default={}, description="Columns under other names, the file's name first.")
@@ -78,6 +90,7 @@ class Order(Strict):
         default=None, max_length=80, description="The split of all rows; else as files are named."
     )
     config: str = Field(default="", description="Of a folder with several datasets, the one that is wanted.")
+    encoding: str = Field(default="", description="Of texts and tables; empty: found from the bytes of each file.")
 
 
 def columns_from(pairs: Iterable[str]) -> dict[str, str]:
@@ -189,8 +202,8 @@ class _Work:
 
     def through(self) -> tuple[str, SharedFields | None]:
         """Read what is left; the kind of the cases, and what labelled texts share."""
-        if self._order.columns and not self._draft.state:
-            self._check_renames()
+        if not self._draft.state:
+            self._look()
         chunk, first, skip = _Chunk(), self.now.part, self.now.records
         for number, part in enumerate(self._files[first:], start=first):
             if is_relevance(part):
@@ -204,7 +217,7 @@ class _Work:
 
     def _part(self, number: int, part: SourceFile, skip: int, chunk: _Chunk) -> _Chunk:
         """Read a file; what of it is still to be written, with what was so before."""
-        reading, done = Reading(part), skip
+        reading, done = self._reading(part), skip
         try:
             for record in reading.records(skip):
                 self._one(reading, record, chunk)
@@ -214,7 +227,10 @@ class _Work:
                     self._write(chunk, number, done, reading.position)
                     chunk = _Chunk()
         except Damaged as error:
-            chunk.problems.append(Problem(place=part.name, message=str(error)))
+            chunk.problems.append(_problem(part.name, str(error)))
+        if not skip:
+            for remark in reading.remarks:
+                self.now.remarks[f"{part.name}: {remark}"] = 1
         return chunk
 
     def _one(self, reading: Reading, record: SourceRecord, chunk: _Chunk) -> None:
@@ -222,11 +238,11 @@ class _Work:
             if record.wrong:
                 raise CaseError(record.wrong)
             value = self._renamed(record.value)
-            form = self._fitting(value, reading.part)
+            form = self._fitting(value)
             split = next((one for one in (self._order.split, record.split) if one is not None), reading.part.split)
             context = Context(
                 *(reading.part, record.number, record.place, split, self._names(form, reading), self._owner.unpack),
-                label=self._label_column(form),
+                label=self.now.label or "",
             )
             made = list(form.read(value, context))
             lines = [self._line(one, context) for one in made]
@@ -234,16 +250,16 @@ class _Work:
         except NumberedLabels as error:
             raise NumberedLabels(self._all_numbers(reading.part, error.values), self._order.source) from error
         except ValidationError as error:
-            chunk.problems.append(Problem(place=record.place, message=" ".join(explain(error)[:3])))
+            chunk.problems.append(_problem(record.place, " ".join(explain(error)[:3])))
         except CaseError as error:
-            chunk.problems.append(Problem(place=record.place, message=str(error)))
+            chunk.problems.append(_problem(record.place, str(error)))
         except KeyError as error:
             field = str(error).strip("'")
-            chunk.problems.append(Problem(place=record.place, message=f"`{field}` is missing. Add this field."))
+            chunk.problems.append(_problem(record.place, f"`{field}` is missing. Add this field."))
         except (TypeError, ValueError, AttributeError, ArithmeticError) as error:
             log.exception("%s", record.place)
             text = f"it can't be read in the form “{self._form.title if self._form else 'unknown'}” ({error}). Check its fields."
-            chunk.problems.append(Problem(place=record.place, message=text))
+            chunk.problems.append(_problem(record.place, text))
         else:
             chunk.lines += lines
             chunk.size += sum(len(line.case.model_dump_json()) for line in lines[:1]) * len(lines)
@@ -262,34 +278,58 @@ class _Work:
             if str(name).casefold() in self._columns_renamed or str(name).casefold() not in new
         }
 
-    def _met(self) -> dict[str, None]:
-        """All columns of the first records of each file, as the files name them."""
-        found: dict[str, None] = {}
-        for part in self._files:
-            if not is_relevance(part):
-                with closing(Reading(part).records()) as records, suppress(Damaged):
-                    for record in islice(records, LOOKED_AT if part.ending in JSON else 1):
-                        found |= dict.fromkeys(map(str, record.value if isinstance(record.value, dict) else ()))
-        return found
+    def _reading(self, part: SourceFile) -> Reading:
+        return Reading(part, self._order.encoding, tuple(self._columns_renamed))
 
-    def _check_renames(self) -> None:
-        met = self._met()
-        known = {name.casefold() for name in met}
-        if unknown := [old for old in self._order.columns if old.casefold() not in known]:
+    def _look(self) -> None:
+        """Find the form and the column of the labels from the first records of each file, whichever of them is damaged. Raises
+        `CourtroomError`: a column that is to be renamed is not there, or it must be said which column has the labels."""
+        met: dict[str, None] = {}
+        fits: Counter[Form] = Counter()
+        doubts: Counter[tuple[Form, tuple[str, str]]] = Counter()
+        for part, value in self._first_records():
+            met |= dict.fromkeys(map(str, value))
+            value = self._renamed(value)
+            if form := self._form or form_of(value, part):
+                fits[form] += 1
+                doubts.update((form, columns) for columns in form.may_hold_labels(value))
+        known = {name.strip().casefold() for name in met}
+        if absent := [old for old in self._order.columns if old.casefold() not in known]:
             raise CourtroomError(
-                f"{self._order.source} has no column “{unknown[0]}” to rename. Its columns are: {', '.join(list(met)[:20])}."
+                f"{self._order.source} has no column “{absent[0]}” to rename. Its columns are: {', '.join(list(met)[:20])}."
             )
+        if len(fits) > 1:
+            del fits[DOCUMENTS]  # any record with a text is one, so another form that fits says more
+        if not fits:
+            return
+        self._form = form = fits.most_common(1)[0][0]
+        for (doubted, (text, label)), times in doubts.items():
+            if doubted == form and 2 * times > fits[form] and not self._order.form:
+                raise CourtroomError(
+                    f"{self._order.source}: the column “{label}” may hold labels, which the form “{form.title}” does not read. "
+                    f"If it does, add --rename {text}=text --rename {label}=label; if not, add --form {form.name}."
+                )
+        if form.labels_in:
+            self.now.label = label_of({name.strip().casefold() for name in self._renamed(dict(met))})
+            if not self.now.label and not (self._order.labels or self._order.names):
+                raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
+            if doubt := labels_from(self.now.label):
+                self.now.remarks[doubt] = 1
 
-    def _label_column(self, form: Form) -> str:
-        """The column that the labels of all records are from: the first of those met, whichever record lacks it."""
-        if self.now.label is None:
-            self.now.label = label_of(folded(self._renamed(self._met()))) if form.labels_in else ""
-        return self.now.label
+    def _first_records(self) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
+        """The first records of each file that can be read."""
+        looked = 0
+        for part in self._files:
+            if is_relevance(part) or looked > MOST_LOOKED_AT:
+                continue
+            with closing(self._reading(part).records()) as records, suppress(Damaged):
+                for record in islice(records, LOOKED_AT):
+                    looked += 1
+                    if not record.wrong and isinstance(record.value, dict):
+                        yield part, record.value
 
-    def _fitting(self, value: dict[str, Any], part: SourceFile) -> Form:
-        """The order's form, or that of the first record that has one."""
-        if self._form is None:
-            self._form = form_of(value, part)
+    def _fitting(self, value: dict[str, Any]) -> Form:
+        """The order's form, or the one that fits most of the first records."""
         if self._form is None:
             fields = ", ".join(f"`{str(name)[:40]}`" for name in list(value)[:8])
             raise CaseError(
@@ -308,7 +348,7 @@ class _Work:
             self._columns_renamed.get(column.casefold(), column).casefold(): one
             for column, one in reading.names.items()
         }
-        text = names.get(self._label_column(form))
+        text = names.get(self.now.label or "")
         return {str(number): name for number, name in enumerate(text)} if text else None
 
     def _line(self, made: ImportedRow, context: Context) -> IncomingRow:
@@ -359,12 +399,10 @@ class _Work:
         labels = tuple(dict.fromkeys((*labels, *met)))
         if len(labels) < 2:
             known = ", ".join(labels) or "none"
-            raise CourtroomError(
-                f"{self._order.source} has fewer than two labels ({known}). Give the label set with --labels."
-            )
+            mend = self._first_problems() or "Give the label set with --labels."
+            raise CourtroomError(f"{self._order.source} has fewer than two labels ({known}). {mend}")
         if found := alike(labels):  # labels that nobody could tell apart are one label written in two ways
-            both = " and ".join(f"“{one}” ({self._draft.place_of(one)})" for one in found)
-            raise CourtroomError(f"The labels {both} differ only in case or spaces. Write them alike.")
+            raise CourtroomError(look_alike(*(f"“{one}” ({self._draft.place_of(one)})" for one in found)))
         question = self.now.frame.question or question_of(self.now.frame.names, labels)
         frame = self.now.frame.model_copy(update={"labels": labels, "question": question})
         try:
@@ -378,7 +416,7 @@ class _Work:
         for part in self._files:
             if is_relevance(part) or self._form is None or not self._form.labels_in:
                 continue
-            reading = Reading(part)
+            reading = self._reading(part)
             with closing(reading.records()) as records:
                 next(records, None)
             names = self._names(self._form, reading)
@@ -407,27 +445,36 @@ class _Work:
     def _all_numbers(self, part: SourceFile, met: tuple[str, ...]) -> set[str]:
         """Numbers that stand for labels, of the first records."""
         numbers = set(met)
-        with closing(Reading(part).records()) as records:
+        with closing(self._reading(part).records()) as records:
             for record in islice(records, LOOKED_AT):
                 if self._form is None or not isinstance(record.value, dict):
                     continue
                 try:
-                    context = Context(part, record.number, record.place, label=self._label_column(self._form))
-                    list(self._form.read(self._renamed(record.value), context))
+                    context = Context(part, record.number, record.place, label=self.now.label or "")
+                    made = list(self._form.read(self._renamed(record.value), context))
+                    numbers.update("-1" for one in made if counted_as_none("-1") in one.remarks)
                 except NumberedLabels as error:
                     numbers.update(error.values)
                 except (CaseError, ValidationError):
                     continue
         return numbers
 
-    def _nothing(self) -> CourtroomError:
+    def _first_problems(self) -> str:
         rows = self._draft.database.execute(
             "SELECT place, message FROM dataset_problems WHERE dataset = ? LIMIT 3", (self._draft.number,)
         ).fetchall()
-        why = " ".join(f"{row['place']}: {row['message']}" for row in rows)
-        return CourtroomError(f"Nothing of {self._order.source} can be used. {why or 'It holds no records.'}")
+        return " ".join(f"{row['place']}: {row['message']}" for row in rows)
+
+    def _nothing(self) -> CourtroomError:
+        why = self._first_problems() or "It holds no records."
+        return CourtroomError(f"Nothing of {self._order.source} can be used. {why}")
+
+
+def _problem(place: str, message: str) -> Problem:
+    """A problem, in characters that can be stored."""
+    return Problem(place=shown(place), message=shown(message))
 
 
 def _kind_of_remark(remark: str) -> str:
-    """Remarks that differ only in a number are one kind."""
-    return re.sub(r"\d[\d.,]*", "…", remark)
+    """Remarks that differ only in a number are one kind; what is quoted stays."""
+    return re.sub(r"(“[^”]*”)|\d[\d.,]*", lambda found: found[1] or "…", remark)

@@ -1,19 +1,18 @@
 """The records of a file, one after the other: only what is looked at is in memory."""
 
-import csv
 import io
 import lzma
-import sys
 import zipfile
 import zlib
-from collections.abc import Generator, Iterator
+from collections.abc import Collection, Generator, Iterator
 from dataclasses import dataclass, field
 from typing import IO, Any
 
 from courtroom.cases.archives import MAX_RATIO, BoundedReader, UnpackLimit
-from courtroom.cases.readers.tables import DELIMITERS, LABEL, columns_of, looks_like_lines
+from courtroom.cases.readers.tables import table_in
 from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.text.encoding import Rejoined, in_utf8, refuse_pointer
 from courtroom.text.files import json_of
 
 LONGEST_LINE = 64 * 2**20
@@ -49,6 +48,12 @@ class Reading:
     """A file under way."""
 
     part: SourceFile
+    encoding: str = ""
+    """Of its text, as a person says; empty: found from the bytes."""
+    renamed: Collection[str] = ()
+    """Columns that get other names, in lower case."""
+    remarks: tuple[str, ...] = ()
+    """How the file was read, where that is not the only way; known once the first record is read."""
     names: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Label names by column, as the file itself or its description names them; known once the first record is read."""
     file: IO[bytes] | None = None
@@ -83,25 +88,40 @@ class Reading:
             return 0
 
     def _all(self, file: IO[bytes]) -> Iterator[SourceRecord]:
-        ending = self.part.ending
-        if ending in (".jsonl", ".ndjson"):
-            return _lines(self.part.name, file)
-        if ending == ".json":
-            return _json(self.part.name, file)
-        if ending in (".csv", ".tsv"):
-            return _table(self.part.name, ending, file)
+        ending, name = self.part.ending, self.part.name
         if ending in (".parquet", ".arrow"):
-            return self._columns(ending, file)
-        return _texts(self.part.name, file)
+            yield from self._columns(ending, file)
+            return
+        try:
+            text, remark = in_utf8(file, self.encoding)
+            table = table_in(text, ending, self.renamed) if ending in (".csv", ".tsv", ".txt") else None
+        except CaseError as error:
+            yield SourceRecord(name, wrong=str(error))
+            return
+        self.remarks = tuple(filter(None, (remark, *(table.remarks if table else ()))))
+        if table is not None:
+            for row in table.rows:
+                yield SourceRecord(f"{name}, {row.place}", row.cells, row.fault)
+        elif ending in (".jsonl", ".ndjson"):
+            yield from _lines(name, text)
+        elif ending == ".json":
+            yield from _json(name, text)
+        else:
+            yield _text(name, text, self.part.beside_tables)
 
     def _columns(self, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
         from courtroom.datasets import columnar  # pyarrow takes 0.3 s, and only these files need it
 
+        begin = file.read(PEEK)
+        file.seek(0)
         try:
+            refuse_pointer(begin)
             schema, rows = (columnar.parquet if ending == ".parquet" else columnar.arrow)(self.part.name, file)
             self.names.update(features_of_schema(schema.metadata))
             for number, row in enumerate(rows, start=1):
                 yield SourceRecord(f"{self.part.name}, row {number}", row)
+        except CaseError as error:
+            yield SourceRecord(self.part.name, wrong=str(error))
         except columnar.BROKEN as error:
             raise Damaged(f"it can't be read as {ending[1:].capitalize()}. Get it again.") from error
 
@@ -111,8 +131,6 @@ def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRec
     while raw := (first or file.readline(LONGEST_LINE)):
         line += 1
         place = f"{name}, line {line}"
-        if line == 1:
-            raw = raw.removeprefix(b"\xef\xbb\xbf")
         first = b""
         if len(raw) >= LONGEST_LINE and not raw.endswith(b"\n"):
             while (rest := file.readline(LONGEST_LINE)) and not rest.endswith(b"\n"):
@@ -127,8 +145,8 @@ def _lines(name: str, file: IO[bytes], first: bytes = b"") -> Iterator[SourceRec
 
 def _json(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     begin = file.read(PEEK)
-    start = begin.removeprefix(b"\xef\xbb\xbf").lstrip()
-    rest = io.BufferedReader(_Joined(begin.removeprefix(b"\xef\xbb\xbf"), file))
+    start = begin.lstrip()
+    rest = io.BufferedReader(Rejoined(begin, file))
     if start[:1] == b"[":
         yield from _array(name, rest)
         return
@@ -182,13 +200,32 @@ def _is_lines(begin: bytes) -> bool:
     return whole and (rest[:1] == b"{" or (not rest and len(begin) >= PEEK - 3))
 
 
+class _Object(dict[str, Any]):
+    """An object of JSON that knows which of its fields it was given twice."""
+
+    twice = ""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self.twice = self.twice or (name if name in self else "")
+        super().__setitem__(name, value)
+
+
+def _twice(value: Any) -> str:
+    """What is wrong with a record that has a field twice, as `once` says it; empty where it has none."""
+    if isinstance(value, _Object) and value.twice:
+        return f"it has the field “{value.twice[:40]}” twice. Keep one of them."
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next(filter(None, map(_twice, within)), "")
+
+
 def _array(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
     import ijson
 
     number = 1
     try:
-        for value in ijson.items(file, "item", use_float=True):
-            yield SourceRecord(f"{name}, entry {number}", value)
+        for value in ijson.items(file, "item", use_float=True, map_type=_Object):
+            twice = _twice(value)
+            yield SourceRecord(f"{name}, entry {number}", value, wrong=twice)
             number += 1
     except (ijson.JSONError, UnicodeDecodeError) as error:
         text = " ".join(str(error).split())[:120]
@@ -196,90 +233,14 @@ def _array(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
         yield SourceRecord(f"{name}, entry {number}", wrong=wrong)
 
 
-def _table(name: str, ending: str, file: IO[bytes]) -> Iterator[SourceRecord]:
-    begin = file.read(PEEK)
-    first = begin.removeprefix(b"\xef\xbb\xbf").partition(b"\n")[0].decode("utf-8", "replace")
-    delimiter = "\t" if ending == ".tsv" else next((one for one in DELIMITERS if one in first), ",")
-    columns = {column.strip().casefold().strip('"') for column in first.split(delimiter)}
-    rest = io.BufferedReader(_Joined(begin, file))
-    if not columns & set(LABEL) and ";" in first and _are_labelled(begin):
-        yield from _labelled_lines(name, rest)
-        return
-    csv.field_size_limit(min(sys.maxsize, LONGEST_LINE))
-    # Bytes that are no text become half characters, which are found in the row that has them.
-    text = io.TextIOWrapper(rest, "utf-8-sig", errors="surrogateescape", newline="")
-    quoting = csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL  # in TSV quotation marks belong to the texts
-    rows: csv.DictReader[str] = csv.DictReader(text, delimiter=delimiter, quoting=quoting)  # type: ignore[call-overload]
-    while True:
-        try:
-            row: dict[Any, Any] = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield SourceRecord(f"{name}, line {rows.line_num}", wrong=f"it can't be read ({error}). Correct the line.")
-            continue
-        place = f"{name}, line {rows.line_num}"
-        if None in row:
-            wrong = f"it has {len(row[None])} more columns than the first line. Put texts that hold “{delimiter}” in quotes."
-            yield SourceRecord(place, wrong=wrong)
-        elif any(isinstance(value, str) and _broken(value) for value in row.values()):
-            yield SourceRecord(place, wrong="it is not UTF-8 text. Save the file as UTF-8.")
-        else:
-            yield SourceRecord(place, row)
-
-
-def _texts(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
-    """Lines of a text, a semicolon and a label; or else one document."""
-    begin = file.read(PEEK)
-    rest = io.BufferedReader(_Joined(begin, file))
-    if name.endswith(".txt") and _are_labelled(begin):
-        yield from _labelled_lines(name, rest)
-        return
-    data = rest.read(WHOLE)
+def _text(name: str, file: IO[bytes], beside_tables: bool) -> SourceRecord:
+    """One document."""
+    if beside_tables:
+        wrong = (
+            "it is a text beside tables and no record of them, so it was left alone. Import it by itself if it is one."
+        )
+        return SourceRecord(name, wrong=wrong)
     try:
-        yield SourceRecord(name, {"text": data.decode("utf-8-sig")})
+        return SourceRecord(name, {"text": file.read(WHOLE).decode()})
     except UnicodeDecodeError:
-        yield SourceRecord(name, wrong="it is not UTF-8 text. Save it as UTF-8.")
-
-
-def _are_labelled(begin: bytes) -> bool:
-    """Whether lines are texts with labels behind semicolons, but for a few that are damaged."""
-    lines = [line for line in begin.decode("utf-8", "replace").rpartition("\n")[0].splitlines() if line.strip()]
-    cut = [line for line in lines if ";" in line]
-    return 3 * len(cut) >= 2 * len(lines) and looks_like_lines("\n".join(cut))
-
-
-def _labelled_lines(name: str, file: IO[bytes]) -> Iterator[SourceRecord]:
-    for line, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), start=1):
-        if not raw.strip():
-            continue
-        text, found, label = raw.decode("utf-8", "surrogateescape").strip().rpartition(";")
-        wrong = "" if found else "it has no label. Write the text, a semicolon and its label."
-        wrong = "it is not UTF-8 text. Save the file as UTF-8." if _broken(text + label) else wrong
-        yield SourceRecord(f"{name}, line {line}", {"text": text.strip(), "label": label.strip()}, wrong)
-
-
-def _broken(text: str) -> bool:
-    return any("\udc80" <= character <= "\udcff" for character in text)
-
-
-class _Joined(io.RawIOBase):
-    """What was read of a file already, and then the file."""
-
-    def __init__(self, begin: bytes, file: IO[bytes]) -> None:
-        self._begin, self._file = begin, file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._begin[: len(buffer)] or self._file.read(len(buffer))
-        self._begin = self._begin[len(data) :]
-        buffer[: len(data)] = data
-        return len(data)
-
-
-def looks_labelled(row: dict[str, Any]) -> bool:
-    """Whether a record has a column for a label and one for a text."""
-    columns = {str(name).casefold() for name in row}
-    return bool(columns & set(LABEL)) and columns_of(columns) is not None
+        return SourceRecord(name, wrong="it is not UTF-8 text. Say its encoding, or save it as UTF-8.")

@@ -111,8 +111,13 @@ def _from_card(data: bytes, described: FolderNotes) -> None:
         if isinstance(info, dict) and (names := _names(info.get("features"))):
             described.names[str(info.get("config_name", "default"))] = names
     for config in content.get("configs") or []:
-        if isinstance(config, dict) and config.get("data_files"):
-            described.configs[str(config.get("config_name", "default"))] = dict(_data_files(config["data_files"]))
+        if isinstance(config, dict) and (config.get("data_files") or config.get("data_dir")):
+            files = dict(_data_files(config.get("data_files") or "**"))
+            folder = str(config.get("data_dir") or "").strip("./")
+            inside = {
+                split: tuple(f"{folder}/{path}" if folder else path for path in paths) for split, paths in files.items()
+            }
+            described.configs[str(config.get("config_name", "default"))] = inside
 
 
 def _data_files(data: Any) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -187,6 +192,8 @@ class SourceFile:
     beside: Callable[[str], bytes | None] = field(repr=False)
     """A file by its path from this file's folder; None where there is none."""
     split: str = ""
+    beside_tables: bool = False
+    """Whether it is a text, and tables are the records."""
     about: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
     """What files beside it say of the columns."""
 
@@ -230,7 +237,7 @@ def parts(source: Path, config: str = "") -> list[SourceFile]:
         found = [_file(source, source.parent)]
     found = [part for part in found if part.ending in (*TABLES, *TEXTS, *RELEVANCE)]
     if any(part.ending in TABLES for part in found):
-        found = [part for part in found if part.ending != ".md"]
+        found = [replace(part, beside_tables=part.ending in TEXTS) for part in found]
     if not found:
         endings = ", ".join((*TABLES, *TEXTS))
         raise CourtroomError(

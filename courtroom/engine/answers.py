@@ -35,20 +35,28 @@ class AnswerStore:
         self._database, self._payments = database, Payments(database)
 
     def of(self, run: Run) -> AnswerStore:
-        """The answers that a run shows: those of an imported run are its own, and are served to no other."""
-        return ImportedAnswers(self._database, run.id) if run.imported else self
+        """The answers that a run shows: those of an imported run are its own, and are served to no other; what came
+        with Courtroom is trusted."""
+        return ImportedAnswers(self._database, run.id) if run.is_unverified else self
 
-    def take_in(self, run: str, entries: Mapping[str, tuple[dict[str, Any], Reply]], parts: Mapping[str, str]) -> None:
+    def take_in(self, run: Run, entries: Mapping[str, tuple[dict[str, Any], Reply]], parts: Mapping[str, str]) -> None:
         """Keep the answers of an imported run, within a transaction of the caller's. `parts`: texts of prompts by their digests, which are right."""
         db = self._database.connection
         db.executemany("INSERT INTO parts VALUES (?, ?) ON CONFLICT DO NOTHING", parts.items())
-        db.executemany(
-            "INSERT INTO imported_answers (run, key, request, reply) VALUES (?, ?, ?, ?)",
-            [
-                (run, key, json.dumps(request, ensure_ascii=False), reply.model_dump_json())
-                for key, (request, reply) in entries.items()
-            ],
-        )
+        rows = [
+            (key, json.dumps(request, ensure_ascii=False), reply.model_dump_json(), request["model"])
+            for key, (request, reply) in entries.items()
+        ]
+        if run.is_recording:
+            db.executemany(
+                "INSERT INTO answers (key, request, reply, model, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                [(*row, run.created) for row in rows],
+            )
+        else:
+            db.executemany(
+                "INSERT INTO imported_answers (run, key, request, reply) VALUES (?, ?, ?, ?)",
+                [(run.id, *row[:3]) for row in rows],
+            )
 
     @property
     def shared(self) -> bool:

@@ -56,6 +56,8 @@ class Called(Strict):
     task: str
     title: str
     model: str
+    instead_of: str = Field(default="", exclude_if=lambda model: not model)
+    """The model, or `person`, whose stand-in `model` is here, as it had no answer."""
     answered: str = ""
     """Which model answered, as its provider names it; of several answers, the last."""
     connection: str = ""

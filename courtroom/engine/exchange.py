@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -11,15 +12,26 @@ from pydantic import BaseModel
 from courtroom.engine.budget import MonthlyBudget, Need, Payer, Payment, Payments, Reserved, Spent, in_sum
 from courtroom.engine.errors import BudgetReached
 from courtroom.engine.events import Called
+from courtroom.engine.ledger import Ledger
 from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
 from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
-from courtroom.models.repair import CutOff, Declined, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer, speaks_as_model
+from courtroom.models.repair import (
+    CutOff,
+    Declined,
+    Empty,
+    InvalidAnswer,
+    Refused,
+    Withheld,
+    complaint,
+    read_answer,
+    speaks_as_model,
+)
 from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
-from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, RECORDED, ModelSpec
+from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
 from courtroom.store.log import about
 
@@ -38,6 +50,7 @@ WITHOUT = {
     SYSTEM: "takes no system message: what it says stands at the beginning of the question",
 }
 """What is said of what was left out, by the names of `capabilities`."""
+NONE_BEFORE = "The same question was not answered before."
 CIRCLES = "it says the same again and again until it is cut off; be brief"
 
 
@@ -63,7 +76,11 @@ class Exchange(Generic[A]):
         self._services, self._setup, self._prompts, self._seed = services, asked.setup, asked.prompts, asked.seed
         self._member, self._given, self._path, self._stage = asked.member, asked.task, asked.path, asked.stage
         self._task = asked.task  # without its media where the model is asked on texts alone
-        self._spec = asked.member.spec  # another one where a person has not answered in time
+        self._spec = asked.member.spec
+        self._instead_of = ""
+        """The model whose stand-in is asked; empty while it is asked itself."""
+        self._address: str | None = None
+        """Where the family asked a model that can't be asked here."""
         self._keys: list[str] = []
         self._paid: list[Payment] = []
         self._series = self._reasks = 0
@@ -85,31 +102,55 @@ class Exchange(Generic[A]):
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
         with about(path=self._path):
-            request = await self.request()
+            request = await self._first()
             while self._answer is None:
                 try:
                     reply = await self._reply(request)
                     if reply.finish == LATE:
-                        request = await self._instead()
+                        request = await self._ask_stand_in(f"{self._member.name} did not answer in time.")
                     else:
                         self._answer = await self._read(request, reply)
                 except CannotSee as refused:
                     self._most_pictures = refused.most
                     request = await self.request()
                 except ModelError as failure:
-                    self._error = str(failure)
-                    return None
+                    if self._spec.stand_in is None:
+                        return self._fail(str(failure))
+                    request = await self._ask_stand_in(str(failure))
                 except InvalidAnswer as unreadable:
                     can_be_mended = self._can_be_mended(unreadable, reply)
-                    self._error = _why(request.spec, unreadable, self._circles)
                     if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(request, reply, unreadable)
                     elif (sample := await self._new_sample()) is not None:
                         request = sample
+                    elif self._spec.stand_in is None:
+                        return self._fail(_why(request.spec, unreadable, self._circles))
                     else:
-                        return None
+                        request = await self._ask_stand_in(_why(request.spec, unreadable, self._circles))
             return self._answer
+
+    def _fail(self, error: str) -> A | None:
+        """No answer, with what the model said before where it was a stand-in that failed too."""
+        self._error = f"{self._error} {error}".strip()
+        return self._answer
+
+    async def _first(self) -> Request:
+        """The question for whom it is put to first: the stand-in at once where that one has answered it before in this family
+        of runs, or where the model can't be asked here and its answer is not on record."""
+        asker, request = self._services.asker, await self.request()
+        if self._spec.id == PERSON or self._spec.stand_in is None or asker.knows(request.key):
+            return request
+        if await self._services.sight.can_be_asked(self._spec):
+            trial = copy(self)
+            trial._services = replace(self._services, ledger=Ledger(root=self._services.ledger.root))  # no note of it
+            there = await trial._ask_stand_in("")
+            return await self._ask_stand_in("") if asker.knows(there.key) else request
+        for address in sorted(self._services.ledger.asked_at(self._spec.id, self._spec.connection)):
+            if asker.knows((there := replace(request, address=address, by_address=True)).key):
+                self._address = address
+                return there
+        return await self._ask_stand_in(f"{self._spec.id} can't be asked here.")
 
     async def _new_sample(self) -> Request | None:
         """The question of the next series, where it was asked already or the run is to ask again who failed; else None."""
@@ -130,6 +171,7 @@ class Exchange(Generic[A]):
             task=self._task.name,
             title=self._task.title,
             model=self._spec.id,
+            instead_of=self._instead_of,
             answered=self._last.model,
             connection=self._last.connection,
             address=self._last.address,
@@ -179,11 +221,16 @@ class Exchange(Generic[A]):
         again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
         return replace(request, task=self._task, messages=(*request.messages, *again))
 
-    async def _instead(self) -> Request:
-        """The same question for the model that answers where a person does not."""
-        self._spec = ModelSpec.model_validate({"id": self._spec.otherwise}, context=RECORDED)
-        text = f"{self._member.name} did not answer in time; {self._spec.id} answered instead."
-        self._services.note(f"late/{self._path}", text, self._stage)
+    async def _ask_stand_in(self, why: str) -> Request:
+        """The same question for the model that is named for where this one has no answer."""
+        assert (stand_in := self._spec.stand_in) is not None
+        self._error, self._instead_of, self._spec = why, self._spec.id, stand_in
+        self._series = self._reasks = self._circles = 0
+        self._is_new, self._most_pictures = False, None
+        self._address, self._described, self._last = None, (), _NOTHING
+        why = why or NONE_BEFORE
+        text = f"{why} There {stand_in.id} answered instead of {self._instead_of}."
+        self._services.note(f"instead/{self._instead_of}/{stand_in.id}", text, self._stage)
         return await self.request()
 
     async def request(self) -> Request:
@@ -208,18 +255,23 @@ class Exchange(Generic[A]):
                 path = f"described/{self._path}"
                 told = f"The server of {spec.id} refused “{self._task.title}” with pictures: here alone they are replaced by their descriptions."
             self._to_note[path] = told
-        messages = await prompts.render(self._task, sees=sees)
+        messages = await prompts.render(self._task, sees=sees, room=spec.room)
         address = ""
         if spec.id not in (OFFLINE, PERSON):
             findings = await self._services.sight.context(spec)
             messages = self._with_as_many_pictures_as_are_taken(messages, findings)
             messages = await self._in_the_room_there_is(messages, prompts, findings, sees=sees)
-            address = findings.address
-        # What a person says holds for this run and its forks: another run of the same case asks anew.
-        whose = f"/{self._services.ledger.root}" if spec.id == PERSON else ""
+            address = findings.address if self._address is None else self._address
+        # What a person says, or a stand-in, holds for this run and its forks: another run of the same case asks anew.
+        whose = f"/{self._services.ledger.root}" if spec.id == PERSON or self._instead_of not in ("", PERSON) else ""
+        whose += f"/instead of {self._instead_of}" if self._instead_of not in ("", PERSON) else ""
         series = f"/again-{self._series}" if self._series else ""
         tag = f"{self._seed}/{self._member.id}{whose}{series}"
-        return Request(spec, tuple(messages), self._task, tag, address)
+        request = Request(spec, tuple(messages), self._task, tag, address)
+        if spec.connection and address and not self._services.asker.knows(request.key):
+            former = replace(request, by_address=True)
+            request = former if self._services.asker.knows(former.key) else request
+        return request
 
     def _with_as_many_pictures_as_are_taken(self, messages: Sequence[Message], findings: Findings) -> Sequence[Message]:
         """A prompt with fewer frames of each video, then with fewer pictures, where its server takes no more."""
@@ -243,7 +295,7 @@ class Exchange(Generic[A]):
         while not fits(messages, self._spec, findings):
             title = self._task.title
             if (shorter := self._task.shorter()) is not None:
-                self._task, messages = shorter, await prompts.render(shorter, sees=sees)
+                self._task, messages = shorter, await prompts.render(shorter, sees=sees, room=self._spec.room)
                 told = f"{model} has too little room for the whole question “{title}”: it is shown less of what was looked up."
             elif (fewer := fewer_frames(messages)) is not None:
                 messages, path = fewer, f"room/{model}/{self._task.name}/frames"

@@ -20,7 +20,7 @@ from courtroom.engine.interventions import (
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Setup
-from courtroom.engine.store import READ_ONLY
+from courtroom.engine.store import read_only
 from courtroom.errors import CourtroomError
 from courtroom.models.apart import refuse
 
@@ -98,7 +98,7 @@ class Interventions:
         record = self._record(run)
         self._store.demand_change(run)
         if record.run.imported:
-            raise InterventionRefused(f"{READ_ONLY} Fork it, and intervene in the fork.")
+            raise InterventionRefused(f"{read_only(record.run)} Fork it, and intervene in the fork.")
         return record
 
     def _planned(self, record: Record, action: Action, who: str, index: int) -> Intervention:
@@ -141,6 +141,8 @@ class Interventions:
                 ):
                     raise InterventionRefused(" ".join(sorted(new)))
                 refuse(run_input.at(index).setup.prompts, before.at(index).setup.prompts)
+                procedure = self._procedures[record.run.procedure]
+                procedure.refuse_unknown_names(run_input.at(index).setup, before.at(index).setup)
         except ValidationError as error:
             raise InterventionRefused(" ".join(explain(error)[:3])) from error
         except InterventionRefused:

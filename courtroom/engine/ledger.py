@@ -3,7 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import cache, partial
 
 from courtroom.engine.budget import Payer, Payment, Payments
 from courtroom.engine.events import Called, Event, Retrieved
@@ -23,15 +23,20 @@ class Ledger:
         run: the run's id; empty in a rehearsal.
         root: the run from which all of its family stems; empty in a rehearsal of a new one.
         seen: what an ancestor saw when it looked up the same.
+        asked_at: the addresses at which the family asked a model through a connection.
     """
 
     teaches = False
     """Whether what is learned goes into the knowledge base."""
 
     def __init__(
-        self, run: str = "", root: str = "", seen: Callable[[str], Retrieved | None] = lambda key: None
+        self,
+        run: str = "",
+        root: str = "",
+        seen: Callable[[str], Retrieved | None] = lambda key: None,
+        asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
     ) -> None:
-        self.run, self.root, self.retrieval = run, root, seen
+        self.run, self.root, self.retrieval, self.asked_at = run, root, seen, asked_at
         self.events: list[Event] = []
 
     def add(self, event: Event) -> bool:
@@ -84,7 +89,9 @@ class RunLedger(Ledger):
         teaches: bool = True,
         overtaken: Iterable[Called] = (),
     ) -> None:
-        super().__init__(run, store.families.root(run), partial(store.retrieval, run))
+        super().__init__(
+            run, store.families.root(run), partial(store.retrieval, run), cache(partial(store.asked_at, run))
+        )
         self.store, self.teaches, self._writer = store, teaches, writer
         self._failures = Counter(call.path for call in overtaken if call.value is None)
         self._known: dict[tuple[str, str], Event] = {(event.kind, event.path): event for event in events}

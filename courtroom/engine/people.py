@@ -109,14 +109,14 @@ class People:
 
     def ask(self, run: str, path: str, member: Member, request: Request) -> None:
         """Put a question on disk; one that waits already goes on waiting."""
-        wait = member.spec.wait_s
+        wait = request.spec.wait_s
         now = time.time()
         body = {
             "messages": [
                 [m.role, [p if isinstance(p, str) else p.model_dump(mode="json") for p in m.parts]]
                 for m in request.messages
             ],
-            "answer_schema": json.loads(schema_of(request.task.form)),
+            "answer_schema": json.loads(schema_of(request.task.form, room="free")),
         }
         self._database.execute(
             "INSERT INTO questions (run, path, key, member, title, request, asked, deadline)"
@@ -163,10 +163,10 @@ class Person:
                 if answer is not None:
                     return Reply(text=answer, cost=0.0, latency_s=round(time.monotonic() - began, 3))
                 if late is None and deadline is not None:  # what is left of the time, by a clock that nobody sets
-                    left = min(deadline - time.time(), self.member.spec.wait_s or 0.0)
+                    left = min(deadline - time.time(), request.spec.wait_s or 0.0)
                     late = time.monotonic() + left
                 if late is not None and time.monotonic() > late:
-                    if self.member.spec.otherwise != ABSTAIN:
+                    if request.spec.otherwise != ABSTAIN:
                         await self.writer.do(withdraw)
                         return Reply(text="", cost=0.0, finish=LATE)  # on record, so that a replay is late too
                     raise NotInTime(f"{self.member.name} did not answer in time.")

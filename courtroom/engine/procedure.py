@@ -71,6 +71,10 @@ Seating = Literal["ring", "bench", "rows"]
 """How members sit in the room: those who vote around a ring, or on a bench before the others, or all in rows in the order of work."""
 
 
+Rule = Literal["most", "half", "two-thirds", "five-sixths", "all", "last"]
+"""How many of the seats a choice needs; `last`: the last member's vote decides."""
+
+
 @dataclass(frozen=True)
 class Counting:
     """How votes are counted: what is drawn beside them, and where a recount by other rules starts from."""
@@ -79,7 +83,7 @@ class Counting:
     """The share of all seats that ends the discussion when it is exceeded, 0 to 1; None where nothing ends it early."""
     tie: str | None = None
     """The choice to which a tie goes; None where another thing decides."""
-    by_last: bool = False
+    rule: Rule = "most"
 
 
 @dataclass(frozen=True)
@@ -253,6 +257,32 @@ class Procedure:
         """The complete setup and who sits in the panel."""
         complete = setup.complete(case, seed)
         return complete, self.panel(complete)
+
+    def unknown_names(self, complete: Setup, before: Setup | None = None) -> tuple[str, ...]:
+        """Return what a complete setup names that stands for nobody, as paths such as `members.juror-99`.
+
+        Args:
+            before: a setup whose names are taken as they are: that of the run from which a fork is made, or an earlier one.
+        """
+        there = {"roles": {role.name for role in self.roles}, "members": {one.id for one in self.panel(complete)}}
+        if before is not None:
+            there = {"roles": there["roles"] | before.roles.keys(), "members": there["members"] | before.members.keys()}
+        given = {"roles": complete.roles, "members": complete.members}
+        return tuple(f"{kind}.{name}" for kind, names in given.items() for name in names if name not in there[kind])
+
+    def refuse_unknown_names(self, complete: Setup, before: Setup | None = None) -> None:
+        """Raise `CourtroomError` where a complete setup names roles or members that are not there; see `unknown_names`."""
+        told = []
+        for path in self.unknown_names(complete, before):
+            kind, _, name = path.partition(".")
+            if kind == "roles":
+                known = ", ".join(role.name for role in self.roles)
+                told.append(f"{path}: {self.title} has no role “{name[:40]}”. Use one of {known}.")
+            else:
+                known = ", ".join(one.id for one in self.panel(complete))
+                told.append(f"{path}: nobody sits in the seat “{name[:40]}”. Use one of {known}.")
+        if told:
+            raise CourtroomError(" ".join(told))
 
     def panel(self, setup: Setup) -> tuple[Member, ...]:
         """Who takes part, from a complete setup."""

@@ -24,8 +24,10 @@ from courtroom.engine.events import (
     Voted,
 )
 from courtroom.engine.interventions import Intervention
-from courtroom.engine.run import Run
+from courtroom.engine.run import ABOUT_RECORDINGS, UNVERIFIED, Run
 from courtroom.engine.setup import Member, Setup
+from courtroom.models.offline import SHORT_NOTICE
+from courtroom.models.spec import OFFLINE
 
 E = TypeVar("E")
 ASSESSOR = "assessor"
@@ -103,6 +105,13 @@ class Record:
     @cached_property
     def retrievals(self) -> tuple[Retrieved, ...]:
         return tuple(self.of(Retrieved))
+
+    @property
+    def answered_by(self) -> tuple[str, ...]:
+        """What has to be known of who answered, wherever the run is shown, a sentence each."""
+        about = UNVERIFIED if self.run.is_unverified else ABOUT_RECORDINGS.get(self.run.origin)
+        asked = (*(member.spec.id for member in self.members), *(call.model for call in self.calls))
+        return (*((about,) if about else ()), *((SHORT_NOTICE,) if OFFLINE in asked else ()))
 
     @cached_property
     def notes(self) -> tuple[str, ...]:

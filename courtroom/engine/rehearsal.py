@@ -45,6 +45,17 @@ class Estimate:
     on_record: int
     """How many of the calls have their answer on record already."""
     anew: Mapping[str, int] = field(default_factory=dict)
+    moved: tuple[str, ...] = ()
+    """Models that the family of runs asked at another address, so that what is on record of them is not found here."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know of it, a sentence each."""
+        return tuple(
+            f"{model} was asked at another address: its answers on record are not found, and are asked for again. "
+            "Set the address of before, or list it as a connection."
+            for model in self.moved
+        )
 
     @property
     def calls(self) -> int:
@@ -100,6 +111,7 @@ async def rehearse(
     known: dict[str, Reply] | None = None,
     interventions: Sequence[Intervention] = (),
     root: str = "",
+    asked_at: Callable[[str, str], frozenset[str]] = lambda model, connection: frozenset(),
 ) -> Estimate:
     """Play a run through in memory and count its calls. Nothing is asked of any language model or put on disk.
 
@@ -107,7 +119,7 @@ async def rehearse(
         known: answers that rehearsals of runs before this one came to; they count as on record, and this one's are added.
     """
     counting = CountingAsker(on_record, OfflineModel(procedure.offline), {} if known is None else known)
-    services = Services(Ledger(root=root, seen=seen), counting, sight, look_up)
+    services = Services(Ledger("", root, seen, asked_at), counting, sight, look_up)
     setup, _ = procedure.prepare(case, setup, seed)
     await procedure.deliberation(case, setup, seed, interventions, services)()
     loads = tuple(

@@ -27,6 +27,18 @@ class Control(Strict):
     breaks: tuple[Break, ...] = ()
 
 
+RECORDING = "a hearing that Claude, a large language model, answered in November 2026"
+"""The origin of a recorded hearing that comes with Courtroom: its answers are on record for everybody."""
+FORK_OF_RECORDING = "a fork of a hearing that Claude answered in November 2026"
+"""The origin of what is forked from it here."""
+ABOUT_RECORDINGS = {
+    RECORDING: "Answers of a large language model (Claude), recorded in November 2026.",
+    FORK_OF_RECORDING: "Answers from the record are those of a large language model (Claude), recorded in November 2026; "
+    "what this fork asks anew, somebody else may answer.",
+}
+"""What everybody who sees such a run has to know, by its origin."""
+UNVERIFIED = "Imported: who gave these answers can't be checked here."
+
 Status = Literal["running", "paused", "done", "failed"]
 CELL = "cell"
 """The origin of an experiment's run that teaches the knowledge base nothing, so that no cell depends on what came before it."""
@@ -53,6 +65,20 @@ class Run(Strict):
     heartbeat: float | None
     imported: str | None = None
     """The hash of the file that it was imported from; None where it was made here. It can be read and forked only."""
+    exported_id: str | None = None
+    """The id that an imported run has in its file, and where it was made."""
+    exported_parent: str | None = None
+    """The id of its parent there."""
+
+    @property
+    def is_recording(self) -> bool:
+        """Whether it came with Courtroom, so that its answers can be trusted."""
+        return self.imported is not None and self.origin == RECORDING
+
+    @property
+    def is_unverified(self) -> bool:
+        """Whether it was imported from a file of which nobody here knows who wrote it."""
+        return self.imported is not None and not self.is_recording
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from courtroom.engine.record import LatestRecords, Record
 from courtroom.engine.run import Control
 from courtroom.engine.services import Asked, Live, Services
 from courtroom.engine.setup import Setup
-from courtroom.engine.store import READ_ONLY, RunStore
+from courtroom.engine.store import RunStore, read_only
 from courtroom.errors import CourtroomError
 from courtroom.knowledge.search import Knowledge
 from courtroom.models.capabilities import Capabilities
@@ -128,7 +128,7 @@ class Runner:
         with plainly():
             row = self._store.changing(run, "start")
             if row.imported:
-                raise CourtroomError(f"{READ_ONLY} Fork it to go on from here.")
+                raise CourtroomError(f"{read_only(row)} Fork it to go on from here.")
             control = control or Control(breaks=row.control.breaks)
             self._put(run, control)
             self._store.lost.forget(run)

@@ -20,7 +20,7 @@ from courtroom.knowledge.lessons import Lesson
 from courtroom.knowledge.search import Hit, Query
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.request import Message, Model, Reply, Request, Watch
-from courtroom.models.task import Task
+from courtroom.models.task import Room, Task
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -38,7 +38,7 @@ class Renders(Protocol):
         """The same for another event loop."""
         ...
 
-    async def render(self, task: Task[Any], *, sees: bool) -> Sequence[Message]:
+    async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         """The messages; media become their descriptions where the model can't see."""
         ...
 

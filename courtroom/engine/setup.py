@@ -133,9 +133,13 @@ def _parts(values: Mapping[str, Any], name: str) -> Iterable[tuple[str, Any]]:
     return given.items() if isinstance(given, Mapping) else ()
 
 
+_ALWAYS_WRITTEN = {name for name, field in ModelSpec.model_fields.items() if field.exclude_if is None}
+"""What stands in each model that was written out whole: what such a one lacks is at its default, and is not inherited."""
+
+
 def _filled(given: Any, base: Any) -> Any:
     """A connection goes with the model that it was chosen for: where another model is named, it is not inherited."""
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or given.keys() >= _ALWAYS_WRITTEN:
         return given
     known = (
         base.model_dump(mode="json") if isinstance(base, ModelSpec) else dict(base) if isinstance(base, Mapping) else {}

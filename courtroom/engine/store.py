@@ -16,18 +16,21 @@ from courtroom.engine.errors import NO_SUCH_RUN, NoSuchRun
 from courtroom.engine.events import Called, Event, Retrieved, Verdict, read_event
 from courtroom.engine.interventions import Intervention, InterventionStore, Rewinding, generation
 from courtroom.engine.lease import Lease
-from courtroom.engine.run import Control, Run, Status, Steering
+from courtroom.engine.run import RECORDING, Control, Run, Status, Steering
 from courtroom.engine.setup import Setup
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.models.spec import RECORDED
-from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run
-from courtroom.store.connection import StoreConnection, StoredRow, read, read_all
+from courtroom.sharing import Action, changing, give_up, listed, may_see, note, own_run, take
+from courtroom.store.connection import REFUSALS, StoreConnection, StoredRow, read, read_all
 from courtroom.store.database import Database, marks
 
 BESIDE_A_RUN = ("asides", "marks", "audiences", "audience_votes", "audience_arguments", "audience_likes")
 """Tables of what is kept beside a run."""
-OF_A_RUN = ("events", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers", *BESIDE_A_RUN)
-"""Tables whose rows go when their run is deleted; interventions stay, as they do no harm."""
+OF_A_RUN = (
+    *("events", "interventions", "rewinds", "questions", "seats", "lost_drivers", "payments", "imported_answers"),
+    *BESIDE_A_RUN,
+)
+"""Tables whose rows go, and come back, with their run."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def put_back(db: StoreConnection, deleted: Deleted) -> None:
         for row in rows:
             columns = ", ".join(row)
             values = ", ".join(f":{column}" for column in row)
-            db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values}) ON CONFLICT DO NOTHING", row)
+            db.execute(f"INSERT INTO {table} ({columns}) VALUES ({values})", row)
     db.execute(
         "UPDATE runs SET owner = NULL, heartbeat = NULL, status = CASE status WHEN 'running' THEN 'paused' ELSE status END"
         " WHERE id = ?",
@@ -134,8 +137,14 @@ class LostDrivers:
             db.executemany("DELETE FROM lost_drivers WHERE run = ?", [(run,) for run in runs])
 
 
+TAKEN = "The run of “{title}” can't be brought back: another run has its id {run} by now. Delete that one first."
 S = TypeVar("S", bound=Setup)
 READ_ONLY = "This run was imported from a file and can only be read: its answers were given elsewhere and can't be checked here."
+
+
+def read_only(run: Run) -> str:
+    """Why an imported run is not continued, in a sentence."""
+    return "A recorded hearing stays as it was recorded." if run.is_recording else READ_ONLY
 
 
 class RunStore:
@@ -344,9 +353,19 @@ class RunStore:
 
     @needs(Access.RUN)
     def restore(self, deleted: Deleted) -> None:
-        """Bring back a run that was deleted, as it was; nobody drives it."""
+        """Bring back a run that was deleted, as it was; nobody drives it. One that was brought back already stays as it is.
+
+        Raises:
+            CourtroomError: another run has its id by now, or something of it came on record meanwhile; nothing is brought back.
+        """
         with self._database.transaction() as db:
-            put_back(db, deleted)
+            row = db.execute("SELECT number FROM runs WHERE id = ?", (deleted.run,)).fetchone()
+            if row and [row["number"]] == [one["number"] for one in deleted.rows["runs"]]:
+                return
+            try:
+                put_back(db, deleted)
+            except REFUSALS as error:
+                raise CourtroomError(TAKEN.format(title=deleted.title, run=deleted.run)) from error
             note(self._database, "restore", _named(deleted.run))
 
     def demand_seen(self, run: str) -> None:
@@ -355,6 +374,11 @@ class RunStore:
             raise NoSuchRun(NO_SUCH_RUN.format(run=run))
 
     # --- imported runs --------------------------------------------------------------------------------------
+
+    def recorded(self, sha256: str) -> str | None:
+        """The id of the recorded hearing that was taken in from the file of this hash."""
+        row = self._database.row("SELECT id FROM runs WHERE imported = ? AND origin = ?", (sha256, RECORDING))
+        return row["id"] if row else None
 
     def take_in(
         self, run: Run, case: Case, setup: Setup, events: Iterable[tuple[float, Event]], overtaken: Iterable[Called]
@@ -375,7 +399,8 @@ class RunStore:
         named = ", ".join(f":{name}" for name in values)
         db.execute(f"INSERT INTO runs ({', '.join(values)}) VALUES ({named})", values)
         gone = ((run.created, event, number) for number, event in enumerate(overtaken, start=1))
-        own_run(self._database, run.id, None)
+        if not run.is_recording:  # which is nobody's, and everybody's to see
+            take(self._database, _named(run.id))
         note(self._database, "import", _named(run.id), run.procedure)
         for at, event, number in (*gone, *((at, event, 0) for at, event in events)):
             key = event.key if isinstance(event, Retrieved) else ""
@@ -448,6 +473,31 @@ class RunStore:
         event = read_event(row["run"], row["body"])
         assert isinstance(event, Retrieved)
         return event
+
+    def incomplete(self, *runs: str) -> frozenset[str]:
+        """Those of the runs, or of all, in which somebody gave no answer or a stand-in gave one."""
+        among = f" AND run IN ({marks(runs)})" if runs else ""
+        rows = self._database.execute(
+            "SELECT DISTINCT run FROM events WHERE kind = 'call' AND overtaken = 0"
+            f" AND (body LIKE '%\"value\":null%' OR body LIKE '%\"instead_of\":%'){among}",
+            runs,
+        )
+        return frozenset(row["run"] for row in rows)
+
+    def asked_at(self, run: str, model: str, connection: str) -> frozenset[str]:
+        """The addresses at which this run, or one that it was forked from, asked a model through a connection."""
+        rows = self._database.execute(
+            "WITH RECURSIVE line(run, parent) AS (SELECT id, parent FROM runs WHERE id = ?"
+            " UNION SELECT runs.id, runs.parent FROM runs JOIN line ON runs.id = line.parent)"
+            " SELECT line.run, body FROM line JOIN events ON events.run = line.run AND kind = 'call'",
+            (run,),
+        )
+        calls = (read_event(row["run"], row["body"]) for row in rows)
+        return frozenset(
+            call.address
+            for call in calls
+            if isinstance(call, Called) and call.keys and (call.model, call.connection) == (model, connection)
+        )
 
 
 def _named(run: str) -> Resource:

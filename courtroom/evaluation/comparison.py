@@ -64,6 +64,7 @@ class RunFacts(Strict):
     status: Status
     parent: str | None
     origin: str
+    imported: bool
     verdict: Verdict | None
     stages: tuple[str, ...]
     members: int
@@ -232,6 +233,7 @@ def _facts(record: Record) -> RunFacts:
     return RunFacts(
         run=run.id,
         case=run.case_id,
+        imported=run.is_unverified,
         **{name: getattr(run, name) for name in of_run},
         **{name: getattr(record, name) for name in ("asked", "recorded", "failed", "cost")},
         stages=tuple(stage.name for stage in record.stages),

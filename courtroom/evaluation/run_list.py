@@ -37,6 +37,7 @@ class RunLine(Strict):
     outcome: str | None
     created: float
     parent: str | None
+    origin: str
     imported: str | None
     """The hash of the file that it was imported from, if it was."""
     owner: str | None
@@ -94,6 +95,8 @@ class RunFilter:
     """The experiment whose runs are wanted, each as a line of its own."""
     whose: Whose = ""
     """The person's own, or those of others that the person may see; all where nobody has signed in."""
+    made_here: bool = False
+    """Leave out those that were imported: nobody here knows who answered in them."""
 
 
 class RunList:
@@ -185,7 +188,7 @@ _TITLE = (
     " ELSE experiments.name END"
 )
 """A what-if is called as its case is."""
-_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, control, owner, heartbeat, imported"
+_OF_A_RUN = "id, title, procedure, status, verdict, created, parent, origin, control, owner, heartbeat, imported"
 
 
 def _run_line(row: StoredRow) -> RunLine:
@@ -214,6 +217,8 @@ def _fits(wanted: RunFilter) -> str:
         tests.append(f"{'' if wanted.whose == 'mine' else 'NOT '}{own('run', 'runs.id')}")
     columns = {"status": "status", "procedure": "procedure", "case": "case_id"}
     tests += [f"runs.{column} = :{name}" for name, column in columns.items() if getattr(wanted, name)]
+    if wanted.made_here:
+        tests.append("runs.imported IS NULL")
     if wanted.experiment:
         tests.append("runs.id IN (SELECT run FROM experiment_cells WHERE experiment = :experiment)")
     if wanted.text:
@@ -271,10 +276,12 @@ def run_table(records: Sequence[Record]) -> list[dict[str, Any]]:
     if not records:
         return []
     differs = put_in([(one.run, one.case, one.setup) for one in records]).setup[:MOST_SETTINGS]
+    has_imported = any(one.run.is_unverified for one in records)
     return [
         {
             **{"run": one.run.id, "case": one.run.title, N_("procedure"): one.run.procedure, "seed": one.run.seed},
             **{setting.path: _short(setting.values[number]) for setting in differs},
+            **({N_("imported"): one.run.is_unverified} if has_imported else {}),
             **_outcome(one),
         }
         for number, one in enumerate(records)

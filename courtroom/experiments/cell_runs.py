@@ -22,6 +22,7 @@ from courtroom.strict import Strict
 
 APART_S = 0.02
 """Seconds in which cells that end are read together."""
+IMPORTED = "The run {run} of this cell was imported from a file, so that it counts for nothing. Delete it, then try the cell again."
 NEW = "new"
 """How a run stands that was put on record just now."""
 
@@ -78,7 +79,7 @@ class LocalCells:
 
     def _made(self, some: Sequence[Cell]) -> list[str | BaseException]:
         """Put the runs of cells that are tested on record where they are not; how each stands, or why it can't be made."""
-        found: list[str | BaseException] = [self._house.store.status(cell.run) for cell in some]
+        found = results_of([partial(self._stands, cell.run) for cell in some])
         missing = [cell for cell, status in zip(some, found, strict=True) if status == "deleted"]
         cases = self._cases({cell.row for cell in missing})
         puts = results_of([partial(self._planned, cell, cases[cell.row]) for cell in missing])
@@ -86,6 +87,13 @@ class LocalCells:
             made = results_of([partial(_put, put) for put in puts])
         states = dict(zip((cell.run for cell in missing), made, strict=True))
         return [states.get(cell.run, status) for cell, status in zip(some, found, strict=True)]
+
+    def _stands(self, run: str) -> str:
+        """How the run of a cell stands. Raises `CourtroomError`: it was made elsewhere, and says what whoever wrote it wants."""
+        status = self._house.store.status(run)
+        if status != "deleted" and self._house.store.run(run).imported:
+            raise CourtroomError(IMPORTED.format(run=run))
+        return status
 
     def _cases(self, ids: Collection[str]) -> dict[str, Case | BaseException]:
         """The cases of rows, read together; where one of them can't be read, why."""
@@ -124,6 +132,8 @@ def _ended(record: Callable[[str], Record], runs: Sequence[str]) -> list[CellRes
             found = record(run)
         except NoSuchRun:  # halted before it was made
             return CellResult(status="paused")
+        if found.run.imported:
+            raise CourtroomError(IMPORTED.format(run=run))
         took = {"asked": found.asked, "tokens": sum(found.tokens), "cost": found.cost or 0.0}
         if found.run.status == "done":
             return CellResult(status="done", outcome=of_record(found), **took)

@@ -138,12 +138,24 @@ def answers(experiment: Experiment) -> dict[int, Answers]:
 
 
 def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
-    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
-    is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
+    """Try what can be tried by the first case; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
+    is unknown or takes another kind of case, a setup does not fit, or names a role or member that is not there, a measure is unknown."""
     if not measures_of(kind) and not experiment.dataset.run:
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
     wanted(kind, experiment.measures)
-    return setups_of(experiment, kind, house)
+    setups = setups_of(experiment, kind, house)
+    parent, first = parent_of(experiment, house), next(rows_of(house, experiment.dataset), None)
+    if first is None:
+        return setups
+    for place, setup in setups.items():
+        arm = experiment.arms[place]
+        procedure = house.procedures[arm.procedure]
+        try:
+            complete, _ = procedure.prepare(first.case, setup, next(iter(experiment.seeds), 0))
+            procedure.refuse_unknown_names(complete, parent.setup if parent else None)
+        except CourtroomError as error:
+            raise CourtroomError(f"{arm.name}: {error}") from error
+    return setups
 
 
 def setups_of(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
@@ -231,8 +243,13 @@ def planned(
 
 
 def repeats_parent(arm: Arm, seed: int, parent: Record | None) -> bool:
-    """Whether a fork would be the run itself over again."""
-    return parent is not None and not (arm.set or arm.without or arm.model) and seed == parent.run.seed
+    """Whether a fork would be the run itself over again; one that was imported is heard here, as nobody knows who answered there."""
+    return (
+        parent is not None
+        and not parent.run.is_unverified
+        and not (arm.set or arm.without or arm.model)
+        and seed == parent.run.seed
+    )
 
 
 PLACE = "before"

@@ -164,7 +164,9 @@ class Repeats:
         """The repeats that are done, up to the first that is not."""
         number = 1
         while self._house.store.status(one := repeat_id(run, number)) == "done":
-            yield self._house.store.run(one)
+            if (row := self._house.store.run(one)).imported:
+                break
+            yield row
             number += 1
 
 

@@ -357,9 +357,14 @@ class WhatIfs:
     def __init__(self, house: Hearings) -> None:
         self._house = house
 
-    def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int]) -> Experiment:
-        """An experiment with these variants of a run under these seeds. Raises `CourtroomError`: a variant does not fit."""
+    def experiment(self, run: str, variants: Sequence[Variant], seeds: Sequence[int], stand_in: str = "") -> Experiment:
+        """An experiment with these variants of a run under these seeds. `stand_in`: who answers in all of them where a model
+        can't be asked here. Raises `CourtroomError`: a variant does not fit."""
         base, person = finished(run, self._house), acting_account()
+        if stand_in:
+            stood_in = self._house.with_stand_in(base.setup, stand_in)
+            more = {path: after for path, _, after in differences(base.setup, stood_in)}
+            variants = [variant.model_copy(update={"set": {**more, **variant.set}}) for variant in variants]
         procedure = self._house.procedures[base.run.procedure]
         return experiment_of(base, procedure, variants, seeds, person.id if person else "")
 

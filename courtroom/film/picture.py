@@ -16,8 +16,6 @@ from courtroom.errors import CourtroomError
 from courtroom.figures.layout import INK, LINE, NEUTRAL
 from courtroom.film.storyboard import WIDE, Shot, shortened
 from courtroom.language import _, translated
-from courtroom.models.offline import SHORT_NOTICE
-from courtroom.models.spec import OFFLINE
 from courtroom.room.scene import Moment, RoomScene, RoomSeat, Side
 
 Theme = Literal["light", "dark"]
@@ -92,8 +90,7 @@ class Painter:
 
     def __init__(self, scene: RoomScene, shape: Shape, theme: Theme) -> None:
         self.scene, self.shape, self.theme = scene, shape, theme
-        offline = any(seat.model == OFFLINE for seat in scene.seats)
-        self.notice = translated(SHORT_NOTICE) if offline else ""
+        self.notice = scene.notice
         self.size = SIZES[shape]
         self._sides = {side.name: side for side in scene.sides}
         self._seats = [seat for seat in scene.seats if seat.place]
@@ -148,13 +145,18 @@ class Painter:
         left, top, right, _bottom = box
         seats = max(1, len([seat for seat in self._seats if seat.votes]), len(now.votes))
         at = left
-        room = (right - left) / max(1, len(counts))
+        without = sum(vote.choice is None for vote in now.votes.values())
+        room = (right - left) / max(1, len(counts) + bool(without))
         for name, number in counts.items():
             side = self._sides[name]
             self._mark(side, (at + 12, top + 17), 12)
             shown = self._text(str(number), (at + 32, top - 2), 32, self._ink, weight=700)
             self._text(side.title, (at + 40 + shown, top + 8), 20, self._ink, width=room - 56 - shown)
             at += room
+        if without:
+            self._mark(None, (at + 12, top + 17), 12)
+            shown = self._text(str(without), (at + 32, top - 2), 32, self._ink, weight=700)
+            self._text(_("without a vote"), (at + 40 + shown, top + 8), 20, self._ink, width=room - 56 - shown)
         line: Box = (left, top + 46, right, top + 60)
         self._draw.rounded_rectangle(_fine(line), 7 * FINE, fill=CARD[self.theme], outline=self._line, width=FINE)
         filled = left
@@ -352,6 +354,10 @@ class Painter:
                 shot.head, ((left + right) / 2, top + 14), 22, colour, weight=650, anchor="mm", width=right - left
             )
         size = 46 if verdict and len(shot.caption) < 40 else 34 if count else 30
+        if shot.turnout:
+            below: Box = (left, bottom - 44, right, bottom + 6)
+            self._lines(shot.turnout, below, 17, weight=450, colour=self._soft)
+            bottom -= 50
         end = bottom - 26 if shot.foot else bottom
         self._lines(shot.caption, (left, top + 32, right, end), size, weight=700 if verdict or count else 450)
         self._text(shot.foot, ((left + right) / 2, bottom - 8), 20, self._ink, anchor="mm", width=right - left)

@@ -34,6 +34,8 @@ class Shot(Strict):
     caption: str = ""
     foot: str = ""
     """Of a verdict: how the votes stood."""
+    turnout: str = ""
+    """Of a verdict: who has no vote and why, and what stand-ins answered."""
     weight: float = 0
     """How much it matters: what matters most is shown first where time is short."""
     kept: bool = True
@@ -44,7 +46,7 @@ class Shot(Strict):
     def seconds(self) -> float:
         """How long it stands, so that what it says can be read; the head only names who speaks."""
         slow = {"title": 1.0, "change": 1.6, "count": 0.6, "verdict": 1.6}.get(self.kind, 0.0)
-        return max(2.4, SETTLES + reading_time(f"{self.caption} {self.foot}") + slow) + self.longer
+        return max(2.4, SETTLES + reading_time(f"{self.caption} {self.foot} {self.turnout}") + slow) + self.longer
 
 
 def reading_time(text: str) -> float:
@@ -137,7 +139,8 @@ def _shots(scene: RoomScene) -> list[Shot]:
         foot = "  ·  ".join(filter(None, (_told(scene, ended.counts), real)))
         last = len(scene.moments) - 1
         caption = shortened(caption, LONGEST_OUTCOME)
-        shots.append(Shot(kind="verdict", moment=last, head=head, caption=caption, foot=foot))
+        turnout = " ".join(ended.turnout)
+        shots.append(Shot(kind="verdict", moment=last, head=head, caption=caption, foot=foot, turnout=turnout))
     return shots
 
 

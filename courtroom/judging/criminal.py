@@ -3,13 +3,37 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+    create_model,
+    model_validator,
+)
+from pydantic.json_schema import SkipJsonSchema
 
 from courtroom.cases.criminal import CriminalCase
 from courtroom.knowledge.search import Hit
-from courtroom.law import LONGEST, ArticleNumber, Band, Both, Charge, Decided, Judgment, Statute, Term, same_matter
+from courtroom.law import (
+    LONGEST,
+    ArticleNumber,
+    Band,
+    Both,
+    Charge,
+    Decided,
+    Further,
+    Judgment,
+    Statute,
+    Term,
+    same_matter,
+)
 from courtroom.media.medium import Medium
 from courtroom.models.task import Label, Longest
 from courtroom.strict import Strict
@@ -63,7 +87,9 @@ def _names(value: Any) -> Any:
 Articles = Annotated[
     tuple[ArticleNumber, ...],
     Field(
-        min_length=1, max_length=12, description="Which articles of the Criminal Law, by number, the weightiest first?"
+        min_length=1,
+        max_length=12,
+        description="Which articles of the Criminal Law, by number, the weightiest first? Those that define the crime come before those on the penalty.",
     ),
     BeforeValidator(_several),
     Longest(MOST_ASKED),
@@ -84,6 +110,9 @@ TERM = (
 )
 
 
+FURTHER: Any = Field(default=None, exclude_if=lambda further: further is None)
+
+
 class JudgmentAnswer(BaseModel):
     """Articles, charges and term (JurisAgents, table 8)."""
 
@@ -92,6 +121,7 @@ class JudgmentAnswer(BaseModel):
     relevant_articles: Articles
     charge: Charges = Field(validation_alias=AliasChoices("charge", "charges", "accusation"))
     term_of_imprisonment: OneTerm = Field(description=TERM)
+    further: SkipJsonSchema[Further | None] = FURTHER
 
     def judgment(self) -> Judgment:
         """As a judgment, names and numbers made uniform."""
@@ -99,7 +129,43 @@ class JudgmentAnswer(BaseModel):
             relevant_articles=self.relevant_articles,
             charges=self.charge,
             term_of_imprisonment=self.term_of_imprisonment,
+            further=self.further,
         )
+
+
+@lru_cache(maxsize=16)
+def fuller(answer: type[BaseModel], charges: str) -> type[BaseModel]:
+    """Return an answer of the same name that says of a judgment what lies beside the term, and may acquit.
+
+    Args:
+        charges: the name of the field with the charges.
+    """
+
+    def complete(given: Any) -> Any:
+        if not given.further.acquitted and not (given.relevant_articles and getattr(given, charges)):
+            raise ValueError(
+                f"name `relevant_articles` and `{charges}`, or say in `further` that the defendant is acquitted"
+            )
+        return given
+
+    fields: dict[str, Any] = {"further": (Further, Field(default_factory=Further, description="What else is decided?"))}
+    for name, item, read in (("relevant_articles", ArticleNumber, _several), (charges, Label, _names)):
+        declared = answer.model_fields[name]
+        kind: Any = Annotated[tuple[item, ...], BeforeValidator(read), Longest(MOST_ASKED)]  # type: ignore[valid-type]
+        alias = declared.validation_alias
+        fields[name] = (
+            kind,
+            Field(default=(), max_length=12, description=declared.description, validation_alias=alias),
+        )
+    whole: Any = {"complete": model_validator(mode="after")(complete)}
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, __validators__=whole, **fields)
+
+
+def judgment_of(value: Mapping[str, Any]) -> Judgment:
+    """Return the judgment that a recorded answer gives, in whatever form it was asked for."""
+    answer = fuller(JudgmentAnswer, "charge").model_validate(value)
+    assert isinstance(answer, JudgmentAnswer)
+    return answer.judgment()
 
 
 Labels = dict[str, list[int] | list[str]]
@@ -148,14 +214,18 @@ def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, d
 
 
 def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:
-    """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out."""
-    found = []
+    """The k best precedents of which a judgment is known; the case itself, should it be among them, is left out. Of a precedent and
+    its translation stands the one in the case's language."""
+    found: dict[str, Referred] = {}
     for hit in hits:
         precedent = CriminalCase.model_validate(hit.record)
         decided = precedent.gold.decided() if precedent.gold else Decided()
-        if decided != Decided() and precedent.id != case.id and not same_matter(precedent.facts, case.facts):
-            found.append(Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity))
-    return tuple(found[:k])
+        name = precedent.translates or precedent.id
+        if decided == Decided() or case.id in (precedent.id, name) or same_matter(precedent.facts, case.facts):
+            continue
+        if name not in found or precedent.language == case.language:
+            found[name] = Referred(id=precedent.id, facts=precedent.facts, judgment=decided, similarity=hit.similarity)
+    return tuple(islice(found.values(), k))
 
 
 _PROCEDURE = re.compile(

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializeAsAny
@@ -17,7 +18,10 @@ from courtroom.engine.setup import Member, Setup
 from courtroom.judging.voices import points_for
 from courtroom.language import N_
 from courtroom.models.task import Answer, Longest, Sentence, Task
-from courtroom.panel.personas import Persona, sample_panel
+from courtroom.panel.follow_graph import FollowGraph
+from courtroom.panel.personas import DISPUTES, Persona, sample_panel
+from courtroom.strict import Strict
+from courtroom.text.words import sentences
 
 WhosePersonas = Annotated[
     Literal["own", "others", "none"],
@@ -35,14 +39,24 @@ ELSEWHERE = 1_000_003
 """Added to the seed of those who are drawn as others."""
 
 
-def seated(given: Sequence[Persona], size: int, seed: int, whose: str) -> tuple[Persona, ...]:
+def hearing_nobody(jury: Sequence[Persona], graph: FollowGraph) -> tuple[str, ...]:
+    """Return a warning that names the jurors who follow nobody; none where edges are still to be drawn or nobody is to follow anybody."""
+    followers = {follower for follower, _ in graph.edges or ()}
+    alone = [one.name for seat, one in enumerate(jury) if seat not in followers]
+    if not followers or not alone:
+        return ()
+    return (f"Nobody's words reach these in the follow-graph: {', '.join(alone)}.",)
+
+
+def seated(given: Sequence[Persona], size: int, seed: int, whose: str, pool: str = DISPUTES) -> tuple[Persona, ...]:
     """The personas of so many seats: those that are given, and others drawn by the seed where they are missing."""
+    drawn = partial(sample_panel, pool_name=pool)
     if whose == "others":
-        names = {one.name for one in (given or sample_panel(size, seed))[:size]}
-        others = [one for one in sample_panel(51, seed + ELSEWHERE) if one.name not in names]
-        return tuple((*others, *sample_panel(51, seed + ELSEWHERE))[:size])
+        names = {one.name for one in (given or drawn(size, seed))[:size]}
+        others = [one for one in drawn(51, seed + ELSEWHERE) if one.name not in names]
+        return tuple((*others, *drawn(51, seed + ELSEWHERE))[:size])
     names = {known.name for known in given}
-    return tuple((*given[:size], *(one for one in sample_panel(51, seed) if one.name not in names))[:size])
+    return tuple((*given[:size], *(one for one in drawn(51, seed) if one.name not in names))[:size])
 
 
 FirstVotes = Annotated[
@@ -62,11 +76,50 @@ FirstVotes = Annotated[
 """The knob of a procedure in which members vote again and again; its default is None."""
 
 
+Recall = Annotated[
+    Literal["nothing", "last", "all"],
+    Field(
+        title=N_("What jurors recall of themselves"),
+        description=N_(
+            "`nothing`: a juror is not told what it said and voted before. `last`: what it said last. `all`: that, and a line on each round before."
+        ),
+        json_schema_extra=declared(group=Group.TALK),
+    ),
+]
+"""The knob of a procedure in which members vote again and again; its default is `all`."""
+
+
+class Earlier(Strict):
+    """What a member said itself in an earlier round, and how it voted then."""
+
+    round: int
+    """0 is a first ballot before any talk."""
+    vote: str
+    words: str
+    by_lot: bool = Field(default=False, exclude_if=lambda by_lot: not by_lot)
+    """Whether the side was given to it."""
+
+    @property
+    def gist(self) -> str:
+        """The first sentence."""
+        return next(iter(sentences(self.words)), self.words)
+
+
+def recalled(said: Sequence[Earlier], recall: str) -> tuple[Earlier, ...]:
+    """As much of what a member said itself as it is told."""
+    return tuple({"nothing": (), "last": said[-1:], "all": said}[recall])
+
+
+def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:
+    """The votes alone."""
+    return tuple(one.model_copy(update={"words": ""}) for one in said)
+
+
 class Reasons(Answer):
     """What speaks for the side on which a member begins."""
 
     reasons: Annotated[tuple[Sentence, ...], Longest(4)] = Field(
-        min_length=1, max_length=12, description=N_("What speaks best for this vote, the weightiest first?")
+        min_length=1, max_length=100, description=N_("What speaks best for this vote, the weightiest first?")
     )
 
 

@@ -1,6 +1,6 @@
 """What both criminal benches show alike: what was looked up with its ranks, and the judgment beside the real one."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from courtroom.cases.criminal import CriminalCase
@@ -8,7 +8,7 @@ from courtroom.engine.blocks import Block, Card, Cards, Table, Text
 from courtroom.engine.record import Record
 from courtroom.knowledge.bases import BUNDLED
 from courtroom.knowledge.search import Hit, Search
-from courtroom.law import Both, Decided, Judgment, Term
+from courtroom.law import Both, Decided, Judgment, Term, articles_compared, charges_compared
 
 Shown = dict[str, list[Block]]
 RANKS = ("Found", "Dense rank", "Similarity", "BM25 rank", "BM25", "Fused")
@@ -44,20 +44,45 @@ def compared(record: Record, of: Mapping[str, Any] | None = None, defendant: str
     names = {"First instance": "first_instance", "Judgment": "judgment"}
     columns = {title: Judgment.model_validate(details[name]) for title, name in names.items() if name in details}
     rows: list[tuple[str, Callable[[Decided], str], Callable[[Decided], object]]] = [
-        ("Articles", lambda j: ", ".join(map(str, j.relevant_articles)), lambda j: set(j.relevant_articles)),
-        ("Charges", lambda j: "; ".join(j.charges), lambda j: set(j.charges)),
+        (
+            "Articles",
+            lambda j: ", ".join(map(str, j.relevant_articles)),
+            lambda j: articles_compared(j.relevant_articles),
+        ),
+        ("Charges", lambda j: "; ".join(j.charges), lambda j: charges_compared(j.charges)),
         ("Term", lambda j: str(j.term_of_imprisonment or ""), lambda j: j.term_of_imprisonment),
     ]
+    if any(judgment.further for judgment in columns.values()):
+        rows.append(("Further", lambda j: str(j.further or ""), lambda j: j.further))
     table = [[name, *(shown(judgment) for judgment in columns.values())] for name, shown, _ in rows]
-    titles = ["", *columns]
+    titles, reach = ["", *columns], tuple[str, ...]()
     if isinstance(case, CriminalCase) and case.gold is not None:
         named = ("", case.defendant, *(one.name for one in case.gold.each))
         real = case.gold.decided(defendant) if defendant in named else Decided()
         for row, (_, shown, compared_by) in zip(table, rows, strict=True):
-            same = compared_by(real) == compared_by(columns["Judgment"])
-            row += [known, "same" if same else "different"] if (known := shown(real)) else ["not known", ""]
+            known, judgment = shown(real), columns["Judgment"]
+            differs = row[0] == "Charges" and known.casefold() != shown(judgment).casefold()
+            same = "same, in other words" if differs else "same"
+            equal = compared_by(real) == compared_by(judgment)
+            row += [known, same if equal else "different"] if known else ["not known", ""]
         titles += [case.judgment_title, "Compared"]
-    return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment")]
+        reach = tuple(within_reach(record, real))
+    return [Table(tuple(titles), tuple(tuple(row) for row in table), title="The judgment"), *map(Text, reach)]
+
+
+def within_reach(record: Record, real: Decided) -> Iterator[str]:
+    """Say of each article that really applies where it stood among those that were looked up, or that it was not there."""
+    found = [
+        [hit.record["number"] for hit in retrieval.hits]
+        for retrieval in record.retrievals
+        if getattr(retrieval.query, "collection", "") == "statutes" and isinstance(retrieval.query, Search)
+    ]
+    for number in sorted(articles_compared(real.relevant_articles)) if found else ():
+        places = [articles.index(number) + 1 for articles in found if number in articles]
+        if places:
+            yield f"Article {number}, which applies, stood in place {min(places)} of the articles that were looked up."
+        else:
+            yield f"Article {number}, which applies, was not among the articles that were looked up: it was not within reach."
 
 
 TITLES = {"statutes": "Statutes", "charges": "Charges", "cases": "Precedents"}
@@ -88,6 +113,8 @@ def _statute(hit: Hit, language: str) -> Card:
     bands = tuple(
         f"{_described(band['when'], language)}: {band['least']} to {band['most']} months"
         f"{', or life' if band['life'] else ''}{', or death' if band['death'] else ''}"
+        if band["most"] or not band["life"]
+        else f"{_described(band['when'], language)}: life{', or death' if band['death'] else ''}"
         for band in record["bands"]
     )
     facts = (("Source", "unofficial digest" if record["digest"] else "imported"),)

@@ -13,7 +13,7 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import Dispute, Precedent
 from courtroom.errors import CaseError
 from courtroom.knowledge.collection import Collection
-from courtroom.law import Both, Charge, Statute, charges_of
+from courtroom.law import STATUTES, Both, Charge, Statute, charges_of
 from courtroom.settings import DATA
 from courtroom.store.connection import fitting, read, read_all
 from courtroom.store.database import Database
@@ -63,7 +63,6 @@ def origins(database: Database, collection: str) -> list[Origin]:
     return read_all(rows, lambda row: read("origin", row["seq"], lambda: fitting(Origin, row)))[0]
 
 
-STATUTES = DATA / "statutes.jsonl"
 REFERRED = DATA / "criminal_precedents.jsonl"
 
 

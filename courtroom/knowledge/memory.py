@@ -13,7 +13,7 @@ from pydantic import Field
 from courtroom.knowledge.collection import Collection
 from courtroom.knowledge.embedding import Vectors
 from courtroom.knowledge.lessons import States
-from courtroom.law import Decided, Judgment, same_matter, term_class
+from courtroom.law import Decided, Judgment, articles_compared, charges_compared, same_matter, term_class
 from courtroom.strict import Strict
 
 if TYPE_CHECKING:
@@ -25,8 +25,9 @@ Tags = frozenset[str]
 
 
 def tags_of(articles: tuple[int, ...], charges: tuple[str, ...] = ()) -> Tags:
-    """Statute and charge tags: `article:264`, `charge:theft`."""
-    return frozenset({*(f"article:{number}" for number in articles), *(f"charge:{charge}" for charge in charges)})
+    """Return statute and charge tags, as judgments are compared: `article:264`, `charge:盗窃`."""
+    statutes = (f"article:{number}" for number in articles_compared(articles))
+    return frozenset({*statutes, *(f"charge:{charge}" for charge in charges_compared(charges))})
 
 
 class Standard(Strict):

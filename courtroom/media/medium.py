@@ -20,6 +20,12 @@ class Medium(Strict):
     file: str = Field(min_length=1, max_length=255, description="Path inside the case's folder, with `/`.")
     description: str = Field(default="", max_length=4_000, description="What it shows, for members that can't see.")
     sha256: str | None = Field(default=None, pattern=r"^[0-9a-f]{64}$", description="Content hash once taken in.")
+    views: int | None = Field(
+        default=None,
+        ge=1,
+        description="Of a picture that is not sent as one plain copy: as how many pictures, its parts or frames.",
+        exclude_if=lambda views: views is None,
+    )
     moments: tuple[float, ...] = Field(
         default=(),
         description="Seconds of a video; where given, only the frames nearest to them are shown.",
@@ -37,18 +43,26 @@ class Medium(Strict):
     def shown(self) -> str:
         """What is shown of it: equal exactly where the same pictures are."""
         moments = f"@{','.join(map(str, self.moments))}" if self.moments else ""
-        return f"{self.sha256}{moments}" + (f"/{self.most_frames}" if self.most_frames else "")
+        views = f"#{self.views}" if self.views else ""
+        return f"{self.sha256}{views}{moments}" + (f"/{self.most_frames}" if self.most_frames else "")
 
     @property
     def pictures(self) -> int:
         """How many pictures of it are sent, at most."""
         frames = len(self.moments) or FRAMES_OF_A_VIDEO
-        return 1 if self.kind == "image" else min(frames, self.most_frames or frames)
+        return self.views or 1 if self.kind == "image" else min(frames, self.most_frames or frames)
 
 
-def hashed(medium: Medium, hashes: Mapping[str, str]) -> Medium:
-    """A medium with its content hash, where there is one for its path."""
-    return medium.model_copy(update={"sha256": hashes.get(medium.file, medium.sha256)})
+class KeptFile(Strict):
+    """What is known of a file once it is in the store; the fields are those of `Medium`."""
+
+    sha256: str
+    views: int | None = None
+
+
+def with_kept(medium: Medium, kept: Mapping[str, KeptFile]) -> Medium:
+    """Return a medium with its content hash, where its file was taken in under its path."""
+    return medium.model_copy(update=dict(kept[medium.file])) if medium.file in kept else medium
 
 
 T = TypeVar("T")

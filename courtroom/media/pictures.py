@@ -1,11 +1,14 @@
-"""Pictures through Pillow: what they are, and upright, small copies for models and pages."""
+"""Pictures through Pillow: what a file is, by its content, and opening it without trust."""
 
 import io
 import struct
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from PIL import Image, ImageOps
+from PIL.ImageFile import ImageFile
 
 from courtroom.errors import MediaError
 from courtroom.media.medium import MediumKind
@@ -22,41 +25,47 @@ _BROKEN = (OSError, struct.error, SyntaxError, ValueError, TypeError, EOFError, 
 """What Pillow's decoders raise on damaged files."""
 
 
-def inspect_image(source: bytes | Path, name: str) -> None:
-    """Decode a picture once; one that can't be used is refused with the reason."""
+def read_image(source: bytes | Path, name: str) -> bytes:
+    """Return a picture's bytes.
+
+    Raises:
+        MediaError: it is empty, or larger than may be.
+    """
     size = len(source) if isinstance(source, bytes) else source.stat().st_size
     if size == 0:
         raise MediaError(f"{name} is empty. Export the picture again.")
     if size > MAX_IMAGE_BYTES:
         limit = MAX_IMAGE_BYTES // 2**20
         raise MediaError(f"{name} has {size / 2**20:.0f} MB; pictures may have {limit} MB. Save it smaller.")
-    data = source if isinstance(source, bytes) else source.read_bytes()
-    expect("image", data[:16], name)
-    _upright(data, name)
+    return source if isinstance(source, bytes) else source.read_bytes()
 
 
-def small_jpeg(data: bytes, name: str, max_side: int) -> bytes:
-    """A picture as JPEG: upright (EXIF orientation), RGB on white, no side longer than `max_side` pixels."""
-    image = _upright(data, name)
-    if image.has_transparency_data:
-        image = image.convert("RGBA")
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
-    image = image.convert("RGB")
-    image.thumbnail((max_side, max_side))
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=85)
-    return out.getvalue()
+def opened(data: bytes, name: str) -> ImageFile:
+    """Open a picture: its size and form are known then, its pixels are not decoded yet.
 
-
-def _upright(data: bytes, name: str) -> Image.Image:
-    try:
+    Raises:
+        MediaError: it claims too many pixels, or is damaged.
+    """
+    with decoding(name):
         image = Image.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP", "GIF"))
-        if image.width * image.height > MAX_PIXELS:
-            raise MediaError(
-                f"{name} claims {image.width} x {image.height} pixels, too many to look at. Save it smaller."
-            )
+    if image.width * image.height > MAX_PIXELS:
+        raise MediaError(f"{name} claims {image.width} x {image.height} pixels, too many to look at. Save it smaller.")
+    return image
+
+
+def upright(data: bytes, name: str) -> Image.Image:
+    """Decode a picture and turn it as its camera was held."""
+    image = opened(data, name)
+    with decoding(name):
         image.load()
         return ImageOps.exif_transpose(image)
+
+
+@contextmanager
+def decoding(name: str) -> Iterator[None]:
+    """Raise what Pillow's decoders raise as `MediaError`."""
+    try:
+        yield
     except _BOMB as error:
         raise MediaError(f"{name} claims more pixels than any camera takes. Save it smaller.") from error
     except _BROKEN as error:
@@ -98,7 +107,7 @@ def sniff(head: bytes) -> tuple[MediumKind, str] | None:
 
 
 def expect(kind: MediumKind, head: bytes, name: str) -> str:
-    """The type of a file that is listed as `kind` under `name`."""
+    """Return the type of a file that is listed as `kind` under `name`."""
     found = sniff(head)
     if found is None:
         wanted = "PNG or JPEG" if kind == "image" else "MP4 or WebM"
@@ -108,10 +117,14 @@ def expect(kind: MediumKind, head: bytes, name: str) -> str:
         raise MediaError(
             f"{name} is listed as a {WORDS[kind]} but is a {type_} {WORDS[real]}. Set its kind to “{real}”."
         )
-    endings = ENDINGS.get(type_)
-    if endings is None:
+    if type_ not in ENDINGS:
         raise MediaError(f"{name} is a {type_} picture. Save it as PNG or JPEG.")
-    ending = PurePosixPath(name).suffix.lower()
-    if ending and ending not in endings:
-        raise MediaError(f"{name} is really a {type_} {WORDS[kind]}. Give it the ending {endings[0]}, in the case too.")
     return type_
+
+
+def misnamed(kind: MediumKind, type_: str, name: str) -> tuple[str, ...]:
+    """Give a remark where a file's ending says something else than what it is."""
+    ending = PurePosixPath(name).suffix.lower()
+    if not ending or ending in ENDINGS[type_]:
+        return ()
+    return (f"{name} is really a {type_} {WORDS[kind]}, and is read as one.",)

@@ -1,10 +1,10 @@
 """A store of pictures and videos by content, in a folder or in object storage such as S3, and the check that a file is what it is listed as."""
 
 import hashlib
-import logging
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.medium import MediumKind
-from courtroom.media.pictures import ENDINGS, inspect_image, small_jpeg, sniff
+from courtroom.media.medium import KeptFile, MediumKind
+from courtroom.media.pictures import ENDINGS, sniff
+from courtroom.media.sent import MAX_SIDE_PX, SentPicture, inspect_image, sent_picture, small_jpeg, views_of
 from courtroom.media.videos import MAX_FRAMES, Frame, inspect_video, sample_frames
 from courtroom.settings import Settings
 from courtroom.store.writer import plainly
@@ -82,8 +83,8 @@ class ObjectStorage:
             ) from error
 
 
-log = logging.getLogger(__name__)
-
+IDLE_S = 24 * 3600.0
+"""Seconds after which no upload that has brought in a file is still under way."""
 _PICTURE, _VIDEO = threading.Lock(), threading.Lock()
 """All members of a panel ask for the same media at once; one of them decodes, the others wait for what it has found."""
 
@@ -101,26 +102,22 @@ class MediaStore:
         self._stored: set[str] = set()  # names that are known to be in the storage
         self._checked: set[Path] = set()
 
-    @contextmanager
-    def taking(self, files: Mapping[str, bytes]) -> Iterator[Mapping[str, str]]:
-        """Keep all files or none, each whole; the same content is kept once. Gives their SHA-256, by the files' names."""
+    def keep(self, files: Mapping[str, bytes]) -> Mapping[str, KeptFile]:
+        """Keep files, each whole; the same content is kept once. Gives what is known of them, by their names.
+
+        Nothing is taken out again where the case then fails: another's may name the same picture by now.
+        """
         targets = {name: self._target(data, Path(name).name) for name, data in files.items()}
         contents = {target: files[name] for name, target in targets.items()}
-        placed: list[Path] = []
-        stored: list[str] = []
-        try:
-            self._place({target: data for target, data in contents.items() if not target.exists()}, placed)
-            if self.storage is not None:
-                self._store(self.storage, contents, stored)
-            yield {name: target.name.partition(".")[0] for name, target in targets.items()}
-        except BaseException:
-            for target in placed:
-                target.unlink(missing_ok=True)
-            for name in stored:
-                self._take_out(name)
-            raise
+        if self.storage is not None:
+            self._store(self.storage, contents)
+        self._place({target: data for target, data in contents.items() if not _is_renewed(target)})
+        return {
+            name: KeptFile(sha256=target.name.partition(".")[0], views=views_of(files[name], name))
+            for name, target in targets.items()
+        }
 
-    def _place(self, new: Mapping[Path, bytes], placed: list[Path]) -> None:
+    def _place(self, new: Mapping[Path, bytes]) -> None:
         """Write files under other names first, so that each is there whole or not at all."""
         if not new:
             return
@@ -130,31 +127,18 @@ class MediaStore:
                 (Path(folder) / target.name).write_bytes(data)
             for target in new:
                 os.replace(Path(folder) / target.name, target)
-                placed.append(target)
 
-    def _store(self, storage: ObjectStorage, contents: Mapping[Path, bytes], stored: list[str]) -> None:
+    def _store(self, storage: ObjectStorage, contents: Mapping[Path, bytes]) -> None:
         for target, data in contents.items():
             if target.name in self._stored:
                 continue
-            there = storage.size(target.name)
-            if there != len(data):  # of another size: a writer broke off, where the storage shows half a file
-                if there is None:
-                    stored.append(target.name)
+            if storage.size(target.name) != len(data):  # it may be half a file, of a writer that broke off
                 storage.put(target.name, data)
             self._stored.add(target.name)
 
-    def _take_out(self, name: str) -> None:
-        assert self.storage is not None
-        self._stored.discard(name)
-        try:
-            self.storage.delete(name)
-        except MediaError:
-            log.exception("%s stays in the storage; no case needs it", name)
-
     def take(self, data: bytes, name: str) -> str:
-        """Keep one file and return its SHA-256; see `taking`."""
-        with self.taking({name: data}) as kept:
-            return kept[name]
+        """Keep one file and return its SHA-256; see `keep`."""
+        return self.keep({name: data})[name].sha256
 
     def _target(self, data: bytes, name: str) -> Path:
         medium = sniff(data[:16])
@@ -175,7 +159,7 @@ class MediaStore:
                         "A picture or video of this case is damaged in the storage. `courtroom doctor` names it."
                     )
                 with plainly("then try again"):
-                    self._place({self.folder / name: data}, [])
+                    self._place({self.folder / name: data})
                 return self.folder / name
         raise MediaError("A picture or video of this case is missing from the store. Upload the case again.")
 
@@ -204,18 +188,30 @@ class MediaStore:
     def set_aside(self, name: str, under: str) -> None:
         """Give a kept file another name, so that it is not used."""
         if self.storage is None:
+            (self.folder / under).parent.mkdir(exist_ok=True)
             (self.folder / name).rename(self.folder / under)
         elif (data := self.storage.read(name)) is not None:
             self.storage.put(under, data)
             self.storage.delete(name)
             self._stored.discard(name)
 
-    def check(self, kind: MediumKind, sha256: str, name: str) -> None:
-        """Check a kept file; decoded once, as its content never changes."""
-        if problem := _problem(kind, _Media(sha256, self.path(sha256)), name):
-            raise MediaError(problem)
+    def is_idle(self, name: str) -> bool:
+        """Whether nobody has brought in this file for a day; never of a storage, which need not know."""
+        return self.storage is None and time.time() - (self.folder / name).stat().st_mtime > IDLE_S
 
-    def image(self, sha256: str, max_side: int = 1024) -> bytes:
+    def check(self, kind: MediumKind, sha256: str, name: str) -> tuple[str, ...]:
+        """Check a kept file, see `check_medium`; decoded once, as its content never changes."""
+        problem, remarks = _checked(kind, _Media(sha256, self.path(sha256)), name)
+        if problem:
+            raise MediaError(problem)
+        return remarks
+
+    def sent(self, sha256: str) -> SentPicture:
+        """Give what is sent of a picture: all of it, its frames or its parts."""
+        with _PICTURE:
+            return _sent(_Media(sha256, self.path(sha256)))
+
+    def image(self, sha256: str, max_side: int = MAX_SIDE_PX) -> bytes:
         """A picture as JPEG, upright (EXIF orientation), RGB, no side longer than `max_side` pixels."""
         with _PICTURE:
             return _image(_Media(sha256, self.path(sha256)), max_side)
@@ -226,22 +222,30 @@ class MediaStore:
             return _frames(_Media(sha256, self.path(sha256)), count)
 
 
+def _is_renewed(target: Path) -> bool:
+    """Whether a file is there; if so it counts as brought in just now."""
+    try:
+        os.utime(target)
+    except FileNotFoundError:
+        return False
+    return True
+
+
 def media_of(settings: Settings) -> MediaStore:
     url = settings.media_storage
     return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 
-def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> None:
-    """Check a picture or a video, from a file or from memory."""
+def check_medium(kind: MediumKind, source: Path | bytes, name: str) -> tuple[str, ...]:
+    """Check a picture or a video, from a file or from memory; gives what somebody should know who wants it to be seen."""
     if kind == "image":
-        inspect_image(source, name)
-    elif isinstance(source, Path):
-        inspect_video(source, name)
-    else:
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(source)
-            file.flush()
-            inspect_video(Path(file.name), name)
+        return inspect_image(source, name)
+    if isinstance(source, Path):
+        return inspect_video(source, name)
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(source)
+        file.flush()
+        return inspect_video(Path(file.name), name)
 
 
 @dataclass(frozen=True)
@@ -258,14 +262,18 @@ def _image(kept: _Media, max_side: int) -> bytes:
 
 
 @lru_cache(maxsize=32)
+def _sent(kept: _Media) -> SentPicture:
+    return sent_picture(kept.path.read_bytes(), kept.path.name)
+
+
+@lru_cache(maxsize=32)
 def _frames(kept: _Media, count: int) -> tuple[Frame, ...]:
     return sample_frames(kept.path, kept.path.name, count)
 
 
 @lru_cache(maxsize=4096)
-def _problem(kind: MediumKind, kept: _Media, name: str) -> str | None:
+def _checked(kind: MediumKind, kept: _Media, name: str) -> tuple[str, tuple[str, ...]]:
     try:
-        check_medium(kind, kept.path, name)
+        return "", check_medium(kind, kept.path, name)
     except MediaError as error:
-        return str(error)
-    return None
+        return str(error), ()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from courtroom.errors import MediaError
-from courtroom.media.pictures import MAX_PIXELS, expect
+from courtroom.media.pictures import MAX_PIXELS, expect, misnamed
 
 MAX_VIDEO_BYTES = 200 * 2**20
 MAX_VIDEO_FRAMES = 108_000
@@ -29,13 +29,18 @@ class Frame:
     jpeg: bytes
 
 
-def clock(seconds: float) -> str:
-    """A point in a video as mm:ss."""
-    return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
+def clock(seconds: float, *, tenths: bool = False) -> str:
+    """Return a point in a video as mm:ss, or as mm:ss.t."""
+    whole = f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
+    return f"{whole}.{int(seconds * 10) % 10}" if tenths else whole
 
 
-def inspect_video(path: Path, name: str) -> None:
-    """Read a video through once; one that can't be used is refused with the reason."""
+def inspect_video(path: Path, name: str) -> tuple[str, ...]:
+    """Read a video through once, and give a remark where its name says something else than what it is.
+
+    Raises:
+        MediaError: it can't be used; the sentence says why.
+    """
     size = path.stat().st_size
     if size == 0:
         raise MediaError(f"{name} is empty. Export the video again.")
@@ -43,7 +48,7 @@ def inspect_video(path: Path, name: str) -> None:
         limit = MAX_VIDEO_BYTES // 2**20
         raise MediaError(f"{name} has {size / 2**20:.0f} MB; videos may have {limit} MB. Save it smaller.")
     with path.open("rb") as file:
-        expect("video", file.read(16), name)
+        remarks = misnamed("video", expect("video", file.read(16), name), name)
     times = _times(path, name)
     with _captured(path) as (cv2, capture):
         announced, fps = int(capture.get(cv2.CAP_PROP_FRAME_COUNT)), float(capture.get(cv2.CAP_PROP_FPS))
@@ -51,6 +56,7 @@ def inspect_video(path: Path, name: str) -> None:
     if fps > 0 and len(times) < WHOLE * announced and times[-1] < WHOLE * announced / fps - 1 / fps:
         ends, says = clock(times[-1]), clock(announced / fps)
         raise MediaError(f"{name} is cut off: it ends at {ends} but says it lasts {says}. Export the video again.")
+    return remarks
 
 
 def sample_frames(path: Path, name: str, count: int = MAX_FRAMES) -> tuple[Frame, ...]:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from courtroom.errors import CourtroomError
-from courtroom.models.card import card
+from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.context import served_context
 from courtroom.models.local import model_files
@@ -94,6 +94,24 @@ class Capabilities:
             return bool(found)
         entry: dict[str, Any] | None = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
         return True if entry is None else bool(entry.get("supports_vision"))
+
+    async def can_be_asked(self, spec: ModelSpec) -> bool:
+        """Whether a model can be asked here at all: its connection is listed, its provider known, its key or its file there."""
+        return not await asyncio.to_thread(self.why_not_asked, spec)
+
+    def why_not_asked(self, spec: ModelSpec) -> str:
+        """Why a model can't be asked here, in a sentence; empty where it can. May import LiteLLM, which takes long the first time."""
+        if spec.id in (OFFLINE, PERSON):
+            return ""
+        try:
+            if spec.id.startswith(LOCAL) and not spec.connection:
+                return "" if spec.id in model_files() else f"There is no file of {spec.id} on this machine."
+            if not spec.connection:
+                load()
+            route(spec, self._connections)
+        except CourtroomError as error:
+            return str(error)
+        return ""
 
     async def context(self, spec: ModelSpec) -> Findings:
         """What was found out about a model, with its context where anybody knows it.

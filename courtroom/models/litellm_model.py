@@ -437,7 +437,7 @@ class LiteLLMModel:
         }
         if SCHEMA not in left_out and self._wants_schema(spec, findings):
             lengths = "minLength" not in without and _takes_lengths(spec)
-            schema = enforced(request.form, lengths=lengths, lacking=without)
+            schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
             form = {"name": request.form.__name__, "schema": schema, "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
         unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())

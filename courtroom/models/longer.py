@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import CONTEXT, Findings
@@ -43,7 +44,7 @@ def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
     """The same with half as many frames of each video, spread evenly; None where no video has more than one."""
 
     def halved(part: str | Medium) -> str | Medium:
-        if isinstance(part, str) or part.pictures < 2:
+        if isinstance(part, str) or part.kind == "image" or part.pictures < 2:
             return part
         return part.model_copy(update={"most_frames": part.pictures // 2})
 
@@ -53,17 +54,18 @@ def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
 
 def fewer_pictures(messages: Sequence[Message], most: int) -> tuple[tuple[Message, ...], tuple[str, ...]]:
     """Return the same with so many pictures at most, the first; of the others, the descriptions, and their ids."""
-    shown, described = 0, list[str]()
+    shown, described, numbers = 0, list[str](), count()
 
     def kept(part: str | Medium) -> str | Medium:
         nonlocal shown
         if isinstance(part, str):
             return part
+        number = next(numbers)
         if shown + part.pictures <= most:
             shown += part.pictures
             return part
         described.append(part.id)
-        return describe(part)
+        return describe(part, number)
 
     return tuple(replace(message, parts=tuple(map(kept, message.parts))) for message in messages), tuple(described)
 

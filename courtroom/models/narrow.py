@@ -50,7 +50,7 @@ def bounded(
 def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseModel]:
     """An answer of the same name whose list is asked for with so many items at most; a longer one is read all the same."""
     declared = answer.model_fields[field]
-    fields: dict[str, Any] = {field: (Annotated[declared.annotation, Longest(most)], declared)}
+    fields: dict[str, Any] = {field: (Annotated[declared.annotation, Longest(most, most, most)], declared)}
     return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
 
 

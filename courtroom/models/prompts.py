@@ -18,7 +18,7 @@ from courtroom.models.apart import Apart, PromptError, sentence
 from courtroom.models.rendering import blocks, environment, quote, reason, whole
 from courtroom.models.request import Message
 from courtroom.models.schema import shown_form
-from courtroom.models.task import Task
+from courtroom.models.task import Room, Task
 
 _WAITING = ThreadPoolExecutor(8, thread_name_prefix="prompts")
 """Threads that wait for the processes in which edited prompts are rendered."""
@@ -58,8 +58,8 @@ class Prompts:
         """The same for another event loop: those who wait for their turn wait on one."""
         return Prompts(self._folder, self._common, self._edits, self._notes)
 
-    async def render(self, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
-        """The messages for a task. Media become their descriptions where the model can't see.
+    async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> tuple[Message, ...]:
+        """The messages for a task. Media become their descriptions where the model can't see; `room`: how much it may write.
 
         Raises:
             PromptError: a template can't be used; the sentence names it and says why.
@@ -74,13 +74,17 @@ class Prompts:
                 )
                 system, case, shared, own = await work
         media = task.media()
-        shown: list[str | Medium] = list(media) if sees else [describe(medium) for medium in media]
+        shown: list[str | Medium] = (
+            list(media) if sees else [describe(medium, number) for number, medium in enumerate(media)]
+        )
         return (
             Message("system", (system,)),
             Message(
                 "user",
                 tuple(
-                    part for part in (case, self._notes_for_all, shared, *shown, own + answer_form(task.form)) if part
+                    part
+                    for part in (case, self._notes_for_all, shared, *shown, own + answer_form(task.form, room))
+                    if part
                 ),
             ),
         )
@@ -110,10 +114,10 @@ class Prompts:
         return "# Told to all by the person who leads this hearing\n\n" + "\n\n".join(map(quote, self._notes)) + "\n"
 
 
-def answer_form(answer: type[BaseModel]) -> str:
+def answer_form(answer: type[BaseModel], room: Room) -> str:
     """What an answer must look like, as every prompt ends."""
     text = "\nAnswer with one JSON object and nothing else, its fields in the order of this JSON schema:\n"
-    return text + shown_form(answer) + "\n"
+    return text + shown_form(answer, room) + "\n"
 
 
 class _Shipped(Environment):
@@ -150,7 +154,7 @@ def _read(folder: Path) -> dict[str, str]:
     return {path.name.removesuffix(".md.j2"): path.read_text("utf-8") for path in sorted(folder.glob("*.md.j2"))}
 
 
-def describe(medium: Medium) -> str:
-    """A medium in words, for a model that can't see it."""
+def describe(medium: Medium, number: int) -> str:
+    """A medium in words, for a model that can't see it. `number`: its place among those that go with the question, from 0."""
     words = medium.description or "no description was given; its content is unknown to you"
-    return f"[{medium.kind} {medium.id}, not shown to you; its description:]\n{quote(words)}\n"
+    return f"[{medium.kind} {number}, not shown to you; its description:]\n{quote(words)}\n"

@@ -51,6 +51,7 @@ class Request:
 
     `tag` is the sample's name, run seed and member: two members who are asked the same words draw two samples.
     `address` is where the model is asked where that is not its provider's own address; it holds no credentials.
+    `by_address`: its key is made as stores of before know it, in which the address of a connection counted.
     """
 
     spec: ModelSpec
@@ -58,6 +59,7 @@ class Request:
     task: Task[Any] = field(repr=False)
     tag: str
     address: str = ""
+    by_address: bool = False
 
     @cached_property
     def has_media(self) -> bool:
@@ -80,15 +82,21 @@ class Request:
 
         The offline model reads a task's inputs and not the prompt, so its key is made of the inputs.
 
-        Connection and address count, so that two servers with one model name never share answers; a provider's own
-        address does not.
+        A connection counts by its name, so that its answers are found where nobody lists it, or it has moved. Else the
+        address counts, so that two servers with one model name never share answers; a provider's own does not.
         """
         asked: object = [message.digest() for message in self.messages]
         if self.spec.id == OFFLINE:
             asked = [self.task.name, digest_text(self.task.model_dump_json()), len(self.messages)]
-        content = [self.spec.id, self.spec.sampling(), asked, digest_text(schema_of(self.form)), self.tag]
+        content = [
+            self.spec.id,
+            self.spec.sampling(),
+            asked,
+            digest_text(schema_of(self.form, room=self.spec.room)),
+            self.tag,
+        ]
         if self.spec.connection or self.address:
-            content.append([self.spec.connection, self.address])
+            content.append([self.spec.connection, self.address if self.by_address or not self.spec.connection else ""])
         return digest_text(json.dumps(content, ensure_ascii=False, sort_keys=True))
 
 

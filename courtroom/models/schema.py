@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from courtroom.models.task import LONGEST, Room
+
 KEPT = ("type", "enum", "minimum", "maximum", "minItems", "maxItems", "pattern")
 """What is kept of a field beside its parts: the subset that hosted providers document for strict output."""
 LENGTHS = ("minLength", "maxLength")
@@ -21,41 +23,58 @@ NOT_EMPTY = r"\S"
 """The strict output of hosted providers takes a pattern, and no least length."""
 
 
-@lru_cache(maxsize=256)
-def schema_of(answer: type[BaseModel], *, lengths: bool = False) -> str:
+@lru_cache(maxsize=512)
+def schema_of(answer: type[BaseModel], *, room: Room = "generous", lengths: bool = False) -> str:
     """The schema as JSON text. A model writes the fields in the order in which they stand here: as they are declared.
 
     It fits the strict subset of hosted providers: every property is required, what may be absent may be null, no other
     properties are allowed, and no part refers to another. A default is not named: a model is to answer, not to agree.
 
     Args:
+        room: how much is asked for at most.
         lengths: whether to say how long texts may be, which hosted providers refuse.
 
     Raises:
         ValueError: the answer holds something that the subset has no form for, such as a mapping.
     """
     whole = answer.model_json_schema()
-    return json.dumps(_strict(whole, whole.get("$defs", {}), answer.__name__, lengths), ensure_ascii=False)
+    made = _strict(_with_room(whole, room), _with_room(whole.get("$defs", {}), room), answer.__name__, lengths)
+    return json.dumps(made, ensure_ascii=False)
 
 
-@lru_cache(maxsize=256)
-def shown_form(answer: type[BaseModel]) -> str:
+@lru_cache(maxsize=512)
+def shown_form(answer: type[BaseModel], room: Room = "generous") -> str:
     """The schema as a prompt shows it, in one short line: no type is named that the rest of a field tells.
 
     Raises:
         ValueError: as `schema_of`.
     """
-    return json.dumps(_shown(json.loads(schema_of(answer, lengths=True))), ensure_ascii=False)
+    return json.dumps(_shown(json.loads(schema_of(answer, room=room, lengths=True))), ensure_ascii=False)
 
 
-def enforced(answer: type[BaseModel], *, lengths: bool, lacking: Container[str] = ()) -> dict[str, Any]:
+def _with_room(part: Any, room: Room) -> Any:
+    """A raw schema with the limits of one room in their places."""
+    if isinstance(part, list):
+        return [_with_room(one, room) for one in part]
+    if not isinstance(part, Mapping):
+        return part
+    made = {name: _with_room(one, room) for name, one in part.items() if name != LONGEST}
+    if (size := part.get(LONGEST, {}).get(room)) is not None:
+        name = "maxItems" if part.get("type") == "array" else "maxLength"
+        made[name] = min(size, made.get(name, size))
+    return made
+
+
+def enforced(
+    answer: type[BaseModel], *, room: Room = "generous", lengths: bool, lacking: Container[str] = ()
+) -> dict[str, Any]:
     """Return the schema that a server is asked to enforce. It has no longest text: what decodes by a grammar would end in mid-word.
 
     Args:
-        lengths: as for `schema_of`.
+        room, lengths: as for `schema_of`.
         lacking: keywords that the server does not take.
     """
-    return _without(json.loads(schema_of(answer, lengths=lengths)), lacking)
+    return _without(json.loads(schema_of(answer, room=room, lengths=lengths)), lacking)
 
 
 def _without(part: Mapping[str, Any], lacking: Container[str]) -> dict[str, Any]:

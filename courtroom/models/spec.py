@@ -13,6 +13,7 @@ from pydantic import Field, ModelWrapValidatorHandler, ValidationInfo, model_val
 
 from courtroom.errors import CourtroomError
 from courtroom.models.providers import PROVIDERS
+from courtroom.models.task import Room
 from courtroom.strict import Strict
 
 OFFLINE = "offline"
@@ -86,6 +87,13 @@ class ModelSpec(Strict):
     )
     temperature: float | None = Field(default=0.7, title="Temperature", ge=0, le=2)
     max_tokens: int = Field(default=2048, title="Longest answer (tokens)", ge=16, le=200_000)
+    lengths: Literal["auto", Room] = Field(
+        default="auto",
+        title="Room for an answer",
+        description="How long texts and lists are asked for. `tight`: what a small model in a file keeps up; `generous`: up to 1,500 "
+        "characters for a paragraph; `free`: no limit of ours, as in papers. `auto`: tight for a file on this machine, else generous. "
+        "A longer answer is an answer all the same.",
+    )
     top_p: float | None = Field(default=None, title="Top-p", gt=0, le=1)
     extra: dict[str, Extra] = Field(
         default_factory=dict,
@@ -144,9 +152,10 @@ class ModelSpec(Strict):
     )
     otherwise: str = Field(
         default=ABSTAIN,
-        title="If a person doesn't answer in time",
+        title="If it can't answer",
         max_length=200,
-        description="`abstain`, or the id of a model that answers instead.",
+        description="`abstain`, or the id of the stand-in: a model that is asked where this one has failed for good or can't be "
+        "asked here, or where a person did not answer in time.",
         exclude_if=lambda otherwise: otherwise == ABSTAIN,
     )
 
@@ -178,6 +187,22 @@ class ModelSpec(Strict):
         if problem := self.problem():
             raise NotAllowed(f"{self.id[:80]} is not asked: {problem}. Change its model in a fork.")
         return self
+
+    @property
+    def room(self) -> Room:
+        """How much is asked for at most."""
+        if self.lengths != "auto":
+            return self.lengths
+        return "tight" if self.id.startswith((LOCAL, FILES)) else "generous"
+
+    @property
+    def stand_in(self) -> "ModelSpec | None":
+        """The model that is asked where this one has no answer, with its sampling but for what may be this one's alone."""
+        if self.otherwise == ABSTAIN:
+            return None
+        kept = {} if self.id == PERSON else {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        waits = {"wait_s": self.wait_s} if self.otherwise == PERSON else {}
+        return ModelSpec.model_validate({"id": self.otherwise, **kept, **waits}, context=RECORDED)
 
     def sampling(self) -> dict[str, object]:
         """The parameters that can change an answer; part of its key."""

@@ -1,7 +1,7 @@
 """A task: what a member is asked, as typed inputs, a prompt template and an answer schema."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -12,23 +12,40 @@ from courtroom.media.medium import Medium
 A = TypeVar("A", bound=BaseModel)
 
 
+Room = Literal["tight", "generous", "free"]
+"""How much a model may write: what a small one in a file can keep up, what a large one deserves, or no limit of ours."""
+LONGEST = "x-longest"
+"""Where a raw schema keeps what each room allows; `schema.schema_of` puts one of them in its place."""
+AMPLE = 2
+"""How many times the tight size is asked for in a generous room, where nothing else is said."""
+
+
 @dataclass(frozen=True)
 class Longest:
-    """How many characters or items are asked for at most. A longer answer is an answer all the same, and is not asked again."""
+    """How many characters or items are asked for at most, by the room. A longer answer is an answer all the same, and is not
+    asked again."""
 
-    size: int
+    tight: int
+    generous: int | None = None
+    """None: twice as much."""
+    free: int | None = None
+    """None: no limit. A limit that comes of a setting or of the material holds here too."""
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         asked = dict(handler(schema))
-        name = "maxItems" if asked.get("type") == "array" else "maxLength"
-        return {**asked, name: min(self.size, asked.get(name, self.size))}
+        sizes = {"tight": self.tight, "generous": self.generous or AMPLE * self.tight, "free": self.free}
+        inner = asked.get(LONGEST, {})
+        both = {room: [size for size in (sizes[room], inner.get(room)) if size is not None] for room in sizes}
+        return {**asked, LONGEST: {room: min(given, default=None) for room, given in both.items()}}
 
 
 Label = Annotated[str, Longest(80)]
-Point = Annotated[str, Longest(120)]
+Point = Annotated[str, Longest(120, 400)]
 """One of several in a list."""
-Sentence = Annotated[str, Longest(240)]
-Paragraph = Annotated[str, Longest(600)]
+Sentence = Annotated[str, Longest(240, 600)]
+Paragraph = Annotated[str, Longest(600, 1_500)]
+Overview = Annotated[str, Longest(900, 6_000)]
+"""What many have said, in one text."""
 Points = Annotated[tuple[Point, ...], Longest(3)]
 Passages = Annotated[tuple[Sentence, ...], Longest(3)]
 """Copied from the material."""

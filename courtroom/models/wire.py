@@ -3,7 +3,7 @@
 import base64
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import count, groupby, pairwise
 from math import ceil
 from typing import Any
 
@@ -44,26 +44,43 @@ def _content(message: Message, media: MediaStore) -> str | list[dict[str, Any]]:
     if all(isinstance(part, str) for part in message.parts):
         return "\n".join(part for part in message.parts if isinstance(part, str))
     content: list[dict[str, Any]] = []
+    number = count()
     for is_text, parts in groupby(message.parts, key=lambda part: isinstance(part, str)):
         if is_text:
             content.append({"type": "text", "text": "\n".join(str(part) for part in parts)})
         else:
-            content.extend(item for part in parts if isinstance(part, Medium) for item in _shown(part, media))
+            content.extend(
+                item
+                for part in parts
+                if isinstance(part, Medium)
+                for item in _shown(part, f"{part.kind} {next(number)}", media)
+            )
     return content
 
 
-def _shown(medium: Medium, media: MediaStore) -> list[dict[str, Any]]:
+def _shown(medium: Medium, called: str, media: MediaStore) -> list[dict[str, Any]]:
+    """A medium under its number in this message, as its file's name may say what it is to prove."""
     if medium.sha256 is None:
-        return [{"type": "text", "text": f"[{medium.kind} {medium.id}: the file is missing]"}]
+        return [{"type": "text", "text": f"[{called}: the file is missing]"}]
     if medium.kind == "image":
-        return [{"type": "text", "text": f"Picture {medium.id}:"}, _picture(_image_url(media, medium.sha256))]
+        if medium.views is None:
+            return [{"type": "text", "text": f"{called.capitalize()}:"}, _picture(_image_url(media, medium.sha256))]
+        return [
+            part
+            for label, url in _view_urls(media, medium.sha256)
+            for part in (
+                {"type": "text", "text": f"{called.capitalize()}{f', {label}' if label else ''}:"},
+                _picture(url),
+            )
+        ]
     frames = _frame_urls(media, medium.sha256)
     kept = nearest([second for second, _ in frames], medium.moments) if medium.moments else range(len(frames))
     kept = kept[:: ceil(len(kept) / (medium.most_frames or len(kept)))]
-    shown: list[dict[str, Any]] = [{"type": "text", "text": f"Video {medium.id}, {len(kept)} frames:"}]
+    shown: list[dict[str, Any]] = [{"type": "text", "text": f"{called.capitalize()}, {len(kept)} frames:"}]
+    is_close = any(later - earlier < 1 for (earlier, _), (later, _) in pairwise(frames))
     for place in kept:
         second, url = frames[place]
-        shown += [{"type": "text", "text": f"at {clock(second)}:"}, _picture(url)]
+        shown += [{"type": "text", "text": f"at {clock(second, tenths=is_close)}:"}, _picture(url)]
     return shown
 
 
@@ -79,6 +96,11 @@ def _picture(url: str) -> dict[str, Any]:
 @lru_cache(maxsize=128)
 def _image_url(media: MediaStore, sha256: str) -> str:
     return _url(media.image(sha256))
+
+
+@lru_cache(maxsize=16)
+def _view_urls(media: MediaStore, sha256: str) -> tuple[tuple[str, str], ...]:
+    return tuple((view.label, _url(view.jpeg)) for view in media.sent(sha256).views)
 
 
 @lru_cache(maxsize=16)

@@ -39,6 +39,13 @@ class FollowGraph(Strict):
         le=1,
         description="Share of all possible follows, as near as the kind permits.",
     )
+    least: int = Field(
+        default=2,
+        title="Follows of each at least",
+        ge=0,
+        le=50,
+        description="Nobody follows fewer, as far as there are others; whoever follows nobody hears nobody. 0: as it falls out. A `ring` has one.",
+    )
     seed: int | None = Field(
         default=None, title="Graph seed", description="Empty: the run's seed.", json_schema_extra={"varied": False}
     )
@@ -56,7 +63,8 @@ class FollowGraph(Strict):
 def build(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> nx.DiGraph:
     """The graph over the seats 0 to N-1.
 
-    `ring` and `complete` have their one density; the others have round(density * N * (N-1)) edges.
+    `ring` and `complete` have their one density; the others have round(density * N * (N-1)) edges, or more where each is to follow
+    at least so many.
     """
     import networkx as nx  # slow to import: only when there is a graph
 
@@ -91,6 +99,9 @@ def influence(size: int, edges: Iterable[tuple[int, int]]) -> dict[int, float]:
 
 def _grown(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> Iterator[tuple[int, int]]:
     """Each seat's edges with the seats before it: pairs without replacement, those with more weight sooner (Efraimidis and Spirakis)."""
+    follows: list[int] = []
+    """How many each seat follows by now."""
+    drawn = 0
     places: list[float] = []
     """A number from 0 to 1 for each seat: where it is on a circle, or how little known it is."""
     for seat, persona in enumerate(personas):
@@ -109,8 +120,17 @@ def _grown(spec: FollowGraph, personas: Sequence[Persona], seed: int) -> Iterato
             weights = dict.fromkeys(_pairs(seat), 1.0)
         # The logarithm of the draw to the power of 1 / weight, which would be zero for all small weights alike.
         keys = {pair: math.log(max(draw.random(), sys.float_info.min)) / weight for pair, weight in weights.items()}
-        wanted = round(spec.density * (seat * (seat + 1))) - round(spec.density * (seat * (seat - 1)))
-        yield from sorted(keys, key=keys.__getitem__, reverse=True)[:wanted]
+        wanted = round(spec.density * (seat * (seat + 1))) - drawn
+        ranked = sorted(keys, key=keys.__getitem__, reverse=True)
+        follows.append(0)
+        least = min(spec.least, seat) if spec.density else 0
+        chosen = [(k, seat) for k in range(seat) if follows[k] < least]
+        chosen += [pair for pair in ranked if pair[0] == seat][:least]
+        chosen += [pair for pair in ranked if pair not in chosen][: max(0, wanted - len(chosen))]
+        for follower, _ in chosen:
+            follows[follower] += 1
+        drawn += len(chosen)
+        yield from chosen
 
 
 def _pairs(seat: int) -> Iterator[tuple[int, int]]:

@@ -40,10 +40,14 @@ class Persona(Strict):
         return frozenset({self.gender.lower(), self.status.lower(), band, *self.traits, *self.interests})
 
 
+DISPUTES, TRIALS = "personas", "personas_trials"
+"""Files of bundled personas: people of a marketplace, and people of a jury pool."""
+
+
 @cache
-def pool() -> tuple[Persona, ...]:
-    """All bundled personas."""
-    text = (DATA / "personas.json").read_text(encoding="utf-8")
+def pool(name: str = DISPUTES) -> tuple[Persona, ...]:
+    """All bundled personas of a file."""
+    text = (DATA / f"{name}.json").read_text(encoding="utf-8")
     return TypeAdapter(tuple[Persona, ...]).validate_json(text)
 
 
@@ -54,13 +58,13 @@ def likeness(one: Persona, other: Persona) -> float:
 
 
 @cache
-def sample_panel(size: int, seed: int) -> tuple[Persona, ...]:
+def sample_panel(size: int, seed: int, pool_name: str = DISPUTES) -> tuple[Persona, ...]:
     """A diverse panel of 1 to 51: the first by lot, each next one of eight drawn that is least like those seated. A smaller panel of the same
     seed is the beginning of a larger one."""
     if not 1 <= size <= 51:
         raise ValueError("a panel has 1 to 51 members")
     draw = random.Random(seed)
-    left = list(pool())
+    left = list(pool(pool_name))
     panel = [left.pop(draw.randrange(len(left)))]
     while len(panel) < size:
         drawn = draw.sample(range(len(left)), min(8, len(left)))

@@ -25,7 +25,7 @@ from courtroom.models.prompts import answer_form
 from courtroom.models.rendering import quote
 from courtroom.models.request import Message, digest_text
 from courtroom.models.spec import PERSON
-from courtroom.models.task import Answer, Paragraph, Task
+from courtroom.models.task import Answer, Paragraph, Room, Task
 from courtroom.questions.asides import AsideStore, Interview, budget, failures
 from courtroom.store.writer import Writer
 
@@ -84,9 +84,9 @@ class After:
     def fresh(self) -> After:
         return self
 
-    async def render(self, task: Task[Any], *, sees: bool) -> Sequence[Message]:
+    async def render(self, task: Task[Any], *, sees: bool, room: Room = "generous") -> Sequence[Message]:
         assert isinstance(task, InterviewQuestion)
-        return *self.messages, Message("user", (task.text() + answer_form(task.form),))
+        return *self.messages, Message("user", (task.text() + answer_form(task.form, room),))
 
 
 def last_call(record: Record, member: str) -> Called | None:

@@ -18,14 +18,14 @@ from courtroom.engine.blocks import Graph, runs
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.turnout import failure_of, stand_in_of, turnout
 from courtroom.errors import CourtroomError
 from courtroom.figures.layout import tone
 from courtroom.language import _, translated
 from courtroom.media.medium import Medium
 from courtroom.media.store import MediaStore
 from courtroom.media.videos import Frame
-from courtroom.models.offline import NOTICE
-from courtroom.models.spec import OFFLINE
+from courtroom.models.offline import NOTICE, SHORT_NOTICE
 from courtroom.questions.asides import Interview, KeptBeside, Sample
 from courtroom.questions.audience import BEFORE
 from courtroom.questions.audit import MEANINGS, results
@@ -121,6 +121,9 @@ def as_html(
         procedure=procedure,
         choices=choices,
         verdict=record.run.verdict,
+        turnout=turnout(record),
+        failure_of=failure_of,
+        stand_in_of=stand_in_of,
         sure=sure,
         members=record.members,
         views=[(view, view.blocks(record)) for view in procedure.views],
@@ -128,7 +131,7 @@ def as_html(
         exchanges={call.path: list(_exchange(call, answers, parts)) for call in record.calls},
         parts=parts,
         pictures=list(_pictures(record, media)),
-        notice=NOTICE if any(member.spec.id == OFFLINE for member in record.members) else "",
+        answered_by=[NOTICE if sentence == SHORT_NOTICE else sentence for sentence in record.answered_by],
         scene=_as_data(json.dumps(read(scene(record, procedure).model_dump(mode="json", exclude_defaults=True)))),
         texts=_as_data(json.dumps(words())),
         style=Markup(style()),

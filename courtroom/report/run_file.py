@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from courtroom.access import Access, needs
+from courtroom.access import Access, acting_account, needs
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.kinds import parse_case
@@ -20,7 +20,8 @@ from courtroom.engine.events import EVENT, Called, Event, Seated, StageBegan, Ta
 from courtroom.engine.interventions import Intervention, Overrule
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.run import Run
+from courtroom.engine.recordings import Recording, Recordings
+from courtroom.engine.run import RECORDING, Control, Run
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
@@ -31,11 +32,12 @@ from courtroom.models.spec import RECORDED
 from courtroom.questions.asides import ASIDE, Aside, BesideStore, ExportedAudience, KeptBeside
 from courtroom.questions.marks import Mark
 from courtroom.report.page import as_html
+from courtroom.sharing import NOBODYS
 from courtroom.store.connection import REFUSALS
 from courtroom.strict import Strict
 
 FORMAT = "courtroom-run-2"
-NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported"}
+NOT_IN_A_FILE = {"owner", "heartbeat", "control", "imported", "exported_id", "exported_parent"}
 """What a run has only in the store in which it is."""
 
 
@@ -45,6 +47,7 @@ NOTHING = KeptBeside()
 def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) -> str:
     """All that is on record of a run, with a hash over all of it. Text parts of prompts stand once, under their digests."""
     answers = answers.of(record.run)
+    named = dict if record.run.imported else _without_address  # an imported run is written as it came
     entries: dict[str, Any] = {}
     parts: dict[str, str] = {}
     calls = (*record.calls, *record.overtaken, *(one.called for _, one in beside.asides))
@@ -53,28 +56,47 @@ def as_json(record: Record, answers: AnswerStore, beside: KeptBeside = NOTHING) 
         if entry is None or key in entries:
             continue
         request, reply = entry
-        entries[key] = {"request": request, "reply": reply.model_dump(mode="json")}
+        entries[key] = {"request": request, "reply": named(reply.model_dump(mode="json"))}
         digests = (part for _, message in request["messages"] for part in message if isinstance(part, str))
         parts.update({digest: answers.text(digest) for digest in digests if digest not in parts})
     document = {
         "format": FORMAT,
-        "run": record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE),
+        "run": {**record.run.model_dump(mode="json", exclude=NOT_IN_A_FILE), **_exported_ids(record.run)},
         "case": record.case.model_dump(mode="json"),
         "setup": record.setup.model_dump(mode="json"),
-        "events": [{"at": at, **event.model_dump(mode="json")} for at, event in record.events],
+        "events": [{"at": at, **named(event.model_dump(mode="json"))} for at, event in record.events],
         "interventions": [one.model_dump(mode="json") for one in record.interventions],
-        "overtaken": [call.model_dump(mode="json") for call in record.overtaken],
+        "overtaken": [named(call.model_dump(mode="json")) for call in record.overtaken],
         "payments": {
             path: {name: value for name, value in asdict(paid).items() if name != "number"}
             for path, paid in sorted(record.paid.items())
         },
-        "asides": [{"at": at, **one.model_dump(mode="json")} for at, one in beside.asides],
+        "asides": [
+            {"at": at, **(aside := one.model_dump(mode="json")), "called": named(aside["called"])}
+            for at, one in beside.asides
+        ],
         "marks": [mark.model_dump(mode="json") for mark in beside.marks],
         "audience": beside.audience and beside.audience.model_dump(mode="json"),
         "answers": entries,
         "parts": parts,
     }
     return _written({"sha256": hash_of(document), **document})
+
+
+def _exported_ids(run: Run) -> dict[str, str | None]:
+    """Return the ids of an imported run in its file; nothing for one that was made here, which has its own."""
+    return {"id": run.exported_id, "parent": run.exported_parent} if run.imported else {}
+
+
+NOT_TOLD = "not told"
+"""What stands in a file for the address of a server that no connection names."""
+
+
+def _without_address(said: dict[str, Any]) -> dict[str, Any]:
+    """A call or a reply that names its server by the connection, and not by the address."""
+    if not said.get("address"):
+        return said
+    return {**said, "address": "" if said["connection"] else NOT_TOLD}
 
 
 def hash_of(document: Mapping[str, Any]) -> str:
@@ -125,7 +147,7 @@ class Head(Strict):
     reason: str = Field(max_length=4_000)
     verdict: Verdict | None
     parent: Name | None
-    origin: str = Field(max_length=40)
+    origin: str = Field(max_length=100)
     created: Time
     wall_s: Time
 
@@ -168,16 +190,29 @@ class RunFile(Strict):
     parts: Any
     """Texts of prompts by their digests; as they are, white space included."""
 
-    def row(self) -> Run:
-        from courtroom.engine.run import Control
-
+    def row(self, *, trusted: bool) -> Run:
+        """The run as it is put on record. `trusted`: it is known by its hash as one that comes with Courtroom, and keeps its id."""
+        head = self.run
+        named = str if trusted else imported_id
         return Run(
-            **{name: getattr(self.run, name) for name in Head.model_fields},
+            **{name: getattr(head, name) for name in Head.model_fields if name not in ("id", "parent", "origin")},
+            id=named(head.id),
+            parent=named(head.parent) if head.parent else None,
+            origin=RECORDING if trusted else "input" if head.origin == RECORDING else head.origin,
             control=Control(),
             owner=None,
             heartbeat=None,
             imported=self.sha256,
+            exported_id=head.id,
+            exported_parent=head.parent,
         )
+
+
+def imported_id(run: str) -> str:
+    """Return the id here of an exported run: its own, whatever the file says, and another one for each person who imports it."""
+    person = acting_account()
+    whose = person.id if person else NOBODYS
+    return f"import-{hashlib.sha256(f'{whose}/{run}'.encode()).hexdigest()[:16]}"
 
 
 def read_run_file(data: bytes, procedures: Mapping[str, Procedure]) -> RunFile:
@@ -339,8 +374,9 @@ class RunFiles:
         answers: AnswerStore,
         beside: BesideStore,
         media: MediaStore,
+        recordings: Recordings,
     ) -> None:
-        self._procedures, self._record = procedures, record
+        self._procedures, self._record, self._recordings = procedures, record, recordings
         self._store, self._answers, self._beside, self._media = store, answers, beside, media
 
     def export(self, run: str) -> tuple[str, str]:
@@ -352,24 +388,37 @@ class RunFiles:
         """Import a run to be read, and forked; its id. All of it is on record or nothing."""
         procedures = self._procedures()
         file = read_run_file(data, procedures)
-        if self._store.is_there(file.run.id):
-            raise CourtroomError(f"The run {file.run.id} is here already. Open it on the page Runs.")
-        if self._store.families.leads_to(file.run.parent, file.run.id):
+        row = file.row(trusted=file.sha256 in self._recordings.hashes)
+        run = row.id
+        if self._store.is_there(run):
+            raise CourtroomError(f"The run {file.run.id} is here already, as {run}. Open it on the page Runs.")
+        if self._store.families.leads_to(row.parent, run):
             raise CourtroomError("This run is said to be a fork of itself. Ask for the file anew.")
-        run = file.run.id
         try:
             with self._store.together():
-                self._store.take_in(file.row(), file.case, file.setup, file.events, file.overtaken)
+                self._store.take_in(row, file.case, file.setup, file.events, file.overtaken)
                 self._store.interventions.put(run, file.interventions)
                 self._store.payments.take_in(run, {path: paid.payment() for path, paid in file.payments.items()})
                 answers = {key: (one.request, one.reply) for key, one in file.answers.items()}
-                self._answers.take_in(run, answers, file.parts)
+                self._answers.take_in(row, answers, file.parts)
                 self._beside.take_in(run, KeptBeside(file.asides, file.marks, file.audience))
-                self._read(run, procedures[file.run.procedure])
+                if not row.is_recording:
+                    self._read(run, procedures[file.run.procedure])
         except REFUSALS as error:
             raise CourtroomError(
                 "This file says the same thing twice in different words. Ask for the file anew."
             ) from error
+        return run
+
+    @needs(Access.RUN)
+    def play(self, recording: Recording) -> str:
+        """Take in a recorded hearing with its forks, as far as they are not here; the run's id."""
+        with self._store.together():  # two people may press the button at once
+            for one in self._recordings.family(recording):
+                if self._store.recorded(one.sha256) is None:
+                    self.take_in(one.file.read_bytes())
+        run = self._store.recorded(recording.sha256)
+        assert run is not None
         return run
 
     def _read(self, run: str, procedure: Procedure) -> None:

@@ -35,13 +35,19 @@ def read(scene: dict[str, Any]) -> dict[str, Any]:
     if language() == ENGLISH:
         return scene
     ways: dict[str, Callable[[Any], Any]] = {
-        **dict.fromkeys(("procedure", "reason", "ending", "real_title"), translated),
+        **dict.fromkeys(("procedure", "reason", "ending", "real_title", "notice"), translated),
         "sides": lambda sides: [_parts(one, ("title",)) for one in sides],
         "seats": lambda seats: [_parts(one, ("name", "role")) for one in seats],
         **dict.fromkeys(("moments", "live"), lambda moments: [_moment(one) for one in moments]),
         "ballots": lambda names: {path: translated(name) for path, name in names.items()},
         "stages_to_come": lambda titles: [translated(title) for title in titles],
-        "verdict": lambda ended: ended and _parts(ended, ("outcome", "note", "summary")),
+        "verdict": lambda ended: (
+            ended
+            and {
+                **_parts(ended, ("outcome", "note", "summary")),
+                "turnout": [translated(told) for told in ended.get("turnout", ())],
+            }
+        ),
     }
     return {name: ways[name](value) if name in ways else value for name, value in scene.items()}
 

@@ -17,6 +17,7 @@ from courtroom.engine.procedure import ROUND, Procedure, Seating
 from courtroom.engine.record import Record
 from courtroom.engine.services import OpenCall
 from courtroom.engine.setup import Member
+from courtroom.engine.turnout import turnout
 from courtroom.figures.layout import tone
 from courtroom.knowledge.search import Search
 from courtroom.strict import Strict
@@ -96,6 +97,8 @@ class Ended(Strict):
     abstained: int
     note: str
     summary: str
+    turnout: tuple[str, ...] = ()
+    """Who has no vote and why, and what stand-ins answered; a sentence each."""
 
 
 class RoomScene(Strict):
@@ -113,7 +116,8 @@ class RoomScene(Strict):
     """Whether members vote on the same question again, so that a vote stands until the next."""
     above: float | None
     tie: str | None
-    by_last: bool
+    rule: str
+    """How the run counts its votes; see `Counting`."""
     stages_to_come: tuple[str, ...]
     ended: tuple[str, ...]
     ballots: dict[str, str]
@@ -124,6 +128,8 @@ class RoomScene(Strict):
     verdict: Ended | None
     ending: str = "Verdict"
     """What the end of the run is called."""
+    notice: str = ""
+    """What has to be known of who answered, wherever the room is shown."""
 
 
 def scene(record: Record, procedure: Procedure) -> RoomScene:
@@ -150,7 +156,7 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         carries=any(kind.name == ROUND for kind in procedure.stages),
         above=counting.above,
         tie=counting.tie,
-        by_last=counting.by_last,
+        rule=counting.rule,
         stages_to_come=() if verdict else tuple(kind.title for kind in procedure.stages[last + 1 :]),
         ended=tuple(stage.path for stage in record.stages if stage.path in record.ended),
         ballots={ballot: record.ballot_name(ballot) for ballot in record.ballots},
@@ -158,10 +164,12 @@ def scene(record: Record, procedure: Procedure) -> RoomScene:
         real=dict(procedure.real_counts(record.case)),
         real_title=record.case.votes_title,
         ending=procedure.ending.title,
+        notice=" ".join(record.answered_by),
         verdict=verdict
         and Ended(
             outcome=known.get(verdict.outcome, verdict.outcome),
             choice=verdict.outcome in known,
+            turnout=turnout(record),
             **verdict.model_dump(include={"counts", "abstained", "note", "summary"}),
         ),
     )
@@ -239,7 +247,7 @@ def _moment(
             return Moment(
                 kind="call",
                 path=event.path,
-                title=event.title,
+                title=_about(record, event),
                 member=event.member,
                 parts=(SpokenPart(label="No answer", text=event.error or "-"),) if failed else said.parts,
                 facts=said.facts,
@@ -262,6 +270,13 @@ def _moment(
             return None
 
 
+def _about(record: Record, call: Called) -> str:
+    """A call's title, with the piece of the case that its path ends with."""
+    parts = record.case.parts() if call.path[-1].isdigit() else ()
+    piece = next((name for name, _ in parts if call.path.endswith(f"-{name}")), "")
+    return f"{call.title}: {piece}" if piece else call.title
+
+
 def _act(one: Intervention, record: Record, start: float) -> Moment:
     title = f"{one.who} {one.described(type(record.setup))}"
     return Moment(kind="act", title=title, seconds=round(max(0.0, one.at - start), 2))
@@ -271,6 +286,8 @@ Place = tuple[float, float]
 """Across and down, each from 0 to 100."""
 ONE_RING = 24
 """Seats that a single ring holds; more sit in an outer and an inner ring."""
+FEW = 12
+"""Seats of a ring that leaves the corners free."""
 PER_ROW = 4
 LONGEST_BENCH = 11
 
@@ -289,7 +306,9 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)
     else:
         rings = _ring(voters, 44, 40)
-    return rings | _line(others, 88 if len(voters) < 3 else 71, 34, 66)
+    if len(others) == 2 and 3 <= len(voters) <= FEW:  # the corners, into which no ring reaches
+        return rings | _line(others, 89, 7.5, 92.5)
+    return rings | _line(others, 88 if len(voters) < 3 else 68, 34, 66)
 
 
 def _lines(
@@ -335,10 +354,8 @@ def _line(members: Sequence[str], down: float, left: float, right: float, *, sag
     }
 
 
-LONGEST = 900
-"""Characters of one part that are kept; the call itself has the rest."""
-MOST_PARTS = 8
-MOST_FACTS = 6
+LONGEST = 12_000
+"""Characters of one part that are kept: more than any model is asked for; the call itself has the rest."""
 SHORT = 60
 """A text of at most this length without the shape of a sentence is a fact, e.g. a name or a label."""
 _SENTENCE = re.compile(r"\S+\s+\S+\s+\S+\s+\S|[\u3400-\u9fff，、：；（）。]{8}")
@@ -374,16 +391,16 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
         label = name.replace("_", " ").capitalize()
         if isinstance(item, list):
             texts = [str(one).strip() for one in item if str(one).strip()]
-            if any(_SENTENCE.search(text) for text in texts):
+            if any(_SENTENCE.search(text) or len(text) > SHORT for text in texts):
                 parts.append(SpokenPart(label=label, text=_cut("\n".join(texts))))
             elif texts:
-                facts.append(Fact(label=label, value=_cut(", ".join(texts), SHORT)))
+                facts.append(Fact(label=label, value=", ".join(texts)))
         elif isinstance(item, str) and (_SENTENCE.search(item) or len(item) > SHORT):
             parts.append(SpokenPart(label=label, text=_cut(item.strip())))
         elif item is not None and str(item).strip():
             line = {True: "yes", False: "no"}[item] if isinstance(item, bool) else str(item).strip()
             facts.append(Fact(label=label, value=line))
-    return SpokenAnswer(parts=tuple(parts[:MOST_PARTS]), facts=tuple(facts[:MOST_FACTS]))
+    return SpokenAnswer(parts=tuple(parts), facts=tuple(facts))
 
 
 def spoken_so_far(text: str) -> SpokenAnswer:
@@ -405,14 +422,20 @@ def _leaves(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
         if isinstance(item, Mapping):
             yield from _leaves(item, f"{name} ")
         elif isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
-            for one in item:
-                if isinstance(one, Mapping):
-                    yield from ((f"{name} {inner}", held) for inner, held in _leaves(one))
+            yield f"{prefix}{name}", [_in_line(one) for one in item if isinstance(one, Mapping)]
         elif isinstance(item, list):
             yield f"{prefix}{name}", [one for one in item if not isinstance(one, list)]
         else:
             yield f"{prefix}{name}", item
 
 
-def _cut(text: str, most: int = LONGEST) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+def _in_line(item: Mapping[str, Any]) -> str:
+    """One entry of a list as a line: its sentences, and what is short with its name."""
+    said = spoken(item)
+    facts = ", ".join(f"{one.label.lower()} {one.value}" if one.value.isdigit() else one.value for one in said.facts)
+    sentences = " ".join(part.text for part in said.parts)
+    return " ".join(filter(None, (f"({facts})" if facts and sentences else facts, sentences)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[: LONGEST - 1].rstrip() + "…"

@@ -38,13 +38,14 @@ MOST_SHOWN = 20
 def import_(
     source: Annotated[Path, Argument(help="A file, a .zip, or a folder.")],
     name: Annotated[str | None, Option(help="The dataset's name; by default the file's.")] = None,
-    form: Annotated[str, Option(help="How records are read; by default as the first record looks.")] = "",
+    form: Annotated[str, Option(help="How records are read; by default as most of the first records look.")] = "",
     labels: Annotated[
         str, Option(help="What numbers mean as labels (0=NAME,1=NAME), or the label set (NAME,NAME).")
     ] = "",
     rename: Annotated[list[str] | None, Option(help="A column under another name: OLD=NEW.")] = None,
     split: Annotated[str | None, Option(help="The split of all rows; by default as files are named.")] = None,
     config: Annotated[str, Option(help="Of a folder with several datasets, the one to import.")] = "",
+    encoding: Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as each file looks.")] = "",
     json_: Json = False,
 ) -> None:
     """Import a dataset. After a kill, the same command goes on where it stopped."""
@@ -61,6 +62,7 @@ def import_(
         columns=columns_from(rename or []),
         split=split,
         config=config,
+        encoding=encoding,
     )
     with opened() as house:
         try:
@@ -69,8 +71,8 @@ def import_(
             if not sys.stdin.isatty():
                 raise CourtroomError(f"{error} Use --labels.") from error
             print(error, file=sys.stderr)
-            asked = {number: typer.prompt(f"The name of {number}") for number in error.values}
-            names = names_from(",".join(f"{number}={name}" for number, name in asked.items()))
+            asked = {number: _name_of(number) for number in error.values}
+            names = names_from(",".join(f"{number}={name}" for number, name in asked.items() if name))
             done = house.dataset_imports.run(order.model_copy(update={"names": names}), _progress)
     info = done.info
     if json_:
@@ -86,6 +88,12 @@ def import_(
         print(f"{done.refused} records were not taken in; these are the first {MOST_SHOWN}.", file=sys.stderr)
     for remark, times in done.remarks.items():
         print(f"{remark} ({times} times)", file=sys.stderr)
+
+
+def _name_of(number: str) -> str:
+    if number == "-1":
+        return str(typer.prompt("The name of -1 (nothing: no label)", default="", show_default=False))
+    return str(typer.prompt(f"The name of {number}"))
 
 
 @app.command("list")

@@ -21,7 +21,7 @@ from courtroom.evaluation import comparison
 from courtroom.evaluation.comparison import APART, BallotComparison, Comparison, RunFacts
 from courtroom.shell.experiment import follow, print_estimate, progress
 from courtroom.shell.options import Json, Set, opened, pairs, setup_with, write
-from courtroom.shell.runs import drive
+from courtroom.shell.runs import drive, tell_warnings
 
 if TYPE_CHECKING:
     from courtroom.experiments.spec import Experiment
@@ -53,6 +53,7 @@ def lines(comparison: Comparison) -> Iterator[str]:
 def _described(run: RunFacts) -> str:
     facts = [run.run, run.procedure, run.case, f"seed {run.seed}", run.status]
     facts += [f"fork of {run.parent}"] if run.parent else []
+    facts += ["imported"] if run.imported else []
     facts += [f"verdict {run.verdict.outcome}"] if run.verdict else []
     cost = "price unknown" if run.cost is None else f"US$ {run.cost:g}"
     tokens = run.prompt_tokens + run.completion_tokens
@@ -84,6 +85,7 @@ def fork(
         Path | None, Option(help="Interventions as JSON: objects with `kind` overrule, change, evidence or note.")
     ] = None,
     who: Annotated[str, Option(help="Who intervenes.")] = "somebody",
+    without: Annotated[list[str] | None, Option(help="The id of a part of the case that is left out.")] = None,
     seed: Annotated[int | None, Option(help="Another seed asks all that depends on chance anew.")] = None,
     estimate: Annotated[bool, Option(help="Ask nothing; say how many calls the fork would take.")] = False,
     json_: Json = False,
@@ -103,14 +105,17 @@ def fork(
         if from_:
             actions += [ChangeSetup(key=key, value=value) for key, value in pairs(set_).items()]
         planned = house.interventions.planned(parent, actions, who, from_)
+        case = parent.case.without(*without) if without else parent.case
         if not estimate:
-            drive(house, house.fork(run, setup, seed, interventions=planned), None, json_)
+            drive(house, house.fork(run, setup, seed, case, interventions=planned), None, json_)
         wanted = parent.run.seed if seed is None else seed
-        found = house.estimate(parent.run.procedure, parent.case, setup, wanted, run, interventions=planned)
+        found = house.estimate(parent.run.procedure, case, setup, wanted, run, interventions=planned)
     ask, anew = found.calls - found.on_record, dict(found.anew)
     if json_:
-        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew}))
+        told = {"warnings": list(found.warnings)} if found.warnings else {}
+        print(json.dumps({"calls": found.calls, "ask": ask, "serve": found.on_record, "anew": anew, **told}))
         return
+    tell_warnings(found.warnings)
     why = f" Anew: {', '.join(f'{title} {number}' for title, number in anew.items())}." if anew else ""
     print(f"{ask} calls would be asked, {found.on_record} are served from the record.{why}")
 
@@ -247,7 +252,9 @@ MOST = 10_000
 def yardstick(
     experiment: Annotated[str, Argument(help="The id of an experiment or a what-if, or an experiment's name.")] = "",
     arm: Annotated[str, Option(help="Only this arm; by default all arms together.")] = "",
-    procedure: Annotated[str, Option(help="In place of an experiment: all finished runs of this procedure.")] = "",
+    procedure: Annotated[
+        str, Option(help="In place of an experiment: all finished runs of this procedure that were made here.")
+    ] = "",
     to: Annotated[Path | None, Option(help="The curve as FILE.html, which opens in a browser.")] = None,
     json_: Json = False,
 ) -> None:
@@ -260,7 +267,8 @@ def yardstick(
         raise CourtroomError("Name either an experiment or, with --procedure, a procedure.")
     with opened() as house:
         if procedure:
-            runs = RunList(house.database).runs(RunFilter(status="done", procedure=procedure), MOST)
+            done = RunFilter(status="done", procedure=procedure, made_here=True)
+            runs = RunList(house.database).runs(done, MOST)
         else:
             runs = house.experiments.runs(experiment, arm)
         found = of_runs(runs, house.record, house.procedures)

@@ -39,16 +39,17 @@ def cases(context: typer.Context) -> None:
 def check_case(
     path: Path,
     labels: Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
+    encoding: Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as the file looks.")] = "",
 ) -> None:
     """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
     try:
-        packages = read_upload(path.name, path, names_from(labels) or None)
+        packages = read_upload(path.name, path, names_from(labels) or None, encoding)
     except CourtroomError as error:
         print(f"{path.name}\terror\t\t{error}")
         raise typer.Exit(1) from error
     wrong = False
     for package in packages:
-        findings = check(package.case, package.files)
+        findings = check(package.case, package.files, package.there)
         wrong = wrong or any(finding.severity == "error" for finding in findings)
         for finding in findings:
             print(f"{package.case.id}\t{finding.severity}\t{finding.field}\t{finding.message}")

@@ -18,6 +18,7 @@ from courtroom.engine.budget import Payment
 from courtroom.engine.changes import changed, read_value
 from courtroom.engine.procedure import ROUND
 from courtroom.engine.setup import Setup
+from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.settings import from_environment
 
@@ -81,6 +82,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
     run = record.run
     return {
         "run": run.id,
+        **({"imported": run.imported} if run.imported else {}),
         "procedure": run.procedure,
         "case": run.case_id,
         "status": "paused" if run.status == "running" else run.status,
@@ -88,11 +90,15 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "verdict": run.verdict.outcome if run.verdict else None,
         "summary": run.verdict.summary if run.verdict else "",
         "note": run.verdict.note if run.verdict else "",
+        "details": run.verdict.details if run.verdict else {},
+        "known": record.case.on_record(),
+        **({"turnout": list(told)} if (told := turnout(record)) else {}),
         **({"rounds": len(rounds)} if has_rounds else {}),
         "ballots": len(record.tallies),
         "votes": votes,
         "asked": sum(new.values()),
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
+        "reasked": sum(max(0, len(call.keys) - 1) for call in record.calls),
         "failed": record.failed,
         "reasks": record.reasks,
         "tokens": {"prompt": prompt, "completion": completion, **({"estimated": True} if record.estimated else {})},

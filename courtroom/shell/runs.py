@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from courtroom.engine.changes import changed
 from courtroom.engine.knobs import seating
 from courtroom.engine.procedure import StageKind
 from courtroom.engine.run import Control
+from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.language import speaking
 from courtroom.questions.asides import Cost, cost
@@ -45,8 +46,7 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     kinds = house.procedures[house.store.run(run).procedure].stages
     stage = stage_named(kinds, until) if until else None
     record = house.record(run)
-    for warning in record.setup.warnings():
-        print(f"Warning: {warning}", file=sys.stderr)
+    tell_warnings(record.setup.warnings())
     before = record.paid
     try:
         house.runner.go(run, Control(stage=stage))
@@ -56,6 +56,11 @@ def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None
     summary = result(house, run, before)
     print_result(summary, as_json)
     raise typer.Exit(1 if summary["status"] == "failed" else 0)
+
+
+def tell_warnings(warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        print(f"Warning: {warning}", file=sys.stderr)
 
 
 def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
@@ -97,7 +102,9 @@ def run(
         persons = [] if panel is None else [one.model_dump(mode="json") for one in house.panels.load(panel)]
         begun = changed(chosen.setup(), seating(chosen.setup, persons)) if persons else chosen.setup()
         setup = setup_with(begun, set_, model)
-        drive(house, house.new_run(chosen.name, heard, setup, seed), until, json_)
+        made = house.new_run(chosen.name, heard, setup, seed)
+        tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
+        drive(house, made, until, json_)
 
 
 def resume(run: str, until: Until = None, json_: Json = False) -> None:
@@ -115,14 +122,19 @@ def show(run: str, json_: Json = False) -> None:
 
 
 def runs() -> None:
-    """All runs, a line each, the id first, oldest first."""
+    """All runs, a line each, the id first, oldest first; at its end who has no vote, and what stand-ins answered."""
     with opened() as house:
+        incomplete = house.store.incomplete()
         for row in house.store.each():
             if isinstance(row, Unreadable):
                 tell_unreadable([row])
                 continue
             outcome = row.verdict.outcome if row.verdict else ""
-            print(f"{row.id}\t{row.status}\t{row.procedure}\t{row.case_id}\t{outcome}")
+            told = " ".join(turnout(house.record(row.id))) if row.verdict and row.id in incomplete else ""
+            imported = "imported" if row.is_unverified else ""
+            print(
+                "	".join((row.id, row.status, row.procedure, row.case_id, outcome, *filter(None, [told, imported])))
+            )
 
 
 def export(run: str, to: Annotated[Path, Option(help="FILE.json or FILE.html")]) -> None:

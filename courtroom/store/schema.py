@@ -17,7 +17,7 @@ from courtroom.version import __version__
 if TYPE_CHECKING:
     from sqlalchemy import Connection as ServerConnection
 
-REVISION = "0001"
+REVISION = "0002"
 """The last of `revisions/`: its file says so, and numbers count on."""
 BEFORE = 22
 """The schema of the last development version before 1.0.0, which the first revision takes over."""

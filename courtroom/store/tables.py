@@ -74,7 +74,7 @@ table(
     text("control"),
     text("owner", nullable=True),
     real("heartbeat", nullable=True),
-    text("imported", nullable=True),
+    *texts("imported", "exported_id", "exported_parent", nullable=True),
     Index("runs_by_case", "case_id", "number", "title", "id", "status", "procedure"),
     Index("runs_by_parent", "parent"),
     Index("runs_by_status", "status", "number", "id", "procedure"),

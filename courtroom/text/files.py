@@ -39,9 +39,11 @@ def _cell(value: Any) -> Any:
 
 
 def json_of(data: bytes | str) -> Any:
-    """A JSON value. Raises `CaseError`: it is none; the sentence does not name the place."""
+    """A JSON value. Raises `CaseError`: it is none, or one of its objects has a field twice; the sentence does not name the place."""
     try:
-        return json.loads(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+        return json.loads(
+            data.decode("utf-8-sig") if isinstance(data, bytes) else data.removeprefix("\ufeff"), object_pairs_hook=once
+        )
     except UnicodeDecodeError as error:
         raise CaseError("it is not UTF-8 text. Save it as UTF-8.") from error
     except json.JSONDecodeError as error:
@@ -51,6 +53,16 @@ def json_of(data: bytes | str) -> Any:
         raise CaseError("it is nested too deeply. Check that it is the right file.") from error
     except ValueError as error:
         raise CaseError("it holds a number with too many digits. Shorten it.") from error
+
+
+def once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """An object with each of its fields once. Raises `CaseError`: it has one twice, of which one would be lost."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise CaseError(f"it has the field “{name[:40]}” twice. Keep one of them.")
+        found[name] = value
+    return found
 
 
 def json_records(data: bytes) -> Iterator[tuple[str, Any]]:

@@ -300,6 +300,8 @@ def indexes(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
 
 
 ASIDE = ".damaged"
+UNUSED = "unused"
+"""The folder for what no case needs."""
 
 
 def whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
@@ -330,12 +332,17 @@ def _whole(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
     missing = {digest: title for digest, title in needed.items() if digest not in there}
     for digest, title in sorted(missing.items()):
         yield wrong("media", f"{digest[:12]}…, a picture or video of {title}, is missing. Upload that case again.")
-    spare = [size for name, size in sizes.items() if _digest(name) not in needed]
-    also = (
-        f"; {len(spare)} of them ({sum(spare) / 2**20:.1f} MB) belong to no case any more and may be deleted"
-        if spare
-        else ""
-    )
+    spare = {name: size for name, size in sizes.items() if _digest(name) not in needed}
+    idle = [name for name in spare if house.media.is_idle(name)]
+    megabytes = sum(spare.values()) / 2**20
+    also = f"; {len(spare)} of them ({megabytes:.1f} MB) belong to no case any more" if spare else ""
+    if mend and idle:
+        for name in idle:
+            house.media.set_aside(name, f"{UNUSED}/{name}")
+        unused = house.media.folder / UNUSED
+        yield mended("media", f"{len(idle)} files that no case needs are set aside. Delete {unused} to make room.")
+    elif idle:
+        also += "; --mend sets them aside"
     if not missing and not broken:
         yield fine("media", f"All {len(sizes)} files are whole{also}.")
 

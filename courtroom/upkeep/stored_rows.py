@@ -17,7 +17,7 @@ from courtroom.engine.answers import read_answer
 from courtroom.engine.events import EVENT
 from courtroom.engine.interventions import Intervention
 from courtroom.engine.people import question
-from courtroom.engine.store import BESIDE_A_RUN
+from courtroom.engine.store import OF_A_RUN
 from courtroom.errors import Unreadable
 from courtroom.knowledge.lessons import taught
 from courtroom.models.request import digest_text
@@ -119,14 +119,11 @@ def readable(house: Courthouse, mend: bool, progress: Progress) -> Iterator[Chec
 
 
 def belonging(house: Courthouse, mend: bool, progress: Progress) -> Iterator[CheckResult]:
-    """Rows of runs and experiments that are not there; a person's interventions in a deleted run stay, as it can be brought back."""
+    """Find rows of runs and experiments that are not there."""
     stray: list[tuple[str, StoredRow, str]] = []
     count = 0
     for table, column, of in (
-        *(
-            (table, "run", "runs")
-            for table in ("events", "questions", "seats", "rewinds", "payments", "imported_answers", *BESIDE_A_RUN)
-        ),
+        *((table, "run", "runs") for table in OF_A_RUN),
         ("experiment_cells", "experiment", "experiments"),
     ):
         number = NUMBERS.get(table, house.database.row_key) + " AS rowid_"

@@ -13,6 +13,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.knobs import field_at
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.run import ABOUT_RECORDINGS
 from courtroom.engine.setup import Setup
 from courtroom.evaluation.comparison import (
     APART,
@@ -85,6 +86,7 @@ def run_cards(house: Courthouse, comparison: Comparison, procedures: Sequence[Pr
 def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, parent: str | None) -> None:
     st.markdown(f"**{literal(letter)} · {literal(run.title)}**")
     origin = _(" · a fork of {parent}", parent=literal(parent)) if parent else ""
+    origin += _(" · imported") if run.imported else ""
     st.caption(
         _(
             "{title} · run {run} · seed {seed}{origin}",
@@ -94,6 +96,8 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
             origin=origin,
         )
     )
+    if about := ABOUT_RECORDINGS.get(run.origin):
+        st.caption(translated(about))
     with st.container(horizontal=True, vertical_alignment="center"):
         status_badge(run.status, interrupted=house.runner.interrupted(run.run))
         if run.verdict is None and run.stages:

@@ -1,6 +1,6 @@
 """The list of runs: a line for a run, or for all of an experiment or a case; those that are selected; and runs to choose from elsewhere."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -9,7 +9,7 @@ import streamlit as st
 from courtroom import report
 from courtroom.access import Access, Resource, may
 from courtroom.courthouse import Courthouse
-from courtroom.engine.run import Status
+from courtroom.engine.run import ABOUT_RECORDINGS, Status
 from courtroom.engine.store import Deleted
 from courtroom.errors import Unreadable
 from courtroom.evaluation.comparison import MOST
@@ -183,10 +183,11 @@ Part = Literal["case", "experiment"]
 
 @dataclass(frozen=True)
 class Lines:
-    """Draws lines. `marks`: by run, for the runs of this page of the list."""
+    """Draws lines. `marks`: by run, for the runs of this page of the list; `turnout`: who has no vote, in those where not all have."""
 
     house: Courthouse
     marks: dict[str, Short]
+    turnout: Mapping[str, str]
 
     def draw(self, line: Line) -> None:
         with st.container(border=True):
@@ -206,7 +207,8 @@ class Lines:
         chosen = row.id in picked()
         box.checkbox(text, chosen, key=key, on_change=pick, args=(row.id,), label_visibility="collapsed")
         origin = _(" · a fork of {parent}", parent=literal(row.parent)) if row.parent else ""
-        origin += _(" · imported") if row.imported else ""
+        about = ABOUT_RECORDINGS.get(row.origin)
+        origin += f" · {translated(about)}" if about else _(" · imported") if row.imported else ""
         star = ":material/star: " if marked.star else ""
         tags = "".join(f" :gray-badge[{literal(tag)}]" for tag in marked.tags)
         case.markdown(f"{star}**{literal(row.title)}**{tags}  \n:small[:gray[{literal(row.id)}{origin}]]")
@@ -218,6 +220,8 @@ class Lines:
                 st.html(choice_html(known, row.outcome))
             elif row.outcome:
                 st.markdown(literal(row.outcome))
+            if told := self.turnout.get(row.id):
+                st.caption(literal(told))
         interrupted = row.status == "running" and self.house.runner.interrupted(row.id)
         with status:
             status_badge(row.status, interrupted=interrupted)

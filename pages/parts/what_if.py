@@ -14,6 +14,7 @@ from courtroom.engine.knobs import path_in_words
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import MOST
 from courtroom.experiments.spec import Change, Experiment
 from courtroom.experiments.store import StoredExperiment
 from courtroom.experiments.what_if import (
@@ -29,15 +30,18 @@ from courtroom.experiments.what_if import (
     values,
 )
 from courtroom.figures.experiment import draw_flips, draw_shares, draw_swings
-from courtroom.language import _, listed, translated
+from courtroom.language import _, language, listed, translated
 from pages.parts.experiments.form import rehearsed, start_bar
 from pages.parts.experiments.view import downloads, every_cell, failures, leave, progress_view, run_links
 from pages.parts.experiments.yardstick_view import yardstick_chosen, yardstick_view
 from pages.parts.runs import runs_to_choose
 from pages.parts.shared.actions import errors_shown, offered
+from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.knobs import knob_values, varied
-from pages.parts.shared.shown import declared, heads, literal, many, moment, table
+from pages.parts.shared.models_form import stand_in_choice
+from pages.parts.shared.shown import declared, heads, in_columns, literal, many, moment, table
 
+PER_ROW = 3
 WAYS = ("What would change this verdict?", "Choose what to vary")
 
 
@@ -57,6 +61,7 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
     )
     st.session_state["what-if-run"] = run
     base = house.runner.latest.of(run)
+    recorded_forks(house, base)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     asked: dict[str, str] = {WAYS[0]: house.procedures[base.run.procedure].ending.what_if}
     way = left.segmented_control(
@@ -84,8 +89,9 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
             variants = grid(*axes) if crossed and not few else singly(*axes)
     if variants is None:
         return
+    stand_in, wanted_seeds = stand_in_choice(house, base.setup, "what-if"), range(base.run.seed, base.run.seed + seeds)
     try:
-        experiment = house.experiments.what_ifs.experiment(run, variants, range(base.run.seed, base.run.seed + seeds))
+        experiment = house.experiments.what_ifs.experiment(run, variants, wanted_seeds, stand_in)
     except CourtroomError as error:
         if len(variants) > 1:
             st.error(literal(str(error)))
@@ -93,6 +99,30 @@ def what_if_form(house: Courthouse, wanted: str | None) -> None:
             st.caption(_("Choose something to vary, or more seeds than one."))
         return
     start_bar(house, experiment)
+
+
+def recorded_forks(house: Courthouse, base: Record) -> None:
+    """The forks that come with a recorded hearing, each with what it changed and a way to the comparison."""
+    if not base.run.is_recording:
+        return
+    kin = {one.run.id: house.recordings.of(one.run.imported) for one in house.family(base.run.id)}
+    others = {run: recording for run, recording in kin.items() if recording and run != base.run.id}
+    if not others:
+        return
+    choices = house.procedures[base.run.procedure].about(base.case)
+    st.markdown(_("**Recorded with this hearing:** the same people, with one thing changed."))
+    for column, (run, recording) in in_columns(list(others.items()), PER_ROW):
+        with column, st.container(border=True):
+            st.markdown(f"**{literal(recording.title.in_language(language()))}**")
+            st.markdown(literal(recording.sentence.in_language(language())))
+            for verdict in filter(None, (base.run.verdict, house.store.run(run).verdict)):
+                counts = " : ".join(f"{number:d}" for number in verdict.counts.values())
+                st.html(f"{choice_html(choices, verdict.outcome)} {counts}")
+            if st.button(_("Compare"), key=f"compare-{run}", icon=":material/compare:", type="primary"):
+                st.switch_page("pages/compare.py", query_params={"runs": f"{base.run.id},{run}"})
+    together = [base.run.id, *others][:MOST]
+    if len(together) > 2 and st.button(_("Compare {runs} runs", runs=len(together)), icon=":material/compare:"):
+        st.switch_page("pages/compare.py", query_params={"runs": ",".join(together)})
 
 
 def _proposed(house: Courthouse, base: Record) -> Axis | None:

@@ -114,7 +114,7 @@ ENGINE: dict[str, str] = {
     "Lease": "all_held beat claim held holder holds release",
     "LostDrivers": "forget note",
     "MarkStore": "take_in",
-    "MediaStore": "set_aside take taking",
+    "MediaStore": "keep set_aside take",
     "Limits": "limiter turn",
     "ModelPool": "answer close warm",
     "Payments": "put take_in",

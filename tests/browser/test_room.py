@@ -213,8 +213,7 @@ def test_the_first_minute_plays_a_whole_hearing_and_sets_a_second_one_beside_it(
     expect(page.get_by_role("link", name="app", exact=True)).to_have_count(0)
     assert not watches(new_app.pid)
     page.goto(new_app.url)
-    expect(page.get_by_role("button", name="Watch this hearing")).to_be_visible()
-    page.get_by_role("button", name="Watch this hearing").click()
+    page.get_by_role("button", name="Dispute", exact=True).click()
     expect(page.get_by_role("button", name="Pause", exact=True).last).to_be_visible()  # it plays by itself
     expect(page.locator(".room .seat.lit").first).to_be_visible()
     page.get_by_label("Speed").select_option("16")

@@ -1,18 +1,32 @@
 """Labelled texts from tables: CSV, TSV, JSON lines, and the forms of RTE, QNLI, BoolQ, Emotion and ANLI."""
 
-import csv
+import hashlib
 import io
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from courtroom.errors import CaseError
+from courtroom.text.encoding import in_utf8
 from courtroom.text.files import json_records
+from courtroom.text.table import Table, TableRow, dialect_of, looks_like_lines, read_lines, read_table
 
-UNLABELLED = frozenset({"-1", "-1.0", "-", ""})
-"""What stands in place of a label where there is none: -1 in GLUE's test sets, `-` in SNLI where annotators disagreed."""
+UNLABELLED = frozenset({"-", ""})
+"""What stands in place of a label where there is none: `-` in SNLI, where annotators disagreed."""
+MISSING = frozenset({"-1", "na", "n/a", "null", "none", "nan", "<na>", "#n/a"})
+"""What many programs write where a value is missing, -1 in GLUE's test sets; it counts as no label, and this is told."""
+_NO_TEXT = frozenset({"nan", "<na>", "#n/a"})
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
+_SCORE = re.compile(r"[+-]?(\d*[.,]\d+|\d+[.,]?)([eE][+-]?\d+)?")
+_NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
+_OWN_ID = re.compile(r"[\w.:-]{1,120}")
 MOST_SHOWN = 20
+MOST_COMPARED = 2_000
+"""Of the first rows, so many say what a file holds."""
 
 
 class NumberedLabels(CaseError):
@@ -28,24 +42,37 @@ class NumberedLabels(CaseError):
         )
 
 
-def as_label(value: Any, names: Mapping[str, str] | None) -> str | None:
-    """A label's name; None where the text has no label. `value`: as the file has it. `names`: what the numbers mean, by the
-    file's own features or by a person's word. Raises `NumberedLabels`: it is a number without a name; `CaseError`: it is a
-    number that is not among the names; the end of a sentence that begins with the row."""
+def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, str]:
+    """Return a label's name, None where the text has no label, and what was taken for none though it is written there.
+
+    Args:
+        value: as the file has it.
+        names: what the numbers mean, by the file's own features or by a person's word.
+
+    Raises:
+        NumberedLabels: it is a number without a name.
+        CaseError: it is no label, or a number that is not among the names.
+    """
+    if isinstance(value, dict | list | tuple):
+        raise CaseError(f"it has {_kind(value)} as its label. Write the name of one label, or remove the row.")
     text = "" if value is None or value != value else str(value).strip()  # JSON's NaN differs from itself
-    if names is not None and text in names:
-        return names[text]
+    number = str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) and len(text) < 100 else ""
+    if names is not None and (text in names or number in names):
+        return names.get(text) or names[number], ""
     if text in UNLABELLED:
-        return None
-    if not _NUMBER.fullmatch(text):
-        return text
-    number = str(int(float(text)))
-    if names is None:
+        return None, ""
+    if text.casefold() in MISSING or number in MISSING:
+        return None, number or text
+    if number and names is None:
         raise NumberedLabels([number])
-    if number not in names:
+    if number and names is not None:
         known = ", ".join(f"{key}={name}" for key, name in list(names.items())[:MOST_SHOWN])
-        raise CaseError(f"has the label {number}, which is not among {known}. Correct it, or remove the row.")
-    return names[number]
+        raise CaseError(f"it has the label {number}, which is not among {known}. Correct it, or remove the row.")
+    if _SCORE.fullmatch(text):
+        raise CaseError(
+            f"it has the label {text[:40]}, which is a score and no class. Write a name for each class in its place."
+        )
+    return text, ""
 
 
 def names_from(text: str) -> dict[str, str]:
@@ -53,7 +80,12 @@ def names_from(text: str) -> dict[str, str]:
     it is not of this form."""
     pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
     names = {number.strip(): name.strip() for number, _, name in pairs}
-    if any(not equals or not _NUMBER.fullmatch(number.strip()) or not name.strip() for number, equals, name in pairs):
+    if any(
+        not equals
+        or not (_NUMBER.fullmatch(number.strip()) or number.strip().casefold() in MISSING)
+        or not name.strip()
+        for number, equals, name in pairs
+    ):
         raise CaseError(
             "Give the labels' names as NUMBER=NAME with commas between, such as 0=entailment,1=not_entailment."
         )
@@ -77,9 +109,10 @@ PAIRS = (
 )
 """Columns of a pair, in the order in which they are shown: RTE, ANLI (newer and older), QNLI, BoolQ, QQP, MRPC, common ones."""
 SINGLE = ("text", "sentence", "content", "message")
-LABEL = ("label", "labels", "gold_label", "quality", "is_duplicate", "class", "category")
+LABEL = ("label", "labels", "gold_label", "sentiment", "emotion", "quality", "is_duplicate", "class", "category")
 """Columns of the label. Of several that a table has, the first one alone is: what is blank there stays blank."""
 REASON, IDS = ("reason", "rationale"), ("id", "uid", "pairid", "idx", "index")
+KNOWN = frozenset((*LABEL, *SINGLE, *REASON, *IDS, *(name for pair in PAIRS for name in pair)))
 OR_NEITHER = ", contradict it, or neither?"
 FOLLOWS = "Does the second sentence follow from the first?"
 QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
@@ -97,108 +130,164 @@ QUESTIONS: tuple[tuple[tuple[str, ...], str, str], ...] = (
 """The question that a pair's columns pose, where one of the labels' names has this in it: columns alone do not say."""
 LETTERS = {"e": "entailment", "n": "neutral", "c": "contradiction"}
 TRUTHS = {"true": "yes", "false": "no"}
-DELIMITERS = ("\t", ";", ",", "|")
+EMPTY = "The table of labelled texts is empty. Give a text and a label on each line."
 UNREADABLE = (
     "The table of labelled texts can't be read: it needs a column “label” and a column “text” (or a pair such as "
     "“premise” and “hypothesis”), or on each line a text, a semicolon and its label."
 )
 
 
+@dataclass(frozen=True)
+class TaskRead:
+    """A labelled task's fields from a table, and what is to be told of it. `left_out`: rows that are not in it, and why."""
+
+    fields: Mapping[str, Any]
+    left_out: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
 def looks_labelled(row: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is one row of such a table."""
-    columns = {str(name).casefold() for name in row}
+    """Whether a record has a column for a label and one for a text, and is no case."""
+    columns = {_column(name) for name in row}
     return "kind" not in columns and bool(columns & set(LABEL)) and columns_of(columns) is not None
 
 
-def looks_like_lines(text: str) -> bool:
-    """Whether plain text is lines of a text, a semicolon and a label out of few."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    cut = [line.rpartition(";") for line in lines]
-    labels = {label.strip() for _, _, label in cut}
-    short = all(text.strip() and 0 < len(label.strip()) <= 40 for text, _, label in cut)
-    return len(lines) > 1 and short and len(labels) <= max(2, len(lines) // 2)
+def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ()) -> Table | None:
+    """Return the table in a file; None where a `.txt` file is none.
+
+    Args:
+        file: in UTF-8, at its beginning.
+        ending: of its name, such as `.tsv`.
+        others: columns under other names that are to be renamed, in lower case.
+
+    Raises:
+        CaseError: two columns have one name.
+    """
+    sample = file.peek(1).decode(errors="replace")
+    written = dialect_of(sample, KNOWN.union(others))
+    columns = dict.fromkeys(written.columns)
+    labelled = looks_labelled(columns) or bool(set(map(_column, columns)) & set(others))
+    if not labelled and not set(map(_column, columns)) & set(LABEL) and looks_like_lines(sample):
+        return read_lines(file)
+    return read_table(file, written) if labelled or ending != ".txt" else None
 
 
-def task_from_text(text: str, ending: str = "", names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A task's fields from a table or from JSON lines. `ending`: of the file, such as `.tsv`; empty for pasted text. `names`:
-    what labels that are numbers mean. Raises `CaseError`: it is no table of labelled texts."""
+def task_from_text(text: str, names: Mapping[str, str] | None = None) -> TaskRead:
+    """A task's fields from a pasted table or JSON lines. `names`: what labels that are numbers mean. Raises `CaseError`: it is no
+    table of labelled texts."""
     if not text.strip():
-        raise CaseError("The table of labelled texts is empty. Give a text and a label on each line.")
+        raise CaseError(EMPTY)
+    data = text.encode(errors="surrogatepass")
     if text.lstrip().startswith("{"):
-        return task_from_rows(_json_rows(text), names)
-    lines = text.splitlines()
-    delimiter = "\t" if ending == ".tsv" else next((d for d in DELIMITERS if d in lines[0]), None)
-    if delimiter is None:
-        raise CaseError(UNREADABLE)
-    head = [name.strip().casefold().strip('"') for name in lines[0].split(delimiter)]
-    if set(head) & set(LABEL) and columns_of(set(head)):
-        csv.field_size_limit(10_000_000)
-        rows = (
-            csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE)
-            if delimiter == "\t"  # there quotation marks belong to the texts
-            else csv.DictReader(io.StringIO(text), delimiter=delimiter)
-        )
-        return task_from_rows(rows, names)
-    if not looks_like_lines(text):
-        raise CaseError(UNREADABLE)
-    cut = (line.rpartition(";") for line in lines if line.strip())
-    return task_from_rows(({"text": body.strip(), "label": label.strip()} for body, _, label in cut), names)
+        return task_from_rows((json_row(place, row) for place, row in json_records(data)), names)
+    table = table_in(in_utf8(io.BytesIO(data), "utf-8")[0], ".csv")
+    assert table is not None, "only of plain text"
+    return task_from_table(table, names)
 
 
-def task_from_rows(rows: Iterable[Mapping[str, Any]], names: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A task's fields from rows with named columns: `labels`, `question`, `names`, `items`. `names`: what labels that are numbers
-    mean. Raises `CaseError`: a row lacks a text; it is named; `NumberedLabels`: labels are numbers, and nothing says what they
-    mean."""
+def task_from_table(table: Table, names: Mapping[str, str] | None = None) -> TaskRead:
+    """A task's fields from a table; see `task_from_rows`. Raises `CaseError`: it has no column of labels or of texts."""
+    if not looks_labelled(dict.fromkeys(table.columns)):
+        raise CaseError(UNREADABLE if any(table.columns) else EMPTY)
+    return task_from_rows(table.rows, names, table.remarks)
+
+
+def task_from_rows(
+    rows: Iterable[TableRow], names: Mapping[str, str] | None = None, remarks: Sequence[str] = ()
+) -> TaskRead:
+    """A task's fields from rows with named columns: `labels`, `question`, `names`, `items`. A row that can't be read is left out.
+
+    Args:
+        rows: of a table, or of JSON.
+        names: what labels that are numbers mean.
+        remarks: what is told of the table already.
+
+    Raises:
+        CaseError: no row can be read, or two labels look alike.
+        NumberedLabels: labels are numbers, and nothing says what they mean.
+    """
     items: list[dict[str, Any]] = []
-    columns: tuple[str, ...] | None = None
+    left_out: list[str] = []
     unnamed: set[str] = set()
-    table: list[dict[str, Any]] = []
-    for number, raw in enumerate(rows, start=1):
-        if not isinstance(raw, Mapping):
-            raise CaseError(f"Row {number} is no JSON object with named fields.")
-        table.append(folded(raw))
-    label = label_of({name for row in table for name in row})  # of all rows: in JSON, a row may lack the column
-    for number, row in enumerate(table, start=1):
-        columns = columns or columns_of(set(row))
-        if columns is None:
-            raise CaseError(UNREADABLE)
+    missing: Counter[str] = Counter()
+    table = [(row.place, row.fault or _or_fault(row.cells)) for row in rows]
+    whole = [row for _, row in table if not isinstance(row, str)]
+    label = label_of({name for row in whole for name in row})  # of all rows: in JSON, a row may lack the column
+    columns = next(filter(None, (columns_of(set(row)) for row in whole)), None)
+    if columns is None and whole:
+        raise CaseError(UNREADABLE)
+    place_of: dict[str, str] = {}
+    taken: set[str] = set()
+    for number, (place, row) in enumerate(table, start=1):
         try:
-            item = item_of(row, columns, label, names)
+            if isinstance(row, str):
+                raise CaseError(row)
+            item, as_none = item_of(row, columns or (), label, names)
         except NumberedLabels as error:
             unnamed.update(error.values)
-            continue
         except CaseError as error:
-            raise CaseError(f"Row {number} {error}") from error
-        items.append(item | {"id": item["id"] or str(number)})
+            left_out.append(f"Left out, {place}: {error}")
+        else:
+            missing.update(filter(None, [as_none]))
+            place_of.setdefault(item["label"], place)
+            item["id"] = item["id"] if _OWN_ID.fullmatch(item["id"]) else plain_id(item["id"]) or str(number)
+            if item["id"] in taken:
+                item["id"] = f"{item['id'][:80]}-row-{number}"
+            taken.add(item["id"])
+            items.append(item)
     if unnamed:
-        raise NumberedLabels(unnamed)
-    if columns is None:
-        raise CaseError("The table of labelled texts has no rows. Give a text and a label on each line.")
+        raise NumberedLabels(unnamed | ({"-1"} & set(missing)))
+    if not items:
+        why = " ".join(left_out[:3]) or "Give a text and a label on each line."
+        raise CaseError(f"The table of labelled texts has no rows that can be read. {why}")
     # In the order of their names: one that depends on the order of the rows would reveal them.
     labels = sorted({item["label"] for item in items if item["label"]})
+    if len(labels) < 2 and left_out:
+        raise CaseError(f"Fewer than two labels are left ({', '.join(labels) or 'none'}). {' '.join(left_out[:3])}")
     if found := alike(labels):
-        row_of = {item["label"]: number for number, item in reversed([*enumerate(items, start=1)])}
-        both = " and ".join(f"“{one}” (row {row_of[one]})" for one in found)
-        raise CaseError(f"The labels {both} differ only in case or spaces. Write them alike.")
-    return {
+        raise CaseError(look_alike(*(f"“{one}” ({place_of[one]})" for one in found)))
+    fields = {
         "labels": labels,
-        "question": question_of(columns, labels),
-        "names": columns if len(columns) > 1 else ("text", "second text"),
+        "question": question_of(columns or (), labels),
+        "names": columns if columns and len(columns) > 1 else ("text", "second text"),
         "items": items,
     }
+    told = [f"{counted_as_none(word)} Rows: {times}." for word, times in missing.items()]
+    told += filter(None, [labels_from(label)])
+    return TaskRead(fields, tuple(left_out), (*remarks, *told))
+
+
+def labels_from(column: str) -> str:
+    """The sentence that the labels are a column's that often holds something else; empty where there is no doubt."""
+    sentence = f"The labels are those of the column “{column}”. If another column has them, name it “label”."
+    return sentence if column in LABEL[-2:] else ""
+
+
+def counted_as_none(word: str) -> str:
+    """The sentence that something written in the place of a label counts as none."""
+    return f"“{word}” in the place of a label was taken for none; to keep it as a label, give it a name: {word}=NAME."
+
+
+def look_alike(one: str, other: str) -> str:
+    """The sentence that two labels, each with its place, are one label written in two ways."""
+    return f"The labels {one} and {other} look alike or mean the same. Write them alike."
 
 
 def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row with its columns' names in lower case."""
-    return {str(name).casefold().strip(): value for name, value in raw.items() if name is not None}
+    """A row with its columns' names in lower case. Raises `CaseError`: two of them are alike."""
+    row: dict[str, Any] = {}
+    for name, value in raw.items():
+        if _column(name) in row:
+            raise CaseError(f"it has two fields named “{_column(name)[:40]}”. Give each a name of its own.")
+        row[_column(name)] = value
+    return row
 
 
 def item_of(
     row: Mapping[str, Any], columns: Sequence[str], label: str, names: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """A row's text or texts, label, reason and own id; what it lacks is empty, a label that it lacks is None. Raises `CaseError`:
-    a text is missing, or the label is not among the names; the end of a sentence that begins with the row; `NumberedLabels`: the
-    label is a number, and nothing says what it means.
+) -> tuple[dict[str, Any], str]:
+    """A row's text or texts, label, reason and own id, and what was taken for no label; what it lacks is empty, a label that it
+    lacks is None. Raises `CaseError`: a text is missing, or the label is none or not among the names; `NumberedLabels`: the label is a number, and nothing says what it means.
 
     Args:
         row: with columns in lower case.
@@ -206,16 +295,26 @@ def item_of(
         label: the column of the label.
         names: what labels that are numbers mean.
     """
-    texts = [str(row.get(name) or "").strip() for name in columns]
+    texts = [_text(row.get(name), name) for name in columns]
     if not all(texts):
-        raise CaseError(f"lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
+        raise CaseError(f"it lacks its {columns[texts.index('')]}. Fill it in, or remove the row.")
+    found, as_none = _label(columns, row.get(label), names)
     return {
-        "id": str(next((row[name] for name in IDS if row.get(name) not in (None, "")), "")),
+        "id": next((str(row[name]) for name in IDS if _is_plain(row.get(name))), "").strip(),
         "text": texts[0],
         "second": texts[1] if len(texts) > 1 else "",
-        "label": _label(columns, row.get(label), names),
-        "reason": str(next((row[name] for name in REASON if row.get(name)), "")),
-    }
+        "label": found,
+        "reason": next((str(row[name]) for name in REASON if _is_plain(row.get(name))), ""),
+    }, as_none
+
+
+def plain_id(text: str) -> str:
+    """An id made of a text: letters, digits, `.`, `_` and `-`; with a hash where other signs were lost, as two ids may have
+    become one."""
+    name = _NOT_ID.sub("-", text).strip("-._")
+    if name != text and len(name) < len(text):
+        name = f"{name[:60]}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}".strip("-")
+    return name[:80].strip("-._")
 
 
 def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
@@ -225,13 +324,14 @@ def question_of(columns: Sequence[str], labels: Iterable[str]) -> str:
 
 
 def alike(labels: Iterable[str]) -> tuple[str, str] | None:
-    """The first two labels that nobody could tell apart; None where there are none."""
+    """The first two labels that nobody could tell apart, or a truth value beside a yes or no; None where there are none."""
     first: dict[str, str] = {}
     for label in labels:
-        other = first.setdefault(" ".join(label.casefold().split()), label)
+        other = first.setdefault(_look(label), label)
         if other != label:
             return other, label
-    return None
+    truths, words = ([first[look] for look in looks if look in first] for looks in (TRUTHS.keys(), TRUTHS.values()))
+    return (truths[0], words[0]) if truths and words else None
 
 
 def label_of(names: Collection[str]) -> str:
@@ -245,27 +345,68 @@ def columns_of(names: set[str]) -> tuple[str, ...] | None:
     return pair or next(((name,) for name in SINGLE if name in names), None)
 
 
-def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) -> str | None:
-    if isinstance(value, list):
-        if len(value) > 1:
-            raise CaseError(f"has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
-        value = value[0] if value else None
-    text = str(value) if isinstance(value, bool) else as_label(value, names)
+def _column(name: Any) -> str:
+    return str(name).strip().casefold()
+
+
+def _look(label: str) -> str:
+    """A label as the eye takes it: letters composed, signs that nobody sees left out, dashes and quotes as one."""
+    signs = (
+        "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else "'" if sign in "‘’ʼ´`" else sign
+        for sign in unicodedata.normalize("NFKC", label)
+        if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace()
+    )
+    return " ".join("".join(signs).casefold().split())
+
+
+def _kind(value: Any) -> str:
+    return {dict: "an object", list: "a list", tuple: "a list", bool: "true or false"}.get(
+        type(value), "a value that is no text"
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, str | int) and value != "" and not isinstance(value, bool)
+
+
+def _text(value: Any, column: str) -> str:
+    if value is None or value != value:
+        return ""
+    if isinstance(value, list) and value and all(isinstance(line, str) for line in value):
+        value = "\n".join(value)
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise CaseError(f"it has {_kind(value)} as its {column}. Write a text there, or remove the row.")
+    text = str(value).strip()
+    return "" if text.casefold() in _NO_TEXT else text
+
+
+def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) -> tuple[str | None, str]:
+    if isinstance(value, list) and len(value) != 1:
+        if value:
+            raise CaseError(f"it has {len(value)} labels; a text can have one here. Keep one, or remove the row.")
+        return None, ""
+    value = value[0] if isinstance(value, list) else value
+    text, as_none = (str(value), "") if isinstance(value, bool) else as_label(value, names)
     if text is None:
-        return None
+        return None, as_none
     if "hypothesis" in columns and text in LETTERS:
-        return LETTERS[text]
+        return LETTERS[text], ""
     if isinstance(value, bool) or (columns[0] == "passage" and text.casefold() in TRUTHS):
-        return TRUTHS[text.casefold()]
-    return text
+        return TRUTHS[text.casefold()], ""
+    return text, ""
 
 
-def _json_rows(text: str) -> Iterable[Mapping[str, Any]]:
-    for place, row in json_records(text.encode(errors="surrogatepass")):
-        if isinstance(row, CaseError):
-            raise CaseError(f"{place.capitalize()}: {row}")
-        if not isinstance(row, dict):
-            raise CaseError(
-                f"{place.capitalize()}: it is no object with named fields. Check that it is the right file."
-            )
-        yield row
+def _or_fault(cells: Mapping[str, Any]) -> dict[str, Any] | str:
+    try:
+        return folded(cells)
+    except CaseError as error:
+        return str(error)
+
+
+def json_row(place: str, row: Any) -> TableRow:
+    """A row from a JSON value, or from the error that there is none."""
+    if isinstance(row, CaseError):
+        return TableRow(place, fault=str(row))
+    if isinstance(row, Mapping):
+        return TableRow(place, row)
+    return TableRow(place, fault="it is no object with named fields. Check that it is the right file.")

@@ -1,44 +1,52 @@
 """Documents from `.txt`, `.md` and `.pdf`; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
 
 import io
-import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
-from courtroom.cases.readers.tables import NumberedLabels, looks_like_lines, task_from_rows, task_from_text
+from courtroom.cases.readers.pdf import read_pdf
+from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
 from courtroom.errors import CaseError
+from courtroom.text.encoding import decoded, in_utf8
+from courtroom.text.table import TableRow
 from courtroom.text.words import is_chinese
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv"})
-MOST_SHOWN = 5
+MOST_SHOWN, MOST_LEFT_OUT = 5, 100
+Read = tuple[Case, tuple[str, ...]]
+"""A case, and what is to be told of how it was read."""
 
 
-def read(name: str, data: bytes, labels: Mapping[str, str] | None = None) -> Case:
-    """The one case in a text file. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names the
-    file and the mend."""
+def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encoding: str = "") -> Read:
+    """The one case in a text file. Raises `CaseError`: a sentence that names the file and the mend.
+
+    Args:
+        name: the file's name.
+        data: its content.
+        labels: what labels that are numbers mean.
+        encoding: as a person says; empty: found from the bytes.
+    """
     ending = Path(name).suffix.lower()
-    text = _pdf(name, data) if ending == ".pdf" else decoded(name, data)
+    if ending == ".pdf":
+        text, remarks = read_pdf(name, data, 2 * LONGEST)
+        return _document(name, text), remarks
     with _named(name):
-        if ending in (".csv", ".tsv") or (ending == ".txt" and looks_like_lines(text)):
-            return _task(name, task_from_text(text, ending, labels))
-        return Document(
-            id=_id(name),
-            title=_title(name, text if ending == ".md" else ""),
-            language="zh" if is_chinese(text[:2000]) else "en",
-            text=text,
-            source=Path(name).name[:400],
-        )
+        file, remark = in_utf8(io.BytesIO(data), encoding)
+        table = None if ending == ".md" else table_in(file, ending)
+        if table is not None:
+            return _task(name, task_from_table(table, labels), remark)
+        text, remark = decoded(data, encoding)
+    return _document(name, text, _title(name, text if ending == ".md" else "")), tuple(filter(None, [remark]))
 
 
-def task(name: str, rows: Sequence[Mapping[str, Any]], labels: Mapping[str, str] | None = None) -> LabelledTask:
+def task(name: str, rows: Iterable[TableRow], labels: Mapping[str, str] | None = None) -> Read:
     """A labelled task from rows of JSON. `labels`: what labels that are numbers mean. Raises `CaseError`: a sentence that names
     the file and the mend."""
     with _named(name):
@@ -58,10 +66,25 @@ def _named(name: str) -> Iterator[None]:
         raise CaseError(f"{name}: {error}") from error
 
 
-def _task(name: str, fields: dict[str, Any]) -> LabelledTask:
-    chinese = is_chinese("".join(item["text"] for item in fields["items"][:20]))
+def _task(name: str, read: TaskRead, remark: str = "") -> Read:
+    chinese = is_chinese("".join(item["text"] for item in read.fields["items"][:20]))
     known = {"id": _id(name), "title": _title(name, ""), "language": "zh" if chinese else "en"}
-    return LabelledTask.model_validate({**fields, **known, "source": Path(name).name[:400]})
+    left_out = [*read.left_out[:MOST_LEFT_OUT]]
+    if more := len(read.left_out) - len(left_out):
+        left_out.append(f"And {more} more rows were left out.")
+    case = LabelledTask.model_validate({**read.fields, **known, "source": Path(name).name[:400]})
+    return case, (*filter(None, [remark]), *left_out, *read.remarks)
+
+
+def _document(name: str, text: str, title: str = "") -> Document:
+    with _named(name):
+        return Document(
+            id=_id(name),
+            title=title or _title(name, ""),
+            language="zh" if is_chinese(text[:2000]) else "en",
+            text=text,
+            source=Path(name).name[:400],
+        )
 
 
 def _id(name: str) -> str:
@@ -73,35 +96,3 @@ def _title(name: str, markdown: str) -> str:
     return (heading.group(1) if heading else Path(name).stem.replace("_", " ").replace("-", " ")).strip()[
         :200
     ] or "Text"
-
-
-def decoded(name: str, data: bytes) -> str:
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CaseError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
-
-
-def _pdf(name: str, data: bytes) -> str:
-    from pypdf import PdfReader  # only those who bring a PDF wait for it
-
-    logging.getLogger("pypdf").setLevel(logging.ERROR)
-    try:
-        reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise CaseError(f"{name} is locked with a password. Save it without one.")
-        pages: list[str] = []
-        for page in reader.pages:
-            pages.append(page.extract_text())
-            if sum(map(len, pages)) > 2 * LONGEST:
-                break  # too long in any case, and the document itself says so
-    except CaseError:
-        raise
-    except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
-        raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    # Lines of a printed page are joined to paragraphs, hyphens at their ends taken out.
-    joined = (re.sub(r"(\w)-\n(\w)", r"\1\2", page) for page in pages)
-    text = "\n\n".join(re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in joined)
-    if not text.strip():
-        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
-    return text

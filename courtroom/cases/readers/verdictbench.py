@@ -9,7 +9,8 @@ What can't be mapped is reported, not dropped in silence.
 | `id`, `title`, `language` | the same; without a title the product's name, without a language that of the text |
 | `category`, `subcategory` | one of the five, or a subcategory of prompt E.10, in English or Chinese |
 | `transaction` | `product_info`, `transaction`, `metadata`, `商品信息`; or the record itself |
-| `transaction.price`, `.currency` | a number, or a text such as `¥1,299.00` |
+| `transaction.price`, `.currency` | a number, or a text such as `¥1,299.00` or `1.299,00 €` |
+| `transaction.order_state` | a state of the order, where it does not tell how the dispute ended |
 | `chat` | `chat_history`, `chat`, `聊天记录`: objects of a side and a text, or lines such as `buyer: ...` |
 | `evidence` | `buyer_evidence` and `seller_evidence`; or `evidence`, each piece with its side, or by side |
 | `evidence[].media` | `images` and `videos`: paths, or objects of a path and a description |
@@ -20,6 +21,7 @@ What can't be mapped is reported, not dropped in silence.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -29,33 +31,35 @@ from pydantic import TypeAdapter, ValidationError
 from courtroom.cases.dispute import SIDES, Category, Side
 from courtroom.errors import CaseError
 from courtroom.media.medium import MediumKind
+from courtroom.text.prices import currency, price
 from courtroom.text.words import is_chinese
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     # the record
     "id": ("id", "case_id", "caseId", "dispute_id", "编号"),
-    "title": ("title", "case_title", "标题"),
+    "title": ("title", "case_title", "标题", "案件标题"),
     "category": ("category", "label", "tag", "subcategory", "类别", "分类"),
     "language": ("language", "lang", "语言"),
     "deal": ("product_info", "transaction", "metadata", "order", "商品信息", "交易信息"),
-    "chat": ("chat_history", "chat", "dialogue", "聊天记录"),
-    "buyer_evidence": ("buyer_evidence", "buyerEvidence", "买家证据"),
-    "seller_evidence": ("seller_evidence", "sellerEvidence", "卖家证据"),
-    "evidence": ("evidence", "evidences", "证据"),
+    "chat": ("chat_history", "chat", "dialogue", "聊天记录", "沟通记录"),
+    "buyer_evidence": ("buyer_evidence", "buyerEvidence", "买家证据", "买家举证", "买方证据"),
+    "seller_evidence": ("seller_evidence", "sellerEvidence", "卖家证据", "卖家举证", "卖方证据"),
+    "evidence": ("evidence", "evidences", "证据", "举证"),
     "votes": ("votes", "jury", "jurors", "投票"),
     "opinions": ("opinions", "reasons", "comments", "陪审员意见"),
     "buyer_votes": ("buyer_votes", "buyerVotes", "买家票数"),
     "seller_votes": ("seller_votes", "sellerVotes", "卖家票数"),
     "winner": ("winner", "final_verdict", "verdict", "result", "判决结果", "胜方"),
     # the order
-    "product": ("product", "product_name", "product_title", "name", "商品", "商品名称"),
+    "product": ("product", "product_name", "product_title", "name", "商品", "商品名称", "产品"),
     "description": ("description", "product_text", "detail", "商品描述"),
     "condition": ("condition", "成色"),
-    "price": ("price", "amount", "价格", "金额"),
+    "price": ("price", "amount", "价格", "金额", "商品价格", "成交价"),
     "currency": ("currency", "货币"),
     "ordered_at": ("ordered_at", "order_time", "下单时间"),
     "delivered_at": ("delivered_at", "delivery_time", "收货时间"),
-    "order_state": ("order_state", "order_status", "status", "订单状态"),
+    "order_state": ("order_state", "order_status", "订单状态"),
+    "status": ("status",),
     # a piece of evidence, a chat line, a juror's vote, a medium
     "side": ("side", "role", "speaker", "from", "vote", "角色", "投给"),
     "text": ("text", "content", "claim", "reason", "message", "内容", "理由"),
@@ -67,14 +71,12 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "shows": ("description", "caption", "summary", "描述"),
 }
 
-SIDE_WORDS: Mapping[str, Side] = {
-    **dict.fromkeys(("buyer", "b", "0", "买家", "买方"), "buyer"),
-    **dict.fromkeys(("seller", "s", "1", "卖家", "卖方"), "seller"),
-}
+MARKS = (*FIELDS["buyer_evidence"], *FIELDS["seller_evidence"], *FIELDS["evidence"])
+"""A record has one of these fields."""
 
-CURRENCIES: Mapping[str, str] = {
-    **dict.fromkeys(("¥", "￥", "元", "rmb", "人民币"), "CNY"),
-    **{"$": "USD", "€": "EUR", "£": "GBP"},
+SIDE_WORDS: Mapping[str, Side] = {
+    **dict.fromkeys(("buyer", "b", "买家", "买方"), "buyer"),
+    **dict.fromkeys(("seller", "s", "卖家", "卖方"), "seller"),
 }
 
 CATEGORY_TABLE: Mapping[Category, str] = {
@@ -106,14 +108,19 @@ def category(name: str) -> tuple[Category, str] | None:
     return CATEGORY_WORDS.get(name.strip().casefold())
 
 
+_ENDED = re.compile(
+    r"\b(wins?|won|winner|loses|lost|verdict|rul(?:ed|ing)|judg\w+|upheld|in favou?r|dismissed|refunded|closed|resolved)\b"
+    r"|胜|败诉|判|裁|支持[买卖]|已退款|退款成功|关闭|结案",
+    re.IGNORECASE,
+)
+"""Words of a status that tell how a dispute ended."""
 _MOMENT = TypeAdapter(datetime)
 _SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
 
 
 def looks_like(row: dict[str, Any]) -> bool:
     """Whether a record that isn't one of ours has the marks of a VerdictBench record."""
-    marks = (*FIELDS["buyer_evidence"], *FIELDS["seller_evidence"], *FIELDS["evidence"])
-    return not row.keys() & {"kind", "schema_version"} and any(mark in row for mark in marks)
+    return not row.keys() & {"kind", "schema_version"} and not row.keys().isdisjoint(MARKS)
 
 
 def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -160,6 +167,10 @@ class _Part:
                 if (value := self._data[name]) is not None:
                     return value
         return None
+
+    def raw(self, field: str) -> Any:
+        """A value as it stands, taken over or not; empty where there is none."""
+        return next((self._data[name] for name in FIELDS[field] if self._data.get(name) is not None), "")
 
     def text(self, field: str) -> str:
         return self.plain(self.take(field), field)
@@ -225,28 +236,50 @@ def _transaction(record: _Part) -> dict[str, Any]:
     product = value("product") or inner.text("title") or record.text("title")
     if not product:
         raise CaseError("the product's name is missing. Add it as `product`.")
-    price = value("price")
-    digits = re.search(r"\d+(?:\.\d+)?", price.replace(",", ""))
-    if digits is None:
-        record.remark("No price was found; 0 is put in its place.")
+    cost = _price(inner, record)
+    known = currency(value("currency")) or currency(f"{inner.raw('price') or record.raw('price')}")
+    if cost is not None and not known:
+        record.remark("No currency was found; CNY is put in its place.")
     transaction = {
         "product": product[:300],
         "description": value("description") or text,
         "condition": value("condition"),
-        "price": float(digits.group()) if digits else 0.0,
-        "currency": _currency(value("currency") or price),
+        "price": cost,
+        "currency": known or "CNY",
         "ordered_at": inner.moment("ordered_at") or record.moment("ordered_at"),
         "delivered_at": inner.moment("delivered_at") or record.moment("delivered_at"),
-        "order_state": value("order_state"),
+        "order_state": _order_state(inner, record),
     }
     inner.report_rest()
     return transaction
 
 
-def _currency(text: str) -> str:
-    code = re.search(r"\b[A-Z]{3}\b", text)
-    known = (found for sign, found in CURRENCIES.items() if sign in text.casefold())
-    return next(known, code.group() if code else "CNY")
+def _price(inner: _Part, record: _Part) -> float | None:
+    """What the item cost; None where that is not given, or not sure."""
+    for part in (inner, record):
+        value = part.take("price")
+        if value is None or value == "":
+            continue
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            amount, doubt = (float(value), "") if value >= 0 else (None, "is less than nothing")
+        else:
+            amount, doubt = price(part.plain(value, "price"))
+        if doubt:
+            none = "" if amount is not None else ", so no price was taken over"
+            part.remark(f"`{part.name('price')}` (“{str(value)[:40]}”) {doubt}{none}.")
+        return amount
+    record.remark("No price was found; members are told that it is not given.")
+    return None
+
+
+def _order_state(inner: _Part, record: _Part) -> str:
+    """How far the order is. A `status` of the whole record may be that of the dispute, and so may tell how it ended."""
+    for part, field in ((inner, "order_state"), (inner, "status"), (record, "order_state")):
+        if state := part.text(field):
+            if not _ENDED.search(state):
+                return state[:200]
+            part.remark(f"`{part.name(field)}` (“{state[:40]}”) may tell how the dispute ended, and was left out.")
+    return ""
 
 
 def _chat(record: _Part) -> Iterator[dict[str, Any]]:
@@ -305,8 +338,22 @@ def _media(piece: _Part, field: str, kind: MediumKind) -> Iterator[dict[str, Any
 def _jury(record: _Part) -> dict[str, Any] | None:
     counts: dict[Side, int] = dict.fromkeys(SIDES, 0)
     votes, opinions = record.take("votes"), []
-    if isinstance(votes, list):
-        votes = [str(vote) if isinstance(vote, int) else vote for vote in votes]
+    winner = SIDE_WORDS.get(record.text("winner").casefold())
+    if isinstance(votes, list) and (
+        numbers := {str(number) for vote in votes if (number := _number(vote)) is not None}
+    ):
+        named = _sides_of_numbers([str(_number(vote)) for vote in votes], winner)
+        if not named:
+            shown = " and ".join(sorted(numbers))
+            record.remark(
+                f"The votes are numbers ({shown}), and nothing says which side each means; they were not taken over. Write "
+                "`buyer` or `seller` in their place."
+            )
+            return None
+        record.remark(
+            f"The votes are numbers; by the winner, {' and '.join(f'{n} is the {s}' for n, s in sorted(named.items()))}."
+        )
+        votes = [_with_side(vote, named) for vote in votes]
     by_juror = ((one["side"], 1, [one]) for one in _opinions(record, votes, "votes"))
     for side, count, text in _by_side(record, votes) if isinstance(votes, dict) else by_juror:
         counts[side] += count
@@ -315,7 +362,6 @@ def _jury(record: _Part) -> dict[str, Any] | None:
         told_count = record.text(field)
         counts[side] = int(told_count) if told_count.isdecimal() else counts[side]
     opinions += _opinions(record, record.take("opinions"), "opinions")
-    winner = SIDE_WORDS.get(record.text("winner").casefold())
     if not any(counts.values()):
         if winner or opinions:
             record.remark("How many jurors voted for each side is not given, so the outcome was not taken over.")
@@ -325,6 +371,30 @@ def _jury(record: _Part) -> dict[str, Any] | None:
             f"The record names the {winner} as winner, but its votes say otherwise; the votes were taken over."
         )
     return {"buyer": counts["buyer"], "seller": counts["seller"], "opinions": opinions}
+
+
+def _number(vote: Any) -> int | None:
+    """The number that stands for a side in a juror's vote; None where it is a name."""
+    if isinstance(vote, dict):
+        vote = next((vote[name] for name in FIELDS["side"] if vote.get(name) is not None), None)
+    text = str(vote).strip()
+    return int(text) if text.isdecimal() and not isinstance(vote, bool) else None
+
+
+def _sides_of_numbers(votes: list[str], winner: Side | None) -> dict[str, Side]:
+    """Which side each of two numbers means, as the winner has most of the votes; empty where that is not to be known."""
+    counted = Counter(votes).most_common()
+    if winner is None or not set(votes) <= {"0", "1"} or (len(counted) > 1 and counted[0][1] == counted[1][1]):
+        return {}
+    other: Side = "seller" if winner == "buyer" else "buyer"
+    return {counted[0][0]: winner, "1" if counted[0][0] == "0" else "0": other}
+
+
+def _with_side(vote: Any, named: Mapping[str, Side]) -> Any:
+    if not isinstance(vote, dict):
+        return named[str(vote).strip()]
+    name = next(name for name in FIELDS["side"] if vote.get(name) is not None)
+    return {**vote, name: named[str(vote[name]).strip()]}
 
 
 Votes = Iterator[tuple[Side, int, list[dict[str, Any]]]]
@@ -359,6 +429,9 @@ def _category(record: _Part) -> tuple[str, str]:
     if not found:
         record.remark(f"The category (“{', '.join(names)[:80]}”) is none of the five; “Other” is put in its place.")
         return "Other", ""
+    for name in names:
+        if category(name) is None:
+            record.remark(f"“{name[:80]}” is no category, and was left out.")
     return found[0]
 
 

@@ -1,8 +1,7 @@
 """What a form of dataset is: by what its records are known, and what they become."""
 
-import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +10,9 @@ from courtroom.cases.files import Package
 from courtroom.cases.kinds import parse_case
 from courtroom.cases.labelled import Labelled, LabelledTask
 from courtroom.cases.readers import verdictbench
+from courtroom.cases.readers.tables import plain_id
 from courtroom.datasets.row import SharedFields, frame_of
 from courtroom.datasets.source import SourceFile
-
-_NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class Form:
     read: Callable[[dict[str, Any], Context], Iterator[ImportedRow]]
     frame: Callable[[dict[str, Any]], SharedFields | None] = field(default=lambda record: None)
     """Of labelled texts: what they share, but for the labels."""
+    may_hold_labels: Callable[[dict[str, Any]], Iterable[tuple[str, str]]] = field(default=lambda record: ())
+    """Of a record: the column of its text and one that may hold a label, which this form does not read as one."""
     labels_in: str = ""
     """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""
 
@@ -76,10 +76,7 @@ def row_id(own: Any, made: ImportedRow, context: Context) -> str:
         text = "-".join(
             filter(None, (made.split if made.split is not None else context.split or context.part.stem, text))
         )
-    name = _NOT_ID.sub("-", text).strip("-._")
-    if name != text and len(name) < len(text):  # signs were lost: two ids may have become one
-        name = f"{name[:60]}-{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:8]}".strip("-")
-    return name[:80].strip("-._") or made.case.id
+    return plain_id(text) or made.case.id
 
 
 def _own(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:

@@ -23,9 +23,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from courtroom.cases.labelled import Document, Labelled
-from courtroom.cases.readers.tables import columns_of, folded, item_of
+from courtroom.cases.readers.tables import LABEL, columns_of, counted_as_none, folded, item_of, looks_labelled
 from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
-from courtroom.datasets.records import looks_labelled
 from courtroom.datasets.row import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
@@ -36,7 +35,7 @@ NO_CATEGORY = "no category"
 
 
 def _fits(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and looks_labelled(record)
+    return looks_labelled(record)
 
 
 def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -44,24 +43,17 @@ def _read(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
     columns = columns_of(set(row))
     if columns is None:
         raise CaseError("it needs a column “text”, or a pair such as “premise” and “hypothesis”.")
-    for name in columns:
-        if isinstance(row.get(name), list):
-            row[name] = "\n".join(map(str, row[name]))
-    try:
-        found = item_of(row, columns, context.label, context.names)
-    except CaseError as error:
-        if type(error) is CaseError:
-            raise CaseError(f"it {error}") from error
-        raise
+    found, as_none = item_of(row, columns, context.label, context.names)
     own = found.pop("id") or f"{context.split or context.part.stem}-{context.number}"
     category = ""
     if "category" in row and context.label != "category":
         category = str(row["category"] or "").strip() or NO_CATEGORY
-    yield ImportedRow(Labelled(id="text", **found), id=own, category=category)
+    remarks = (counted_as_none(as_none),) if as_none else ()
+    yield ImportedRow(Labelled(id="text", **found), id=own, category=category, remarks=remarks)
 
 
 def _frame(record: dict[str, Any]) -> SharedFields:
-    columns = columns_of({str(name).casefold() for name in record}) or ("text",)
+    columns = columns_of(set(folded(record))) or ("text",)
     return SharedFields(names=(columns[0], columns[1]) if len(columns) > 1 else ("text", "second text"))
 
 
@@ -71,6 +63,8 @@ TABLE = Form("labelled", "Labelled texts", "labelled", _fits, _read, _frame, lab
 TEXT = ("article", "transcript", "document", "dialogue", "source", "input", "text", "story", "report", "meeting")
 SUMMARY = ("highlights", "recap", "summary", "reference", "output", "target", "abstract")
 DOMAINS = {("article", "highlights"): "news", ("transcript", "recap"): "story", ("dialogue", "summary"): "conversation"}
+OFTEN_LABELS, MAX_LABEL = ("target", "output", "reference", "answer", "stance", "intent", "topic"), 40
+"""Columns that hold labels in some sets, and how many characters a label then has at most."""
 TITLES = ("title", "episode_title", "filename", "headline")
 IDS = ("id", "uid", "pid", "filename", "idx")
 
@@ -82,11 +76,11 @@ def _pair(names: set[str]) -> tuple[str, str] | None:
 
 
 def _is_pair(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and _pair({str(name).casefold() for name in record}) is not None
+    return "kind" not in record and _pair({str(name).strip().casefold() for name in record}) is not None
 
 
 def _read_pair(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    row = {str(name).casefold(): value for name, value in record.items()}
+    row = folded(record)
     pair = _pair(set(row))
     if pair is None:
         raise CaseError(f"it needs a text ({', '.join(TEXT)}) and a summary ({', '.join(SUMMARY)}).")
@@ -94,11 +88,11 @@ def _read_pair(record: dict[str, Any], context: Context) -> Iterator[ImportedRow
 
 
 def _is_document(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and any(str(name).casefold() in TEXT for name in record)
+    return "kind" not in record and any(str(name).strip().casefold() in TEXT for name in record)
 
 
 def _read_document(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
-    row = {str(name).casefold(): value for name, value in record.items()}
+    row = folded(record)
     name = next((name for name in TEXT if name in row), None)
     if name is None:
         raise CaseError(f"it needs a text: one of {', '.join(TEXT)}.")
@@ -132,8 +126,19 @@ def _made(row: dict[str, Any], context: Context, text: str, summary: str, domain
     return ImportedRow(case, id=str(own))
 
 
-PAIRS = Form("summaries", "Documents with summaries", "document", _is_pair, _read_pair)
-DOCUMENTS = Form("documents", "Documents", "document", _is_document, _read_document)
+def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    row = {str(name).strip().casefold(): value for name, value in record.items()}
+    text = next((name for name in TEXT if name in row), "")
+    for name in (*LABEL, *OFTEN_LABELS):
+        value = str(row.get(name) or "").strip()
+        if text and value and (name in LABEL[:-2] or (len(value) <= MAX_LABEL and value[-1] not in ".!?。！？")):
+            yield text, name
+
+
+PAIRS = Form(
+    "summaries", "Documents with summaries", "document", _is_pair, _read_pair, may_hold_labels=_may_hold_labels
+)
+DOCUMENTS = Form("documents", "Documents", "document", _is_document, _read_document, may_hold_labels=_may_hold_labels)
 
 
 QUESTION = "Which of the options is right?"

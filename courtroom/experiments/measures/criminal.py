@@ -14,7 +14,7 @@ from courtroom.evaluation import lawbench
 from courtroom.evaluation.lawbench import term_score
 from courtroom.evaluation.summaries import Overlap, Quality, Semantic, bert_score, cost_effectiveness, overlap, why_not
 from courtroom.experiments.measures.measure import CaseResult, Measure, mean, over_labels
-from courtroom.law import Judgment, Term, term_class
+from courtroom.law import LAST_GENERAL, Judgment, Term, articles_compared, charges_compared, term_class
 
 
 def hit_at(k: int, ranked: Sequence[str], relevance: Mapping[str, float], least: float = 1.0) -> float:
@@ -52,11 +52,11 @@ def _gold(row: CaseResult) -> Gold:
 
 
 def _articles(one: Gold | Judgment) -> frozenset[Hashable]:
-    return frozenset(one.relevant_articles or ())
+    return articles_compared(one.relevant_articles or ())
 
 
 def _charges(one: Gold | Judgment) -> frozenset[Hashable]:
-    return frozenset((one.judgment() if isinstance(one, Gold) else one).charges)
+    return charges_compared((one.judgment() if isinstance(one, Gold) else one).charges)
 
 
 def _class(one: Gold | Judgment) -> frozenset[Hashable]:
@@ -93,7 +93,8 @@ def _first_two(side: Side, field: str) -> Callable[[CaseResult], float | None]:
         ranked: Any = labels.get(field, []) if isinstance(labels, dict) else []
         if predicted(row) is None:
             return 0.0
-        first = side(Judgment.model_validate({field: list(ranked)[:2]}))
+        defining = [label for label in ranked if not isinstance(label, int) or label > LAST_GENERAL]
+        first = side(Judgment.model_validate({field: (defining or list(ranked))[:2]}))
         return float(bool(first & real))
 
     return hit

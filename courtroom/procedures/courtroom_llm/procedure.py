@@ -1,5 +1,6 @@
 """Preliminary hearing, pleadings, judgment (section 3); every text has its own trial. What Courtroom-LLM declares of itself."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from courtroom.procedures.courtroom_llm import tasks
 from courtroom.procedures.courtroom_llm.offline import METHODS
 from courtroom.procedures.courtroom_llm.setup import CourtroomLLMSetup, members
 from courtroom.procedures.courtroom_llm.views import VIEWS, speaks_for
+
+MOST_TOLD = 12
+"""Texts, and labels, that a verdict on several texts names."""
 
 Session = Court[LabelledTask, CourtroomLLMSetup]
 
@@ -49,10 +53,14 @@ def passages(case: LabelledTask, text: str, second: str) -> tuple[tasks.Passage,
 
 
 def cut(argument: str, words: int) -> str:
-    """An argument of at most so many words; of Chinese, two characters count as a word."""
+    """Return an argument of at most so many words, cut after a whole sentence where there is one; of Chinese, two characters count as
+    a word."""
     if _length(argument) <= words:
         return argument
-    return " ".join(argument.split()[:words]) + " …" if " " in argument.strip() else argument[: words * 2] + "…"
+    spaced = " " in argument.strip()
+    most = " ".join(argument.split()[:words]) if spaced else argument[: words * 2]
+    whole = [place.end() for place in re.finditer(r"[.?!](?=\s)|[。？！]", most)]
+    return most[: whole[-1]] if whole else most + (" …" if spaced else "…")
 
 
 def pointed_to(evidence: Iterable[str], text: str, words: int) -> Iterator[str]:
@@ -165,12 +173,14 @@ def verdict(court: Session, items: Sequence[Labelled], decided: Sequence[Decisio
             note="The preliminary hearings disagreed: the text is ambiguous." if unclear else "",
             details=details,
         )
+    counts = Counter(labels)
+    most, told = counts.most_common(MOST_TOLD), [f"{one.item.id}: {one.label or 'none'}" for one in decisions]
     return Verdict(  # a text without a label stays among the results: it counts as wrong
-        outcome=f"{len(labels)} texts classified",
-        counts=dict(Counter(labels).most_common()),
+        outcome=f"{len(labels)} texts classified: {', '.join(f'{count} {label}' for label, count in most)}",
+        counts=dict(counts.most_common()),
         abstained=len(decisions) - len(labels),
-        summary=f"{len(labels)} of {len(decisions)} texts have a label; the tab Results shows them beside the known ones.",
-        note=f"{unclear} of them are ambiguous: their preliminary hearings disagreed." if unclear else "",
+        summary="\n".join((f"{len(labels)} of {len(decisions)} texts have a label.", *told[:MOST_TOLD])),
+        note=f"Ambiguous, as their preliminary hearings disagreed: {unclear} of {len(decisions)}." if unclear else "",
         details=details,
     )
 
@@ -267,9 +277,9 @@ async def plead(court: Session, trial: LabelTrial) -> tuple[tasks.Pleading, ...]
         )
         said = await court.ask(court.member(side), task, item.id)
         evidence = tuple(pointed_to(said.evidence, item.whole, setup.argument_words))
-        return tasks.Pleading(
-            side=side, label=label, argument=cut(said.argument, setup.argument_words), evidence=evidence
-        )
+        argument = cut(said.argument, setup.argument_words)
+        shorter = argument != said.argument
+        return tasks.Pleading(side=side, label=label, argument=argument, evidence=evidence, cut=shorter)
 
     sides = argue("prosecutor", trial.prosecuted, trial.defended), argue("attorney", trial.defended, trial.prosecuted)
     pleadings = [pleading for pleading in await court.all(sides) if pleading is not None]
@@ -405,7 +415,9 @@ COURTROOM_LLM = Procedure(
     peers=tasks.PEERS,
     ending=Ending("Label", real="The known label", what_if="What would change this label?"),
     seating="bench",
-    counting=lambda setup: Counting(by_last=setup.structure == "sequential" and setup.decided_by == "last"),
+    counting=lambda setup: Counting(
+        rule="last" if setup.structure == "sequential" and setup.decided_by == "last" else "most"
+    ),
     speaks_for=speaks_for,
     paper_settings=PAPER,
     small={"judges": 3, "hearings": 2},

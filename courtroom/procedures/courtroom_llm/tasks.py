@@ -17,14 +17,19 @@ from courtroom.strict import Strict
 Side = Literal["prosecutor", "attorney"]
 
 
-class Hearing(Answer):
-    """A_1 and A_2: the most likely label and the alternative (section 3.1)."""
+class FirstLabel(Answer):
+    """A_1: the most likely label. Of a set of two, the alternative is the other one, and nobody is asked for it."""
 
     features: Annotated[tuple[Label, ...], Longest(6)] = Field(
         default=(), description="Which are the key features and themes of the text?"
     )
     reason: Sentence = Field(default="", description="Which labels come into question, and why?")
     first: Label = Field(min_length=1, description="Which label is most likely?")
+
+
+class Hearing(FirstLabel):
+    """A_1 and A_2: the most likely label and the alternative (section 3.1)."""
+
     second: Label = Field(min_length=1, description="Which other label is most likely?")
 
 
@@ -68,6 +73,8 @@ class Pleading(Strict):
     label: str
     argument: str
     evidence: tuple[str, ...] = ()
+    cut: bool = Field(default=False, exclude_if=lambda cut: not cut)
+    """Whether the argument was longer than allowed, and the rest is left out."""
 
 
 class Similar(Strict):
@@ -98,8 +105,17 @@ class Hear(Task[Hearing]):
 
     @property
     def form(self) -> type[BaseModel]:
+        if len(self.labels) == 2:
+            return narrowed(FirstLabel, {"first": self.labels})
         first = (self.twice,) if self.twice else self.labels
         return narrowed(Hearing, {"first": first, "second": tuple(one for one in self.labels if one != self.twice)})
+
+    def declared(self, answer: BaseModel) -> Hearing:
+        """The two labels; of a set of two, the second is the one that was not named."""
+        if isinstance(answer, FirstLabel) and not isinstance(answer, Hearing):
+            other = next(label for label in self.labels if label != same(answer.first, self.labels))
+            return Hearing(**answer.model_dump(), second=other)
+        return super().declared(answer)
 
     def problem(self, answer: Hearing) -> str | None:
         first, second = same(answer.first, self.labels), same(answer.second, self.labels)

@@ -1,8 +1,7 @@
 """What only Courtroom-LLM can show: pleadings with their evidence, the bench in order, similar cases, ambiguity, results."""
 
 from collections import Counter
-from collections.abc import Iterable
-from statistics import fmean
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from courtroom.cases.labelled import Labelled, LabelledTask
@@ -26,8 +25,9 @@ def pleadings(record: Record) -> Shown:
             (side, record.call(f"arguments/{side}/argue-{item.id}"), _label_of(record, item, side))
             for side in ("prosecutor", "attorney")
         ]
+        laid_out, shift = _laid_out(_task(record), item)
         spans = tuple(
-            Span(*place, label, f"{side} for {label}")
+            Span(shift(place[0]), shift(place[1]), label, f"{side} for {label}")
             for side, call, label in lines
             for passage in (call.value or {} if call else {}).get("evidence", ())
             if (place := where(passage, item.whole))
@@ -37,7 +37,7 @@ def pleadings(record: Record) -> Shown:
             tried = getattr(record.setup, "tried", True)
             none = "There is no trial in this structure: nobody pleads."
             said = Text("The pleadings are to come." if tried else none)
-        shown[item.id] = [Marked(item.whole, spans, title="The text with the evidence of both sides"), said]
+        shown[item.id] = [Marked(laid_out, spans, title="The text with the evidence of both sides"), said]
     return shown or {"": [Text("The pleadings come after the preliminary hearing.")]}
 
 
@@ -58,7 +58,7 @@ def bench(record: Record) -> Shown:
             title, state = (vote.choice, "done") if vote.choice else ("abstained", "rejected")
             steps.append(Step(title, judge.name, " ".join(vote.reasons), state, items))  # type: ignore[arg-type]
             before = vote.choice or before
-        shown[item.id] = [Text(item.whole), Flow(tuple(steps), title="The bench")]
+        shown[item.id] = [Text(_laid_out(_task(record), item)[0]), Flow(tuple(steps), title="The bench")]
     return shown or {"": [Text("The judges have not begun.")]}
 
 
@@ -81,7 +81,7 @@ def similar(record: Record) -> Shown:
                 cards.append(
                     Card(
                         str(hit.record["label"]),
-                        "\n\n".join(filter(None, (hit.record["text"], hit.record["second"]))),
+                        _laid_out(_task(record), Labelled.model_validate({**hit.record, "id": "example"}))[0],
                         facts=(("chosen", "at random"),) if drawn else (("similarity", f"{hit.similarity:.2f}"),),
                         items=(f"Reason: {reason}",) if reason else (),
                         share=None if drawn else max(0.0, hit.similarity),
@@ -151,8 +151,18 @@ def results(record: Record) -> Shown:
     return {"": blocks}
 
 
-def _right(group: Iterable[dict[str, Any]], which: str, known: dict[str, str | None]) -> float:
-    return fmean(result[which] == str(known[result["id"]]) for result in group)
+def _right(group: Sequence[dict[str, Any]], which: str, known: dict[str, str | None]) -> str:
+    right = sum(result[which] == str(known[result["id"]]) for result in group)
+    return f"{right} of {len(group)} ({right / len(group):.0%})"
+
+
+def _laid_out(task: LabelledTask, item: Labelled) -> tuple[str, Callable[[int], int]]:
+    """A text as it is shown, both of a pair with their names; and where a place of the text stands in it."""
+    if not item.second:
+        return item.text, lambda place: place
+    one, other = (f"{name}: " for name in task.names)
+    beyond = len(item.text)
+    return f"{one}{item.text}\n{other}{item.second}", lambda place: place + len(one) + len(other) * (place > beyond)
 
 
 def _pleading(side: str, call: Called | None, label: str, item: Labelled) -> Block:

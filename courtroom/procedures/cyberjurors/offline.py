@@ -4,7 +4,7 @@ import math
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
 from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
@@ -114,6 +114,10 @@ BUYS = re.compile(
 SELLER_LEAN, BUYER_LEAN = -0.3, 0.3
 
 
+SUPPORT: Mapping[tasks.Degree, float] = {"strong": 1.0, "moderate": 0.8, "weak": 0.6, "none": 0.0, "against": -0.6}
+"""How much of its own words a piece keeps, by what was seen in it: one that speaks against its side counts for the other."""
+
+
 def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | None) -> tuple[Contribution, ...]:
     """Contributions of the evidence that was looked at, as this juror weighs it."""
     pieces = {piece.id: piece for piece in case.evidence}
@@ -123,7 +127,7 @@ def balance(case: Dispute, clues: tuple[tasks.Clue, ...], persona: Persona | Non
         piece = pieces.get(clue.evidence_id)
         if piece is None:
             continue
-        factor = {"strong": 1.0, "moderate": 0.8, "weak": 0.6}[clue.perception.support_strength]
+        factor = SUPPORT[clue.perception.support_strength]
         if "skeptical" in traits and not piece.media:
             factor *= 0.6
         if "detail-oriented" in traits and piece.media:

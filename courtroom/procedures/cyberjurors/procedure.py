@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
-from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.cases.dispute import SIDES, Dispute, Evidence, Side
 from courtroom.engine.court import Court
 from courtroom.engine.errors import Abstained
 from courtroom.engine.events import Tallied, Verdict
@@ -13,7 +13,7 @@ from courtroom.engine.paper import PaperSetting, changes
 from courtroom.engine.procedure import Controls, Counting, Preset, Procedure, Role, StageKind
 from courtroom.engine.setup import Member
 from courtroom.judging.dispute_weights import CHOICES
-from courtroom.judging.jurors import BestReasons, ask_alone, best_reasons, seeded
+from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, best_reasons, recalled, seeded
 from courtroom.knowledge.bases import dispute_text, precedent_id
 from courtroom.knowledge.indexed_records import ALL, Filter
 from courtroom.knowledge.search import Hit, Rank, Search
@@ -25,9 +25,9 @@ from courtroom.procedures.cyberjurors.offline import METHODS
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup, juror_id, members, seat_of, without_one
 from courtroom.procedures.cyberjurors.views import VIEWS
 
-_CLOCK = re.compile(r"(?<![\d:])(?:(\d{1,2}):)?(\d{1,3}):(\d{2})(?![\d:])")
+_CLOCK = re.compile(r"(?<![\d:.])(?:(\d{1,2}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)(?![\d:])")
 _MIDDLE = 0.5
-"""A frame is labelled with its whole second, so the one that is meant lies within the second from there on."""
+"""Where a frame is labelled with its whole second, the one that is meant lies within the second from there on."""
 _RANK = {"high": 0, "medium": 1, "low": 2}
 
 
@@ -44,9 +44,10 @@ def key_media(case: Dispute, clues: tuple[tasks.Clue, ...], limit: int | None) -
 
 
 def seconds(timestamp: str) -> tuple[float, ...]:
-    """The points in time that a timestamp names, in seconds: `00:05` is 5, `01:02:03` is 3723, `00:05-00:09` is both."""
+    """The points in time that a timestamp names, in seconds: `00:05.4` is 5.4, `00:05` lies within its second, `00:05-00:09` is both."""
     return tuple(
-        int(hours or 0) * 3600.0 + int(minutes) * 60 + int(rest) for hours, minutes, rest in _CLOCK.findall(timestamp)
+        int(hours or 0) * 3600.0 + int(minutes) * 60 + float(rest) + (0 if "." in rest else _MIDDLE)
+        for hours, minutes, rest in _CLOCK.findall(timestamp)
     )
 
 
@@ -61,7 +62,7 @@ def _named(case: Dispute, clues: tuple[tasks.Clue, ...]) -> Iterator[tuple[tasks
             if medium.kind == "image":
                 yield finding, medium, None
             else:
-                yield from ((finding, medium, moment + _MIDDLE) for moment in seconds(finding.timestamp))
+                yield from ((finding, medium, moment) for moment in seconds(finding.timestamp))
 
 
 def _piece(case: Dispute, clue: tasks.Clue) -> tuple[Medium, ...]:
@@ -124,42 +125,135 @@ def coloured(court: Hearing, eye: Member) -> Persona | None:
 async def examine(court: Hearing, eye: Member) -> tasks.Examination:
     """Stages I to III for one pair of eyes. Each side is grounded apart, so that evidence does not mix."""
     focus = await court.ask(eye, tasks.ExtractFocus(case=court.case, persona=coloured(court, eye)))
-    buyer, seller = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
+    grounded = await court.all(ground_side(court, eye, focus, side) for side in SIDES)
+    buyer, seller = (clues if clues is None else clues[0] for clues in grounded)
     if buyer is None or seller is None:
         raise Abstained("One side's evidence could not be examined, and half an examination would be unfair.")
+    unseen = tuple(piece for clues in grounded if clues for piece in clues[1])
+    if unseen and not (buyer or seller):
+        raise Abstained("No piece of evidence could be looked at.")
+    return await analyse(court, eye, focus, buyer, seller, unseen)
+
+
+async def analyse(
+    court: Hearing, eye: Member, focus: tasks.Focus, buyer: Clues, seller: Clues, unseen: tuple[str, ...]
+) -> tasks.Examination:
+    """The examination, with stage III of what was found. `unseen`: ids of the pieces that could not be looked at."""
+    if unseen:
+        text = f"{', '.join(unseen)} could not be looked at by {eye.name}, who goes on with what there is."
+        court.note(f"unseen/{eye.id}/{'/'.join(unseen)}", text)
     # Stage III (Eq. 4). The lite variant leaves the media out: their clues are in the text already.
     limit = 0 if court.setup.variant == "iv-cot-lite" else court.setup.key_media
     shown = (*key_media(court.case, buyer, limit), *key_media(court.case, seller, limit))
     task = tasks.AnalyseDispute(
-        case=court.case, focus=focus, buyer=buyer, seller=seller, shown=shown, persona=coloured(court, eye)
+        case=court.case,
+        focus=focus,
+        buyer=buyer,
+        seller=seller,
+        unseen=unseen,
+        shown=shown,
+        persona=coloured(court, eye),
     )
-    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, analysis=await court.ask(eye, task))
+    analysis = await court.ask(eye, task)
+    return tasks.Examination(focus=focus, buyer=buyer, seller=seller, unseen=unseen, analysis=analysis)
 
 
-async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> Clues:
+async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
     """Select and perceive in turn until the side's claim is sufficiently verified, T_max times at most (Eq. 2, 3). Where one piece
-    alone is left there is nothing to select, and nobody is asked."""
+    alone is left there is nothing to select, and nobody is asked. Gives also the ids of the pieces that could not be looked at."""
     setup, persona = court.setup, coloured(court, eye)
     left = [piece for piece in court.case.by_side(side) if not piece.late]  # these are shown to all as they are
     clues: list[tasks.Clue] = []
+    unseen: list[str] = []
     for number in range(1, setup.pieces + 1):
         if not left:
             break
-        common = {"language": court.case.language, "focus": focus, "side": side, "persona": persona}
-        common["reasons_first"] = setup.reasons_first
         if len(left) > 1:
-            task = tasks.SelectEvidence(**common, looked_at=tuple(clues), candidates=tuple(left))
+            task = tasks.SelectEvidence(
+                language=court.case.language,
+                focus=focus,
+                side=side,
+                looked_at=tuple(clues),
+                candidates=tuple(left),
+                persona=persona,
+                reasons_first=setup.reasons_first,
+            )
             selection = await court.ask(eye, task, f"{side}-{number}")
             chosen = next(piece for piece in left if piece.id == selection.selected_evidence_id)
         else:
             chosen = left[0]
         left.remove(chosen)
-        look = tasks.PerceiveEvidence(**common, evidence=chosen, before=tuple(clues))
-        perception = await court.ask(eye, look, f"{side}-{number}")
-        clues.append(tasks.Clue(evidence_id=chosen.id, media=tuple(m.id for m in chosen.media), perception=perception))
-        if perception.is_sufficient:
+        more = bool(left) and number < setup.pieces
+        clue = await look_at(court, eye, focus, chosen, tuple(clues), f"{side}-{number}", more=more)
+        if clue is None:
+            unseen.append(chosen.id)
+            continue
+        clues.append(clue)
+        if clue.perception.is_sufficient:
             break
-    return tuple(clues)
+    return tuple(clues), tuple(unseen)
+
+
+async def look_at(
+    court: Hearing,
+    eye: Member,
+    focus: tasks.Focus,
+    piece: Evidence,
+    before: Clues,
+    step: str,
+    *,
+    more: bool = False,
+) -> tasks.Clue | None:
+    """What is found in one piece of evidence; None where it can't be looked at, as when a model refuses its pictures.
+    `more`: whether another piece of its side may be looked at after it."""
+    look = tasks.PerceiveEvidence(
+        language=court.case.language,
+        focus=focus,
+        side=piece.side,
+        evidence=piece,
+        before=before,
+        persona=coloured(court, eye),
+        reasons_first=court.setup.reasons_first,
+        in_favour=court.setup.clues == "in-favour",
+        more=more,
+    )
+    perception = await court.try_ask(eye, look, step)
+    if perception is None:
+        return None
+    return tasks.Clue(evidence_id=piece.id, media=tuple(m.id for m in piece.media), perception=perception)
+
+
+async def examine_again(court: Hearing, views: Views) -> Views:
+    """The examinations that lack something, made anew as far as that goes: a whole one that failed, else the pieces that
+    could not be looked at. Those alone that changed."""
+    shared = court.panel("examiner")
+    lacking = [
+        juror
+        for juror in court.panel("juror")
+        if juror.id in views and ((view := views[juror.id]) is None or view.unseen)
+    ]
+    eyes = {juror.id: "" if shared else same_eyes(court, juror) for juror in lacking}
+    first = {eyes[juror.id]: (shared[0] if shared else juror, views[juror.id]) for juror in reversed(lacking)}
+    made = await court.all(complete(court, eye, view) for eye, view in first.values())
+    found = dict(zip(first, made, strict=True))
+    return {juror.id: view for juror in lacking if (view := found[eyes[juror.id]]) is not None}
+
+
+async def complete(court: Hearing, eye: Member, view: tasks.Examination | None) -> tasks.Examination | None:
+    """An examination with the pieces that could not be looked at before; None where none of them can be now."""
+    if view is None:
+        return await examine(court, eye)
+    clues = {"buyer": view.buyer, "seller": view.seller}
+    pieces = [piece for piece in court.case.evidence if piece.id in view.unseen]
+    looks = (look_at(court, eye, view.focus, piece, clues[piece.side], f"again-{piece.id}") for piece in pieces)
+    found = [clue for clue in await court.all(looks) if clue is not None]
+    if not found:
+        return None
+    seen = {clue.evidence_id for clue in found}
+    for piece in pieces:
+        clues[piece.side] += tuple(clue for clue in found if clue.evidence_id == piece.id)
+    unseen = tuple(piece for piece in view.unseen if piece not in seen)
+    return await analyse(court, eye, view.focus, clues["buyer"], clues["seller"], unseen)
 
 
 async def deliberate(court: Hearing) -> Verdict:
@@ -174,19 +268,32 @@ async def deliberate(court: Hearing) -> Verdict:
     memories = await recall(court)
     summary: tasks.Summary | None = None
     opinions: dict[str, tasks.Opinion] = {}
+    said: dict[str, tuple[Earlier, ...]] = {}
     begins = seeded(court, court.panel("juror"), court.setup.begins, SIDES)
 
     for number in count(1):
         await court.stage(f"Round {number}", "round")
         setup, jury, before = court.setup, court.panel("juror"), opinions
         views |= await examine_newcomers(court, views)
+        if number > 1 and setup.examines_evidence:
+            views |= await examine_again(court, views)
         given = await court.all(
             begin(court, juror, begins[juror.id])
             if number == 1 and juror.id in begins
-            else judge(court, juror, number, views, memories, heard(court, juror, before), summary)
+            else judge(
+                court, juror, number, views, memories, heard(court, juror, before), summary, said.get(juror.id, ())
+            )
             for juror in jury
         )
         opinions = {juror.id: opinion for juror, opinion in zip(jury, given, strict=True) if opinion}
+        for name, opinion in opinions.items():
+            mine = Earlier(
+                round=number,
+                vote=opinion.verdict,
+                words=" ".join(opinion.reasoning),
+                by_lot=number == 1 and name in begins,
+            )
+            said[name] = (*said.get(name, ()), mine)
         tally = court.tally(SIDES, setup.consensus)
         if not setup.single:
             summary = await summarise(court, number, opinions, summary)
@@ -207,11 +314,12 @@ async def judge(
     memories: Mapping[str, tuple[str, ...]],
     others: tuple[tasks.Heard, ...],
     summary: tasks.Summary | None,
+    own: tuple[Earlier, ...] = (),
 ) -> tasks.Opinion | None:
     """Stage IV for one juror (Eq. 6); its vote is on record as soon as it is cast."""
     setup = court.setup
     rules = setup.rules if setup.ruled else ()
-    view = views.get(juror.id)
+    view, plain = views.get(juror.id), setup.wording == "plain" and not setup.single
     task: tasks.JudgeAtOnce | tasks.Judge = tasks.JudgeAtOnce(case=court.case, rules=rules)
     if view is not None:
         task = tasks.Judge(
@@ -224,6 +332,9 @@ async def judge(
             heard=others,
             summary=summary,
             round=number,
+            own=recalled(own, setup.recall),
+            others=len(court.panel("juror")) - 1 if plain else 0,
+            last=plain and 1 < setup.rounds <= number,
             reasons_first=setup.reasons_first,
         )
     elif setup.examines_evidence:
@@ -285,7 +396,8 @@ async def summarise(
         tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
         for i, opinion in opinions.items()
     )
-    task = tasks.Summarise(language=court.case.language, round=number, opinions=said, before=before)
+    rules = court.setup.rules if court.setup.ruled and court.setup.wording == "plain" else ()
+    task = tasks.Summarise(language=court.case.language, round=number, opinions=said, before=before, rules=rules)
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
 
@@ -301,7 +413,9 @@ def majority(
         outcome=outcome,
         counts=tally.counts,
         abstained=tally.abstained,
-        summary=" ".join((summary.key_arguments, summary.prevailing_orientation)) if summary else " ".join(reasons[:3]),
+        summary="\n\n".join((summary.prevailing_orientation, summary.key_arguments))
+        if summary
+        else " ".join(reasons[:3]),
         note=f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else "",
         details=summary.model_dump(mode="json") if summary else {},
     )
@@ -356,11 +470,15 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("clues", "for-and-against", "Eq. 3", "Prompt E.5 asks for what is in favour of the side."),
     PaperSetting("key_media", None, "E.6", "The paper gives no limit."),
     PaperSetting("field_order", "paper", "E.4, E.5, E.7"),
+    PaperSetting("wording", "paper", "Appendix E", "What the prompts of the appendix ask for; our words."),
+    PaperSetting("recall", "nothing", "Eq. 6", "A juror's own opinion of before is no input."),
+    PaperSetting("graph.least", 0, "5", "The paper names no least number of follows."),
     PaperSetting("personas", "own", "4.2"),
     PaperSetting("private_ballots", False, "Algorithm 1", "Nobody is asked in private."),
     PaperSetting("tie", "buyer", "Eq. 10", "The seller wins with strictly more votes."),
     PaperSetting("model.temperature", 0.7, "C.1"),
     PaperSetting("model.max_tokens", 2048, "C.1"),
+    PaperSetting("model.lengths", "free", "Appendix E", "No text and no list has a limit."),
 )
 
 MODEL = "gemini/gemini-2.5-flash-lite"

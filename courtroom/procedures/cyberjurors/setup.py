@@ -9,7 +9,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Side
 from courtroom.engine.knobs import Few, Group, Share, Widget, declared, knob, knowledge_base
 from courtroom.engine.setup import Member, Setup
-from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated
+from courtroom.judging.jurors import FirstVotes, PrivateBallots, Recall, WhosePersonas, hearing_nobody, seated
 from courtroom.knowledge.bases import BaseName
 from courtroom.panel.follow_graph import FollowGraph, build
 from courtroom.panel.personas import Persona
@@ -95,12 +95,19 @@ class CyberJurorsSetup(Setup):
         le=90,
     )
     field_order: Literal["paper", "reasons-first"] = knob(
-        "paper",
+        "reasons-first",
         "Order of the fields in an answer",
         "`paper`: the selected piece, the sufficiency and the verdict stand before their reasons, as in the "
         "paper's prompts. `reasons-first`: a model writes its reasons before it decides.",
     )
     tie: Side = knob("buyer", "A tie goes to the", "Eq. 10 of the paper gives a tie to the buyer.", first=True)
+    wording: Literal["plain", "paper"] = knob(
+        "plain",
+        "Wording of the prompts",
+        "`paper`: what the paper's prompts ask for. `plain` adds what a reader missed: what a side says with a piece goes on to the jury with what the "
+        "piece shows, the clerk knows the rules, and a juror is told which round is the last and how many others it hears.",
+    )
+    recall: Recall = "all"
     personas: WhosePersonas = "own"
     first_votes: FirstVotes = None
     private_ballots: PrivateBallots = False
@@ -125,6 +132,11 @@ class CyberJurorsSetup(Setup):
         if set(range(1, self.jury_size + 1)) <= set(self.empty_seats):
             raise ValueError("every seat would be empty; leave at least one juror")
         return self
+
+    def warnings(self) -> tuple[str, ...]:
+        if self.single and self.jury_size not in (1, type(self).model_fields["jury_size"].default):
+            return (f"The variant “{self.variant}” asks one model alone: no jury of {self.jury_size} is seated.",)
+        return () if self.single or self.jury_size == 1 else hearing_nobody(self.jury, self.graph)
 
     @property
     def single(self) -> bool:
@@ -178,7 +190,7 @@ class CyberJurorsSetup(Setup):
         if not {"graph", "graph.edges"}.isdisjoint(changed):
             return self
         grown = "jury_size" in changed and self.jury_size > len(self.jury)
-        if not {"graph.kind", "graph.density", "graph.seed"}.isdisjoint(changed) or (
+        if not {"graph.kind", "graph.density", "graph.least", "graph.seed"}.isdisjoint(changed) or (
             grown and self.graph.kind == "ring"
         ):
             graph: dict[str, Any] = {"edges": None, "seats": None}  # a ring must be opened to take one more in

@@ -8,10 +8,10 @@ from pydantic import BaseModel, BeforeValidator, Field, create_model
 
 from courtroom.cases.dispute import Dispute, Evidence, Side
 from courtroom.engine.procedure import Peers
-from courtroom.judging.jurors import TITLE, InPrivate
+from courtroom.judging.jurors import TITLE, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import asked_at_most, bounded, folded, known, narrowed
-from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
+from courtroom.models.narrow import bounded, folded, known, narrowed
+from courtroom.models.task import Answer, Label, Longest, Overview, Paragraph, Point, Sentence, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
@@ -20,24 +20,28 @@ RULES: tuple[str, ...] = (
     "description, has a grave quality problem, or that the seller knowingly hid one.",
     "An item that is as described, from a seller who disclosed what there was to disclose, is not returned for a "
     "refund unless special circumstances call for it.",
-    "What the chat history and inspection reports say about the item's state counts for more than display pictures.",
+    "The description of the item, or a quality inspection report in the chat, counts for more than display pictures when "
+    "its state is judged.",
     "Second-hand goods may show wear. Wear alone is no departure from the description, even from “almost new”, unless "
     "the problem is grave or the wear is obvious and went unmentioned.",
-    "A seller who showed the item's true state before the sale, in words or pictures, may take it that a buyer who "
-    "then ordered had accepted that state.",
+    "Where the seller had shown what there is to know of the item before the sale, and also gave pictures or videos of it "
+    "in the chat, the buyer who then ordered had understood and accepted it, and cannot return it for that.",
     "A buyer who did not read the listing and the chat and is merely disappointed has no claim to a refund, however "
     "detailed or short the description is, save where refusing one would be plainly unreasonable.",
     "Weigh whether evidence could be staged or invented by either side, and what each side neglected to do.",
-    "What matters is the item's state when it was shipped and when it was received. Traces of use after unpacking, or "
-    "a parcel whose first opening was not documented, weaken a buyer's claim.",
+    "What matters is the item's state when it was shipped and when it was received. The buyer should keep the item as it "
+    "was before unpacking. Where there are plain traces of use after unpacking, ask whether the claim is still reasonable.",
 )
 
-Degree = Literal["strong", "moderate", "weak"]
+Degree = Literal["strong", "moderate", "weak", "none", "against"]
+IN_FAVOUR = ("strong", "moderate", "weak")
+"""How strongly a piece supports its side where only what speaks for that side is sought."""
 MOST_FINDINGS = 4
-"""In one piece of evidence; where it has no video, one more than it has pictures."""
+"""In one piece of evidence, in a tight room; where it has no video, one more than it has pictures."""
+AMPLE_FINDINGS = 10
 MOST_REASONS = 4
 MOST_READ = 100
-"""Findings of one piece that are read, where more are given than were asked for."""
+"""Findings of one piece, or reasons, that are read, where more are given than were asked for."""
 
 
 def in_order(answer: type[Answer], source: str, *names: str) -> type[BaseModel]:
@@ -79,8 +83,8 @@ class Finding(Answer):
 
     media_type: Literal["image", "video"]
     media_index: int = Field(ge=0, le=99, description="Which medium of this piece, numbered from 0?")
-    timestamp: Annotated[str, Longest(8)] = Field(
-        default="", description="At which mm:ss of the video? Empty for an image."
+    timestamp: Annotated[str, Longest(16, 16)] = Field(
+        default="", description="At which time of the video, as its frames are labelled? Empty for an image."
     )
     description: Point = Field(description="What do you see there?")
     benefit_analysis: Point = Field(default="", description="How does it bear on this side's claim?")
@@ -92,8 +96,8 @@ class Finding(Answer):
 class Perception(Answer):
     """O_t = {K_t, A_t} (Eq. 3, prompt E.5): pivotal clues in one piece of evidence, and the argument made of them."""
 
-    visual_findings: Annotated[tuple[Finding, ...], Longest(MOST_FINDINGS)] = ()
-    evidence_summary: Sentence = Field(min_length=1, description="What does the piece show, in a sentence or two?")
+    visual_findings: Annotated[tuple[Finding, ...], Longest(MOST_FINDINGS, AMPLE_FINDINGS)] = ()
+    evidence_summary: Sentence = Field(min_length=1, description="What does the piece tell, in a few sentences?")
     sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
     support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
     is_sufficient: bool = Field(description="Is this side's claim now adequately verified or refuted?")
@@ -122,7 +126,10 @@ def perception_of(answer: type[BaseModel], kinds: tuple[str, ...]) -> type[BaseM
         finding = bounded(finding, "media_index", 0, len(kinds) - 1)
     if "video" not in kinds:
         finding = known(finding, "timestamp", "")
-        answer = asked_at_most(answer, "visual_findings", min(MOST_FINDINGS, len(kinds) + 1))
+        most = Longest(min(MOST_FINDINGS, len(kinds) + 1), AMPLE_FINDINGS)
+        declared = answer.model_fields["visual_findings"]
+        fields: dict[str, Any] = {"visual_findings": (Annotated[declared.annotation, most], declared)}
+        answer = create_model(answer.__name__, __base__=answer, **fields)
     return bounded(answer, "visual_findings", 0, MOST_READ, finding)
 
 
@@ -135,8 +142,8 @@ class Clue(Strict):
     perception: Perception
 
 
-Two = Annotated[tuple[Point, ...], Longest(2)]
-"""As many as the form of E.6 has."""
+Two = Annotated[tuple[Point, ...], Longest(2, 5)]
+"""The form of E.6 has two as an example."""
 
 
 class BuyerPosition(Answer):
@@ -144,7 +151,7 @@ class BuyerPosition(Answer):
 
     main_complaint: Sentence = Field(description="What does the buyer complain of?")
     demands: Point = Field(default="", description="What does the buyer ask for?")
-    key_evidence: Annotated[tuple[Label, ...], Longest(2)] = Field(
+    key_evidence: Annotated[tuple[Label, ...], Longest(2, 5)] = Field(
         default=(), description="Which of the buyer's pieces matter most?"
     )
     visual_support: Point = Field(default="", description="Does what was seen support the buyer?")
@@ -157,7 +164,7 @@ class SellerPosition(Answer):
 
     main_defense: Sentence = Field(description="How does the seller answer?")
     counter_arguments: Point = Field(default="", description="What does the seller say against the buyer's main point?")
-    key_evidence: Annotated[tuple[Label, ...], Longest(2)] = Field(
+    key_evidence: Annotated[tuple[Label, ...], Longest(2, 5)] = Field(
         default=(), description="Which of the seller's pieces matter most?"
     )
     visual_support: Point = Field(default="", description="Does what was seen support the seller?")
@@ -207,7 +214,7 @@ def _naming(position: type[BaseModel], pieces: tuple[str, ...]) -> type[BaseMode
 
     declared = position.model_fields["key_evidence"]
     one: Any = Literal[pieces]
-    kind: Any = Annotated[tuple[one, ...], BeforeValidator(named), Longest(2)]
+    kind: Any = Annotated[tuple[one, ...], BeforeValidator(named), Longest(2, 5)]
     return create_model(position.__name__, __base__=position, key_evidence=(kind, declared))
 
 
@@ -217,14 +224,16 @@ class Examination(Strict):
     focus: Focus
     buyer: tuple[Clue, ...] = ()
     seller: tuple[Clue, ...] = ()
+    unseen: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Ids of the pieces that were to be looked at and could not be."""
     analysis: Analysis
 
 
 class Opinion(Answer):
     """O_IV (Eq. 5): a juror's reasons and verdict. The baseline's prompt E.1 has this order too."""
 
-    reasoning: Annotated[tuple[Sentence, ...], Longest(MOST_REASONS)] = Field(
-        min_length=1, max_length=12, description="For which reasons, each in a sentence, the weightiest first?"
+    reasoning: Annotated[tuple[Sentence, ...], Longest(MOST_REASONS, 6)] = Field(
+        min_length=1, max_length=MOST_READ, description="For which reasons, each in a sentence, the weightiest first?"
     )
     verdict: Side
 
@@ -245,8 +254,8 @@ class Heard(Strict):
 class Summary(Answer):
     """S_t (Eq. 7): the collective verdict summary with its three sections (prompt E.8)."""
 
-    key_arguments: Paragraph = Field(
-        min_length=1, description="Which arguments and points of view do jurors put forward?"
+    key_arguments: Overview = Field(
+        min_length=1, description="Which arguments and points of view do jurors put forward, and who?"
     )
     debate_intensity: Paragraph = Field(min_length=1, description="Is the debate heated, and about what?")
     prevailing_orientation: Paragraph = Field(
@@ -304,13 +313,18 @@ class PerceiveEvidence(Task[Perception]):
     side: Side
     evidence: Evidence
     before: tuple[Clue, ...] = ()
+    more: bool = True
+    """Whether another piece of this side may be looked at afterwards."""
     persona: Persona | None = None
     reasons_first: bool = False
+    in_favour: bool = Field(default=False, exclude_if=lambda only: not only)
+    """Whether only what speaks for the side is sought; else an answer may also say that the piece speaks against it."""
 
     @property
     def form(self) -> type[BaseModel]:
         """Its fields in the paper's order, or reasons first; its findings are of media that the piece has."""
-        answer = Perception if self.reasons_first else PERCEPTION_PUBLISHED
+        answer: type[BaseModel] = Perception if self.reasons_first else PERCEPTION_PUBLISHED
+        answer = narrowed(answer, {"support_strength": IN_FAVOUR}) if self.in_favour else answer
         return perception_of(answer, tuple(medium.kind for medium in self.evidence.media))
 
     def media(self) -> tuple[Medium, ...]:
@@ -329,6 +343,8 @@ class AnalyseDispute(Task[Analysis]):
     focus: Focus
     buyer: tuple[Clue, ...] = ()
     seller: tuple[Clue, ...] = ()
+    unseen: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Ids of the pieces that were to be looked at and could not be."""
     shown: tuple[Medium, ...] = ()
     persona: Persona | None = None
 
@@ -357,6 +373,12 @@ class Judge(Task[Opinion]):
     heard: tuple[Heard, ...] = ()
     summary: Summary | None = None
     round: int = 1
+    own: tuple[Earlier, ...] = ()
+    """What the juror itself said in earlier rounds."""
+    others: int = 0
+    """How many other jurors there are; 0 where it is not told how many of them it hears."""
+    last: bool = False
+    """Whether it is told that this is the last round."""
     reasons_first: bool = False
     in_private: InPrivate = False
 
@@ -394,20 +416,25 @@ class Summarise(Task[Summary]):
     round: int
     opinions: tuple[Heard, ...]
     before: Summary | None = None
+    rules: tuple[str, ...] = ()
 
 
 def shown(task: Judge, votes: bool, reasons: bool) -> Judge:
     """The same question with the votes and the reasons of followed jurors, with one of both, or with neither (R_k,t and S_t).
 
     Of the collective summary, which side is being supported counts as votes, and what is argued as reasons. It is free
-    text: a reason may still give away a vote.
+    text: a reason may still give away a vote. What the juror itself said may quote peers, so that without their reasons
+    its own votes alone are left of it.
     """
+    if not task.heard and task.summary is None:
+        return task
     heard = tuple(
         Heard(name=one.name, verdict=one.verdict if votes else None, reasoning=one.reasoning if reasons else ())
         for one in task.heard
         if votes or reasons
     )
-    return task.model_copy(update={"heard": heard, "summary": _part(task.summary, votes, reasons)})
+    own = task.own if reasons else without_words(task.own)
+    return task.model_copy(update={"heard": heard, "summary": _part(task.summary, votes, reasons), "own": own})
 
 
 def _part(summary: Summary | None, votes: bool, reasons: bool) -> Summary | None:

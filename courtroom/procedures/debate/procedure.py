@@ -3,16 +3,19 @@
 import random
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.knobs import knob
 from courtroom.judging.dispute_weights import CHOICES, stance
 from courtroom.judging.voices import points_for
+from courtroom.media.medium import Medium
+from courtroom.models.narrow import known
 from courtroom.models.task import Paragraph, Sentence
 
-Said = tuple[tuple[Side, str], ...]
+Said = tuple[tuple[str, str], ...]
+"""Who said what, in order: the side of a debater, or `judge`."""
 
 
 class DebateSetup(Setup):
@@ -32,7 +35,9 @@ class Argument(Answer):
 class Ruling(Answer):
     """What the judge decides after a round; the reasons come first."""
 
-    reasons: tuple[Sentence, ...] = Field(min_length=1, max_length=6, description="What decides, the weightiest first?")
+    reasons: tuple[Sentence, ...] = Field(
+        min_length=1, max_length=20, description="What decides, the weightiest first?"
+    )
     winner: Side = Field(description="Who is right?")
     settled: bool = Field(description="Is it certain that another round could not change the decision?")
 
@@ -44,6 +49,10 @@ class Argue(Task[Argument]):
     case: Dispute
     side: Side
     said: Said
+    round: int = 1
+
+    def media(self) -> tuple[Medium, ...]:
+        return tuple(self.case.media())
 
 
 class Rule(Task[Ruling]):
@@ -52,6 +61,16 @@ class Rule(Task[Ruling]):
     name, title = "rule", "Ruling"
     case: Dispute
     said: Said
+    round: int = 1
+    last: bool = False
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """In the last round nothing is asked of another one."""
+        return known(Ruling, "settled", True) if self.last else Ruling
+
+    def media(self) -> tuple[Medium, ...]:
+        return tuple(self.case.media())
 
 
 async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
@@ -61,14 +80,16 @@ async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
     for number in range(1, court.setup.rounds + 1):
         await court.stage(f"Round {number}", "round")
         for side in SIDES:
-            answer = await court.try_ask(court.member(side), Argue(case=court.case, side=side, said=said))
+            answer = await court.try_ask(court.member(side), Argue(case=court.case, side=side, said=said, round=number))
             said = (*said, (side, answer.argument)) if answer else said
-        ruling = await court.ask(judge, Rule(case=court.case, said=said))
+        last = number == court.setup.rounds
+        ruling = await court.ask(judge, Rule(case=court.case, said=said, round=number, last=last))
+        said = (*said, ("judge", " ".join(ruling.reasons)))
         court.vote(judge, ruling.winner, ruling.reasons)
         tally = court.tally(SIDES, consensus=0)
         if ruling.settled:
             break
-    return Verdict(outcome=ruling.winner, counts=tally.counts, summary=" ".join(ruling.reasons))
+    return Verdict(outcome=ruling.winner, counts=tally.counts, summary="\n\n".join(ruling.reasons))
 
 
 def argue(task: Argue, draw: random.Random) -> Argument:

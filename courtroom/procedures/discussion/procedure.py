@@ -40,6 +40,11 @@ class DiscussionSetup(Setup):
         Group.WHO,
         first=True,
     )
+    media: bool = knob(
+        True,
+        "Pictures and videos",
+        "Speakers see them, or read their descriptions where their model can't see. Off: neither.",
+    )
     private_ballots: PrivateBallots = False
     tie: Side = knob("buyer", "A tie goes to the", "The paper does not say; a setting of ours.")
 
@@ -89,7 +94,7 @@ async def deliberate(court: Session) -> Verdict:
     reasons = [one.statement for one in now if one.verdict == outcome]
     note = f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else ""
     return Verdict(
-        outcome=outcome, counts=tally.counts, abstained=tally.abstained, summary=" ".join(reasons[:2]), note=note
+        outcome=outcome, counts=tally.counts, abstained=tally.abstained, summary="\n\n".join(reasons[:2]), note=note
     )
 
 
@@ -105,6 +110,7 @@ async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, 
         turns=court.setup.turns,
         said=said,
         summary=summary,
+        seen=tuple(court.case.media()) if court.setup.media else (),
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())

@@ -10,8 +10,9 @@ from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
 from courtroom.judging.voices import Voice, points_for
+from courtroom.media.medium import Medium
 from courtroom.models.offline import methods
-from courtroom.models.task import Paragraph
+from courtroom.models.task import Overview, Paragraph
 from courtroom.strict import Strict
 
 
@@ -28,7 +29,7 @@ class Statement(Answer):
 class Digest(Answer):
     """What was said in the turns so far."""
 
-    summary: Paragraph = Field(
+    summary: Overview = Field(
         min_length=1, description="On which points do the speakers agree, and on which do they differ?"
     )
 
@@ -56,7 +57,11 @@ class Speak(Task[Statement]):
     turns: int
     said: tuple[Remark, ...] = ()
     summary: str = ""
+    seen: tuple[Medium, ...] = ()
     in_private: InPrivate = False
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
 
 class SpeakInPrivate(Speak):
@@ -74,14 +79,11 @@ class SumUp(Task[Digest]):
     before: str = ""
 
 
-KEPT_BACK = "(not shown)"
-
-
 def shown(task: Speak, votes: bool, reasons: bool) -> Speak:
     """The same question with so much of what others said. A summary is free text: it counts as reasons."""
     said = tuple(
         one.model_copy(
-            update={"verdict": one.verdict if votes else None, "statement": one.statement if reasons else KEPT_BACK}
+            update={"verdict": one.verdict if votes else None, "statement": one.statement if reasons else ""}
         )
         for one in task.said
         if votes or reasons

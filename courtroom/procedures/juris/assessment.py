@@ -124,7 +124,6 @@ class AlignKeyFacts(Task[Alignment]):
 
     name = "align"
     title = "Alignment of key facts"
-    document: Document
     key_facts: tuple[str, ...]
     sentences: tuple[str, ...]
 
@@ -205,7 +204,7 @@ async def _key_facts(court: Court[Document, JurisSetup], text: tuple[str, ...]) 
     reference = court.unsealed.reference if court.setup.key_facts == "reference" else ""
     assessor = court.member("assessor")
     facts = (await court.ask(assessor, FindKeyFacts(document=court.case, reference=reference))).key_facts
-    aligned = await court.try_ask(assessor, AlignKeyFacts(document=court.case, key_facts=facts, sentences=text))
+    aligned = await court.try_ask(assessor, AlignKeyFacts(key_facts=facts, sentences=text))
     if aligned is None:
         return {"key_facts": [{"key_fact": fact, "sentences": None} for fact in facts]}
     lines = [one.line_numbers for one in sorted(aligned.alignments, key=lambda one: one.key_fact)]

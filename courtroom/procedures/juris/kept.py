@@ -18,6 +18,46 @@ _NOUNS_ARE_CAPITAL = ("de",)
 """Languages in which a capital letter does not show a name."""
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_WORDS = dict(
+    zip(
+        [
+            "two",
+            "three",
+            "four",
+            "five",
+            "six",
+            "seven",
+            "eight",
+            "nine",
+            "ten",
+            "eleven",
+            "twelve",
+            "thirteen",
+            "fourteen",
+            "fifteen",
+            "sixteen",
+            "seventeen",
+            "eighteen",
+            "nineteen",
+            "twenty",
+            "thirty",
+            "forty",
+            "fifty",
+            "sixty",
+            "seventy",
+            "eighty",
+            "ninety",
+        ],
+        map(str, (*range(2, 21), *range(30, 100, 10))),
+        strict=True,
+    )
+)
+_IN_WORDS = re.compile(
+    rf"\b(?:{'|'.join(_WORDS)}|hundred|thousand|million|billion|dozen|half|twice"
+    r"|(?:an?|one) (?P<unit>second|minute|hour|day|week|fortnight|month|year|decade|century))\b"
+    r"|[一二两三四五六七八九十百千万亿半]+(?=天|日|周|星期|个?月|年|个?小时|分钟|秒|元|公里|米)",
+    re.IGNORECASE,
+)
 _TIME = re.compile(
     r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b|\b(?:January|February|March|April|May|June|July|August|September"
     r"|October|November|December)\b"
@@ -66,8 +106,16 @@ def added(sentence: str, accepted: Sequence[str], document: Document) -> tuple[s
 
 
 def _numbers(sentence: str, known: str) -> Iterator[str]:
-    there = {number.replace(",", "") for number in _NUMBER.findall(known)}
-    return (number for number in _NUMBER.findall(sentence) if number.replace(",", "") not in there)
+    there = {value for value, _ in _amounts(known)}
+    return (said for value, said in _amounts(sentence) if value not in there)
+
+
+def _amounts(text: str) -> Iterator[tuple[str, str]]:
+    """Numbers, in figures or words, and single units of time: as they are compared, and as they are said."""
+    yield from ((number.replace(",", ""), number) for number in _NUMBER.findall(text))
+    for match in _IN_WORDS.finditer(text):
+        word = match.group().casefold()
+        yield _WORDS.get(word, f"1 {match['unit'].casefold()}" if match["unit"] else word), match.group()
 
 
 def _names(sentence: str, known: str) -> Iterator[str]:

@@ -138,13 +138,13 @@ def next_sentence(task: tasks.NextSentence, draw: random.Random) -> tasks.Candid
 def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
     """Both candidates by five standards; the higher sum gets the vote."""
     own = own_standard(task.seat, task.viewpoint)
-    offered: dict[tasks.Letter, str] = {"A": task.candidate_a, "B": task.candidate_b}
-    scores = {letter: _weighted(task.document, task.accepted, one, own) for letter, one in offered.items()}
-    vote: tasks.Letter = "B" if sum(scores["B"]) > sum(scores["A"]) else "A"
-    lost: tasks.Letter = "A" if vote == "B" else "B"
+    offered: dict[tasks.Place, str] = {"first": task.first, "second": task.second}
+    scores = {place: _weighted(task.document, task.accepted, one, own) for place, one in offered.items()}
+    vote: tasks.Place = "second" if sum(scores["second"]) > sum(scores["first"]) else "first"
+    lost: tasks.Place = "first" if vote == "second" else "second"
     gain = [a - b for a, b in zip(scores[vote], scores[lost], strict=True)]
     ahead, behind = gain.index(max(gain)), gain.index(min(gain))
-    quotes = {letter: f"“{_beginning(text)}”" for letter, text in offered.items()}
+    quotes = {place: f"“{_beginning(text)}”" for place, text in offered.items()}
     points = {"own": f"the {STANDARDS[own]}", "better": BETTER[ahead]}
     less = BETTER[behind] if min(gain) < 0 else "it has nothing over the other"
     told = {
@@ -154,8 +154,8 @@ def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
     spans = grounding(offered[vote], task.document.text).spans
     return tasks.Ballot(
         evidence=tuple(task.document.text[start:end] for start, end in spans),
-        critique_a=told["A"],
-        critique_b=told["B"],
+        on_first=told["first"],
+        on_second=told["second"],
         vote=vote,
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from courtroom.cases.labelled import Document
 from courtroom.engine import paper
-from courtroom.engine.court import Court
+from courtroom.engine.court import Court, chance
 from courtroom.engine.events import Tallied, Verdict
 from courtroom.engine.paper import PaperSetting
 from courtroom.engine.procedure import Choice, Ending, Preset, Procedure, Role, StageKind
@@ -97,20 +97,29 @@ async def choose(court: Hearing, step: int, target: int, accepted: tuple[str, ..
         return next(iter(offered.values()), None)
 
     async def ballot(juror: Member) -> None:
+        order = in_order_by_lot(court.seed, step, juror.id) if court.setup.order == "lot" else letters
+        first, second = (offered[letter] for letter in order)
         task = CastBallot(
             document=court.case,
             viewpoint=viewpoint(court, juror),
             accepted=accepted,
-            candidate_a=offered["A"],
-            candidate_b=offered["B"],
+            target=target,
+            first=first,
+            second=second,
             seat=seat(juror),
         )
         cast = await court.try_ask(juror, task)
-        reasons = (f"A: {cast.critique_a}", f"B: {cast.critique_b}") if cast else ()
-        court.vote(juror, cast.vote if cast else None, reasons, anew=True)
+        said = dict(zip(order, (cast.on_first, cast.on_second), strict=True)) if cast else {}
+        choice = order[0 if cast.vote == "first" else 1] if cast else None
+        court.vote(juror, choice, tuple(f"{letter}: {said[letter]}" for letter in letters if said), anew=True)
 
     await court.all(ballot(juror) for juror in seated(court, step))
     return offered[winner(court, step, offered, court.tally(letters, consensus=0.5))]
+
+
+def in_order_by_lot(seed: int, step: int, juror: str) -> tuple[Letter, Letter]:
+    """Return whose candidate a juror reads first and whose second."""
+    return ("A", "B") if chance(seed, "order", str(step), juror).random() < 0.5 else ("B", "A")
 
 
 def winner(court: Hearing, step: int, offered: dict[Letter, str], tally: Tallied) -> Letter:
@@ -186,6 +195,7 @@ PAPER = (
     PaperSetting("jury", "fixed", "4.1 and Table 2"),
     PaperSetting("points_of_view", {}, "3.1", "The paper's seats differ by their models alone."),
     PaperSetting("tell_target", False, "Eq. 1", "A candidate is made of the document and the accepted sentences."),
+    PaperSetting("order", "lot", "3.2", "Decided: the paper says nothing of the order in which a juror reads them."),
     PaperSetting("check_edit", False, "3.2", "The editor is constrained by its prompt; the paper names no check."),
     PaperSetting(
         "assess", "both", "4.1", "UniSumEval is fine-grained, G-Eval gives one score each: the paper names both."

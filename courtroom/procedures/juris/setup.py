@@ -118,9 +118,15 @@ class JurisSetup(Setup):
     )
     tell_target: bool = knob(
         True,
-        "Generators are told the length",
-        "How many sentences the summary will have, so that it can be planned. Off: a generator is given the document and "
-        "the accepted sentences alone, as in Eq. 1 of the paper.",
+        "The panel is told the length",
+        "Generators and jurors: how many sentences the summary will have, so that it can be planned; and who proposes a length, "
+        "the range above. Off: they are given the document and the accepted sentences alone, as in Eq. 1 of the paper.",
+    )
+    order: Literal["lot", "fixed"] = knob(
+        "lot",
+        "Order of the candidates",
+        "Which candidate a juror reads first: by `lot`, for each juror and sentence, so that a preference for the first one helps "
+        "neither generator; or `fixed`, generator A's. The paper says nothing of it.",
     )
     refinements: Few = knob(3, "Refinements", "At most, in the variant `summit`. The number is ours.")
     question_count: Few = knob(5, "Questions", "Answered before the summary, in the variant `qa-prompt`.")
@@ -145,6 +151,24 @@ class JurisSetup(Setup):
         "What the fine-grained assessment takes the key facts from; the document, where there is no reference summary.",
         Group.LOOK,
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _measured_without_chance(cls, values: Any) -> Any:
+        """An assessor measures: without a temperature of its own it is asked at 0."""
+        if not isinstance(values, Mapping):
+            return values
+        given = {part: values[part] for part in ("roles", "members") if isinstance(values.get(part), Mapping)}
+        return {
+            **values,
+            **{
+                part: {
+                    name: {"temperature": 0, **spec} if name == "assessor" and isinstance(spec, Mapping) else spec
+                    for name, spec in specs.items()
+                }
+                for part, specs in given.items()
+            },
+        }
 
     @field_validator("points_of_view")
     @classmethod

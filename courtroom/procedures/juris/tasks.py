@@ -8,11 +8,15 @@ from courtroom.cases.labelled import Document
 from courtroom.models.narrow import asked_at_most
 from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
 from courtroom.procedures.juris.kept import why_not_kept
-from courtroom.text.words import words
+from courtroom.text.words import sentences, words
 
 Letter = Literal["A", "B"]
+"""Whose candidate it is; a juror is told places, as the lot orders them anew for each ballot."""
+Place = Literal["first", "second"]
 MOST_WORDS = 120
 """In one sentence."""
+LEAST_WORDS = 3
+"""In what counts as a sentence of its own: “Dr.” does not."""
 MORE = 3
 """Sentences that a text that is worked over may have more than before."""
 SummarySentence = Annotated[str, Longest(500)]
@@ -42,9 +46,9 @@ class Ballot(Answer):
     evidence: Passages = Field(
         default=(), max_length=5, description="Which passages of the document decide it, copied word for word?"
     )
-    critique_a: Sentence = Field(min_length=1, description="What speaks for and against candidate A?")
-    critique_b: Sentence = Field(min_length=1, description="What speaks for and against candidate B?")
-    vote: Letter = Field(description="Which candidate is better?")
+    on_first: Sentence = Field(min_length=1, description="What speaks for and against the first candidate?")
+    on_second: Sentence = Field(min_length=1, description="What speaks for and against the second candidate?")
+    vote: Place = Field(description="Which candidate is better?")
 
 
 class Edited(Answer):
@@ -85,6 +89,8 @@ class NextSentence(Task[Candidate]):
         """One sentence, of readable length, that isn't there yet."""
         if answer.sentence.casefold() in {sentence.casefold() for sentence in self.accepted}:
             return "this sentence is accepted already; give one that adds something"
+        if sum(len(words(part)) >= LEAST_WORDS for part in sentences(answer.sentence)) > 1:
+            return "`sentence` holds several sentences; give one"
         if len(words(answer.sentence)) > MOST_WORDS:
             return f"`sentence` is longer than {MOST_WORDS} words; give one sentence"
         return None
@@ -99,8 +105,9 @@ class CastBallot(Task[Ballot]):
     document: Document
     viewpoint: str
     accepted: tuple[str, ...]
-    candidate_a: str
-    candidate_b: str
+    target: int
+    first: str
+    second: str
     seat: int
 
 

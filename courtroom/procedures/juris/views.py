@@ -54,8 +54,8 @@ def ballots(record: Record) -> Shown:
                 for passage in value.get("evidence", ())
             )
             choice = vote.choice or "abstained" if vote else None
-            critiques = value.get("critique_a"), value.get("critique_b")
-            rows.append((_name(record, call.member), choice, *critiques, " / ".join(evidence)))
+            on = dict(reason.split(": ", 1) for reason in (vote.reasons if vote else ()))
+            rows.append((_name(record, call.member), choice, on.get("A"), on.get("B"), " / ".join(evidence)))
         columns = ("Juror", "Vote", "On A", "On B", "Passages it names")
         none = "Nobody has voted on this sentence: there was one candidate."
         table = Table(columns, tuple(rows), title="Critiques and votes", empty=none)
@@ -104,9 +104,12 @@ def jurors(record: Record) -> Shown:
         share = sum(agreed) / len(agreed) if agreed else None
         counts = [sum(choice == letter for _, choice in voted) for letter in "AB"]
         view = points_of_view.get(member.id)
-        rows.append((member.name, member.spec.id, view, len(cast), *counts, len(cast) - len(voted), share))
-    columns = ("Juror", "Model", "Point of view", "Ballots", "For A", "For B", "Abstained", "With the majority")
-    return {"": [Table(columns, tuple(rows), shares=("With the majority",), empty=NO_JURY)]}
+        places = [call.value["vote"] for call in _calls(record, "ballot") if call.member == member.id and call.value]
+        first = places.count("first") / len(places) if places else None
+        rows.append((member.name, member.spec.id, view, len(cast), *counts, len(cast) - len(voted), first, share))
+    shares = ("For the first it read", "With the majority")
+    columns = ("Juror", "Model", "Point of view", "Ballots", "For A", "For B", "Abstained", *shares)
+    return {"": [Table(columns, tuple(rows), shares=shares, empty=NO_JURY)]}
 
 
 def _baselines(record: Record) -> Iterator[Block]:
@@ -139,7 +142,13 @@ def _final(record: Record, details: dict[str, Any]) -> Iterator[Block]:
         yield Text(record.case.reference, "The reference summary, which no member has seen")
     where_from = "in the accepted sentences" if accepted else "in the document"
     line = f"Marked sentences have little support, by their words, {where_from}."
-    yield Marked(text, spans, title="The final text", caption=line if spans else "Every sentence is supported.")
+    if not spans and accepted:
+        line = "No sentence is made of words that the accepted sentences lack; that says nothing of its meaning."
+    elif not spans:
+        line = "No sentence is made of words that the document lacks; that says nothing of its meaning."
+    assessed = "What the assessor says of each is in the tab Measures." if details.get("fine_grained") else ""
+    line = " ".join(filter(None, (line, assessed)))
+    yield Marked(text, spans, title="The final text", caption=line)
 
 
 def _support(record: Record, offered: dict[str, str]) -> Block:

@@ -21,7 +21,7 @@ from courtroom.judging.criminal import (
     precedents_of,
 )
 from courtroom.knowledge.search import Search
-from courtroom.law import Judgment, Term
+from courtroom.law import Judgment, Term, charges_compared, heavier
 from courtroom.procedures.jurisagents import tasks
 from courtroom.procedures.jurisagents.offline import METHODS
 from courtroom.procedures.jurisagents.setup import JurisAgentsSetup, members
@@ -120,7 +120,8 @@ async def look_up(court: Hearing, text: str, step: str = "") -> CaseInformation:
     for kind, k in (("statutes", setup.statutes), ("charges", setup.charges)):
         if k:
             hits[kind] = await court.retrieve(f"{kind}{mark}", Search(**how, collection=kind, k=k))
-    return informed(hits, await look_up_precedents(court, text, mark) if setup.precedents else ())
+    found = await look_up_precedents(court, text, mark) if setup.precedents else ()
+    return informed(hits, tuple(one for one in found if one.similarity >= setup.likeness))
 
 
 async def look_up_precedents(court: Hearing, text: str, mark: str = "") -> tuple[Referred, ...]:
@@ -142,7 +143,7 @@ def tell_missing(court: Hearing, found: CaseInformation, step: str = "") -> None
     wanted = {"statutes": setup.statutes, "charges": setup.charges, "precedents": setup.precedents}
     for kind, count in wanted.items():
         if setup.recalls and count and not getattr(found, kind):
-            text = f"Nothing was found among the {kind} of the knowledge base “{setup.base}”; the judge is shown none."
+            text = f"Nothing near enough was found among the {kind} of the knowledge base “{setup.base}”; the judge is shown none."
             court.note(f"no-{kind}{'-' if step else ''}{step}", text)
 
 
@@ -157,6 +158,7 @@ async def decide(court: Hearing, trial: Trial, appeal: tasks.Appealed | None = N
         given=case.given,
         appeal=appeal,
         reasons=court.setup.reasons,
+        fuller=court.setup.fuller,
     )
     answer = await court.ask(court.member("chief"), task, trial.step)
     return settled(answer.judgment(), case.given)
@@ -174,13 +176,13 @@ def verdict(court: Hearing, judged: Sequence[Trial], everyone: Sequence[Trial], 
     details: dict[str, Any] = next((_judgments(court, trial) for trial in judged if trial.number == 1), {})
     if len(everyone) == 1:
         (trial,) = judged
-        outcome, summary = "; ".join(trial.judgment.charges), str(trial.judgment)
+        outcome, summary = trial.judgment.outcome, str(trial.judgment)
         return Verdict(outcome=outcome, summary=summary, note=note or course(trial), details=details)
     details["judgments"] = [{"defendant": trial.name, **_judgments(court, trial)} for trial in judged]
     lines = [f"{trial.name}: {note or course(trial)}" for trial in judged]
     lines += [f"{trial.name}: no judgment, as an answer is missing." for trial in everyone if trial not in judged]
     return Verdict(
-        outcome=" · ".join(f"{trial.name}: {'; '.join(trial.judgment.charges)}" for trial in judged),
+        outcome=" · ".join(f"{trial.name}: {trial.judgment.outcome}" for trial in judged),
         summary="\n".join(f"{trial.name}: {trial.judgment}" for trial in judged),
         note=" ".join(lines),
         details=details,
@@ -195,9 +197,15 @@ def course(trial: Trial) -> str:
         return "The defendant accepted the judgment of the first instance."
     if trial.final is None:
         return "The judgment of the first instance; the appeal came to no judgment."
-    same_term = trial.final.term_of_imprisonment == trial.first.term_of_imprisonment
-    upheld = same_term and trial.final.same_labels(trial.first)
-    return f"The second instance {'upheld' if upheld else 'changed'} the judgment."
+    first, final = trial.first.term_of_imprisonment, trial.final.term_of_imprisonment
+    if heavier(final, first):
+        return (
+            f"The second instance changed the judgment, from {first} to {final}: on the defendant's appeal alone the law does not "
+            "allow a heavier penalty (Criminal Procedure Law, article 237)."
+        )
+    if heavier(first, final):
+        return f"The second instance changed the judgment, from {first} to {final}."
+    return f"The second instance {'upheld' if trial.final.same_labels(trial.first) else 'changed'} the judgment."
 
 
 def _judgments(court: Hearing, trial: Trial) -> dict[str, Any]:
@@ -232,10 +240,10 @@ def prevailing(found: Sequence[Referred]) -> Judgment:
     """
     likeness: dict[frozenset[str], float] = {}
     for one in found:
-        charges = frozenset(one.judgment.charges)
+        charges = charges_compared(one.judgment.charges)
         likeness[charges] = likeness.get(charges, 0.0) + max(0.0, one.similarity)
     most = max(likeness, key=lambda charges: likeness[charges])  # of equal ones, those of the nearest precedent
-    alike = [one.judgment for one in found if frozenset(one.judgment.charges) == most]
+    alike = [one.judgment for one in found if charges_compared(one.judgment.charges) == most]
     articles = next((one.relevant_articles for one in alike if one.relevant_articles), ())
     terms = [term for one in alike if (term := one.term_of_imprisonment) is not None]
     capital = [term for term in terms if term.death_penalty or term.life_imprisonment]
@@ -320,7 +328,8 @@ async def deliberate(court: Hearing) -> Verdict:
 
 async def inform(court: Hearing, trial: Trial) -> None:
     """The assistant looks things up with the senior judge's summary (stage II)."""
-    trial.found = await look_up(court, trial.summary, trial.step)
+    text = trial.summary if court.setup.query == "summary" else f"{trial.summary}\n{court.case.facts}"
+    trial.found = await look_up(court, text, trial.step)
     if trial.response is None:
         tell_missing(court, trial.found, trial.step)
 
@@ -370,7 +379,7 @@ async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
 
     async def decided(trial: Trial) -> None:
         case = material(court, trial)
-        task = tasks.DecideAlone(case=case, found=found, reasons=court.setup.reasons)
+        task = tasks.DecideAlone(case=case, found=found, reasons=court.setup.reasons, fuller=court.setup.fuller)
         answer = await court.ask(court.member("chief"), task, trial.step)
         trial.first, trial.found = settled(answer.judgment(), case.given), found
 
@@ -384,6 +393,8 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("statutes", 10, "2.2, stage II"),
     PaperSetting("charges", 10, "2.2, stage II"),
     PaperSetting("precedents", 5, "2.2, stage II"),
+    PaperSetting("query", "summary", "2.2, stage II"),
+    PaperSetting("likeness", 0.0, "2.2, stage II", "Five are shown whatever they are."),
     PaperSetting("ranking", "dense", "2.2, stage II", "Appendix B.1 speaks of hybrid retrieval throughout."),
     PaperSetting("dense_weight", 1.0, "B.1", "Dense results are primary; the number is ours."),
     PaperSetting("words_weight", 0.3, "B.1", "Sparse results are supplementary; the number is ours."),
@@ -395,6 +406,7 @@ PAPER: tuple[PaperSetting, ...] = (
     ),
     PaperSetting("defendants", "primary", "D, table 6"),
     PaperSetting("reasons", False, "D, tables 8 and 9", "They forbid thoughts in the output."),
+    PaperSetting("fuller", False, "D, table 8"),
 )
 
 MODELS: tuple[PaperSetting, ...] = (

@@ -4,7 +4,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.engine.knobs import Group, knob, knowledge_base
+from courtroom.engine.knobs import Group, Share, knob, knowledge_base
 from courtroom.engine.setup import Member, Setup
 from courtroom.knowledge.bases import BaseName
 from courtroom.knowledge.collection import Weights
@@ -42,6 +42,13 @@ class JurisAgentsSetup(Setup):
     )
     statutes: int = knob(10, "Statutes looked up", "Dense retrieval.", Group.LOOK, ge=0, le=50)
     charges: int = knob(10, "Charges looked up", "Dense retrieval.", Group.LOOK, ge=0, le=50)
+    query: Literal["both", "summary"] = knob(
+        "both",
+        "Looked up by",
+        "`both`: the senior judge's summary and the facts; or the `summary` alone, as in the paper: it names no charge, and may "
+        "lack the words by which an article is found.",
+        Group.LOOK,
+    )
     ranking: Literal["dense", "hybrid"] = knob(
         "hybrid",
         "Statutes and charges ranked",
@@ -50,6 +57,13 @@ class JurisAgentsSetup(Setup):
     )
     precedents: int = knob(
         5, "Precedents looked up", "Hybrid retrieval: dense and BM25, fused.", Group.LOOK, first=True, ge=0, le=20
+    )
+    likeness: Share = knob(
+        0.1,
+        "Least likeness of a precedent",
+        "One that is less like what is looked up by, as a cosine, is not shown. At 0 all are, as in the paper.",
+        Group.LOOK,
+        set_for=DEFAULT,
     )
     dense_weight: float = knob(
         0.5,
@@ -79,7 +93,9 @@ class JurisAgentsSetup(Setup):
     first_judgment: Literal["none", "chief", "all"] = knob(
         "none",
         "Who is shown the first judgment",
-        "In the second instance: `none` as in the paper's prompts, the `chief` judge alone, or `all` three judges.",
+        "In the second instance: `none` as in the paper's prompts, the `chief` judge alone, or `all` three judges. Who has not "
+        "seen it can't keep the rule that on the defendant's appeal alone the penalty does not rise (Criminal Procedure Law, "
+        "article 237); a note says so where it does.",
     )
     first_reading: bool = knob(
         False,
@@ -113,6 +129,13 @@ class JurisAgentsSetup(Setup):
         "Reasons first",
         "Judge and defendant write their reasons before they decide. Off, as in the paper: they write no thoughts.",
         first=True,
+    )
+
+    fuller: bool = knob(
+        False,
+        "Fuller judgment",
+        "The judge may also suspend the term, set a fine, exempt or acquit. It is shown and not scored: no record has it. Off, as "
+        "in the paper: articles, charges and term alone.",
     )
 
     @model_validator(mode="after")

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Given
-from courtroom.judging.criminal import CaseInformation, JudgmentAnswer, OfFacts
+from courtroom.judging.criminal import CaseInformation, JudgmentAnswer, OfFacts, fuller
 from courtroom.law import Judgment
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Point, Sentence, Task
 from courtroom.strict import Strict
@@ -24,7 +24,9 @@ class Act(Answer):
 
     act: Sentence = Field(min_length=1, description="What was done?")
     consequence: Sentence = Field(default="", description="What came of it? Empty where the facts do not say.")
-    intent: Literal["intent", "negligence"] = Field(description="Was it done with intent or by negligence?")
+    intent: Literal["intent", "negligence", "unclear"] = Field(
+        description="Was it done with intent or by negligence? `unclear` where the facts leave it open."
+    )
 
 
 class DefendantInformation(Answer):
@@ -122,10 +124,13 @@ class Decides(BaseModel):
 
     reasons: bool = False
     """Whether reasons come before the judgment."""
+    fuller: bool = Field(default=False, exclude_if=lambda fuller: not fuller)
+    """Whether it may also suspend, fine, exempt and acquit."""
 
     @property
     def form(self) -> type[BaseModel]:
-        return ReasonedJudgment if self.reasons else JudgmentAnswer
+        plain = ReasonedJudgment if self.reasons else JudgmentAnswer
+        return fuller(plain, "charge") if self.fuller else plain
 
 
 class Decide(Decides, Task[JudgmentAnswer]):

@@ -7,7 +7,7 @@ from courtroom.engine.blocks import Block, Diff, Flow, Step, Text
 from courtroom.engine.events import Called
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.judging.criminal import JudgmentAnswer
+from courtroom.judging.criminal import judgment_of
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.procedures.jurisagents.setup import TITLES
 
@@ -83,7 +83,7 @@ def _described(call: Called) -> tuple[str, tuple[str, ...]]:
         case "summarise":
             return str(value["summary"]), ()
         case "decide" | "decide-alone":
-            return str(JudgmentAnswer.model_validate(value).judgment()), ()
+            return str(judgment_of(value)), ()
         case "respond":
             return ("Accepts." if value["accepts"] else f"Objects: {value['objection']}"), ()
         case "petition":

@@ -1,11 +1,11 @@
 """A mock jury: a first ballot before anybody has spoken, then rounds of talk, each with a ballot, until decided or hung."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 
 from courtroom import Court, Member, Verdict
 from courtroom.cases.criminal import Trial
-from courtroom.judging.jurors import BestReasons, ask_alone, seeded
+from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded
 from courtroom.procedures.mock_jury.setup import MockJurySetup
 from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate
 
@@ -16,20 +16,28 @@ HUNG = "Hung jury"
 async def deliberate(court: JuryRoom) -> Verdict:
     """Ballots until as many agree as the rule asks for, or the rounds are over. A first ballot that was set decides nothing: at least one free ballot follows."""
     said: dict[str, Said] = {}
+    own: dict[str, tuple[Earlier, ...]] = {}
     counts: dict[str, int] = {}
     begins = seeded(court, court.panel("juror"), court.setup.first_votes, court.case.sides)
     for number in count():
         await court.stage(f"Round {number}" if number else "First ballot", "round")
         jury, before = court.panel("juror"), dict(said)
+        past = dict(own)
         if number and court.setup.talk == "round-table":
             for juror in jury:
-                said |= await speak(court, juror, number, said, counts)
+                said |= await speak(court, juror, number, said, counts, past.get(juror.id, ()))
         else:
             sides = begins if number == 0 else {}
             for one in await court.all(
-                speak(court, juror, number, before, counts, sides.get(juror.id, "")) for juror in jury
+                speak(court, juror, number, before, counts, past.get(juror.id, ()), sides.get(juror.id, ""))
+                for juror in jury
             ):
                 said |= one or {}
+        for name, spoken in said.items():
+            if spoken is not before.get(name) and spoken.vote:
+                is_set = number == 0 and name in begins
+                mine = Earlier(round=number, vote=spoken.vote, words=spoken.statement, by_lot=is_set)
+                own[name] = (*past.get(name, ()), mine)
         tally = court.tally(court.case.sides, consensus=(court.setup.needed - 1) / len(jury))
         counts = dict(tally.counts)
         if (tally.consensus and not (begins and number == 0)) or number >= court.setup.rounds:
@@ -41,14 +49,28 @@ async def deliberate(court: JuryRoom) -> Verdict:
         outcome=ahead if tally.consensus else HUNG,
         counts=counts,
         abstained=tally.abstained,
-        summary=" ".join([one.statement for one in said.values() if one.vote == ahead][:2]) if tally.consensus else "",
+        summary=grounds(said, (ahead,) if tally.consensus else court.case.sides),
         note=note,
         details={"standard of proof": court.setup.standard},
     )
 
 
+def grounds(said: Mapping[str, Said], sides: Sequence[str]) -> str:
+    """Return what two jurors of a side said last; of a hung jury, what one of each side did, under its name."""
+    if len(sides) == 1:
+        return "\n\n".join([one.statement for one in said.values() if one.vote == sides[0]][:2])
+    spoken = (next((one for one in said.values() if one.vote == side), None) for side in sides)
+    return "\n\n".join(f"{one.name} ({one.vote}): {one.statement}" for one in spoken if one)
+
+
 async def speak(
-    court: JuryRoom, juror: Member, number: int, said: Mapping[str, Said], counts: Mapping[str, int], begins: str = ""
+    court: JuryRoom,
+    juror: Member,
+    number: int,
+    said: Mapping[str, Said],
+    counts: Mapping[str, int],
+    own: Sequence[Earlier] = (),
+    begins: str = "",
 ) -> dict[str, Said]:
     """A juror's statement and vote, by its id; without an answer it abstains, and what it said before stands. `number`: of the
     round; 0 is the first ballot. `begins`: the side on which it begins; empty where it is free."""
@@ -57,15 +79,18 @@ async def speak(
         given = await court.try_ask(juror, BestReasons(case=court.case, side=begins, persona=juror.persona))
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
-        alone = court.setup.talk == "follow-graph" and not court.setup.graph.edges
+        voices = heard(court, juror, said)
         task = Vote(
             case=court.case,
             standard=court.setup.standard,
             persona=juror.persona,
             round=number,
-            own=said.get(juror.id),
-            heard=heard(court, juror, said),
-            counts={} if alone else dict(counts),
+            seats=len(court.panel("juror")),
+            own=recalled(own, court.setup.recall),
+            heard=voices
+            if not court.setup.secret_ballots
+            else tuple(one.model_copy(update={"vote": None}) for one in voices),
+            counts=seen_count(court, counts, voices),
         )
         ballot = await court.try_ask(juror, task)
         statement, choice = (ballot.statement, ballot.vote) if ballot else ("", None)
@@ -76,11 +101,19 @@ async def speak(
 
 
 def heard(court: JuryRoom, juror: Member, said: Mapping[str, Said]) -> tuple[Said, ...]:
-    """What the others said last: all of them, or those whom the juror follows; with their votes where ballots are open."""
+    """What the others said last: all of them, or those whom the juror follows."""
     jury = [member.id for member in court.panel("juror")]
     heard_from = [other for other in jury if other != juror.id]
     if court.setup.talk == "follow-graph":
         heard_from = [jury[j] for k, j in sorted(court.setup.graph.edges or ()) if k == jury.index(juror.id)]
-    is_open = not court.setup.secret_ballots
-    found = [said[other] for other in heard_from if other in said]
-    return tuple(one if is_open else one.model_copy(update={"vote": None}) for one in found)
+    return tuple(said[other] for other in heard_from if other in said)
+
+
+def seen_count(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said]) -> dict[str, int]:
+    """Return the count of the last ballot as a juror sees it: of all, of those whom it hears, or nothing."""
+    whose = court.setup.count_seen
+    if whose == "nobody" or not counts or not (whose == "all" or voices):
+        return {}
+    if whose == "all" or court.setup.talk == "round-table":
+        return dict(counts)
+    return {side: sum(one.vote == side for one in voices) for side in court.case.sides}

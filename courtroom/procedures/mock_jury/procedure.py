@@ -1,17 +1,19 @@
 """What the mock jury declares of itself."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from courtroom import Choice, Preset, Procedure, Role, StageKind
 from courtroom.cases.case import Case
 from courtroom.cases.criminal import SIDES, Trial
-from courtroom.engine.procedure import Controls, Counting
+from courtroom.engine.procedure import Controls, Counting, Rule
 from courtroom.judging.jurors import BestReasons, best_reasons
 from courtroom.language import N_
 from courtroom.procedures.mock_jury.deliberate import deliberate
 from courtroom.procedures.mock_jury.setup import MockJurySetup, members
 from courtroom.procedures.mock_jury.tasks import PEERS, Vote, vote
 
+RULES: Mapping[str, Rule] = {"unanimous": "all", "five-sixths": "five-sixths", "majority": "half"}
 TITLES = {
     "guilty": N_("Guilty"),
     "not-guilty": N_("Not guilty"),
@@ -56,7 +58,7 @@ MOCK_JURY = Procedure(
         not_kept=("first_votes",),
     ),
     peers=PEERS,
-    counting=lambda setup: Counting(above=(setup.needed - 1) / setup.jury_size),
+    counting=lambda setup: Counting(above=(setup.needed - 1) / setup.jury_size, rule=RULES[setup.rule]),
     presets=(
         Preset("Twelve, unanimous", "Twelve jurors talk round the table until all agree.", {}),
         Preset("Six, unanimous", "Six jurors talk round the table until all agree.", {"jury_size": 6}),

@@ -8,9 +8,9 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
 from courtroom.engine.knobs import Group, Widget, declared, knob
 from courtroom.engine.setup import Member, Setup
-from courtroom.judging.jurors import FirstVotes, PrivateBallots, WhosePersonas, seated
+from courtroom.judging.jurors import FirstVotes, PrivateBallots, Recall, WhosePersonas, hearing_nobody, seated
 from courtroom.panel.follow_graph import FollowGraph, build
-from courtroom.panel.personas import Persona
+from courtroom.panel.personas import TRIALS, Persona
 
 Standard = Literal["reasonable-doubt", "clear-and-convincing", "preponderance"]
 
@@ -26,6 +26,15 @@ class MockJurySetup(Setup):
         "preponderance of the evidence in a civil one.",
         first=True,
     )
+    doubt: Literal["firmly-convinced", "moral-certainty", "any-reason", "undefined"] = knob(
+        "firmly-convinced",
+        "How reasonable doubt is explained",
+        "`firmly-convinced`: not every possible doubt counts. `moral-certainty`: as sure as in the weightiest matters of one's own. `any-reason`: every doubt "
+        "for which a reason can be given counts, so that nearly everything acquits. `undefined`: not at all.",
+    )
+    instruction: str = knob(
+        "", "Measure of proof in own words", "Takes the place of the standard's text.", max_length=2_000
+    )
     rule: Literal["unanimous", "five-sixths", "majority"] = knob(
         "unanimous", "Decision rule", "How many votes decide: all, 10 of 12 (5 of 6), or more than half.", first=True
     )
@@ -39,6 +48,12 @@ class MockJurySetup(Setup):
         "what those said in the round before whom it follows.",
         first=True,
     )
+    count_seen: Literal["all", "heard", "nobody"] = knob(
+        "heard",
+        "Who sees the count",
+        "`all`: each juror sees the count of the whole jury, so that a majority presses on everybody whatever the follow-graph. `heard`: each sees how those "
+        "voted whom it hears, round a table all. `nobody`: none.",
+    )
     rounds: int = knob(
         6,
         "Rounds of talk at most",
@@ -47,6 +62,7 @@ class MockJurySetup(Setup):
         ge=0,
         le=20,
     )
+    recall: Recall = "all"
     personas: WhosePersonas = "own"
     first_votes: FirstVotes = None
     private_ballots: PrivateBallots = False
@@ -64,7 +80,7 @@ class MockJurySetup(Setup):
 
     def complete(self, case: Case, seed: int) -> Self:
         """With the standard, every persona and every edge written out."""
-        jury = seated(self.jury, self.jury_size, seed, self.personas)
+        jury = seated(self.jury, self.jury_size, seed, self.personas, TRIALS)
         edges = self.graph.edges if self.graph.edges is not None else tuple(build(self.graph, jury, seed).edges)
         kept = tuple((k, j) for k, j in edges if max(k, j) < self.jury_size)
         criminal = isinstance(case, Trial) and case.matter == "criminal"
@@ -72,6 +88,9 @@ class MockJurySetup(Setup):
         standard = standard if self.standard == "by-matter" else self.standard
         graph = self.graph.model_copy(update={"edges": kept})
         return self.model_copy(update={"standard": standard, "jury": jury, "graph": graph})
+
+    def warnings(self) -> tuple[str, ...]:
+        return hearing_nobody(self.jury, self.graph) if self.talk == "follow-graph" else ()
 
 
 def members(setup: MockJurySetup) -> tuple[Member, ...]:

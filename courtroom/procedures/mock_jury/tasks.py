@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Trial
 from courtroom.engine.procedure import Peers
-from courtroom.judging.jurors import HEARD, TITLE, InPrivate
+from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
 from courtroom.models.narrow import narrowed
 from courtroom.models.task import Answer, Label, Paragraph, Task
 from courtroom.panel.personas import Persona
@@ -21,7 +21,7 @@ class Ballot(Answer):
     """What a juror says to the others, and its vote; the reasons come first."""
 
     statement: Paragraph = Field(
-        min_length=1, description="What in the evidence decides, and where do you agree or disagree with other jurors?"
+        min_length=1, description="What in the evidence decides, and what do you say to the others, if they spoke?"
     )
     vote: Label = Field(description="How do you vote now?")
 
@@ -44,11 +44,13 @@ class Vote(Task[Ballot]):
     persona: Persona | None
     round: int
     """Of talk; 0 is the first ballot."""
-    own: Said | None = None
-    """What the juror itself said last."""
+    seats: int = 0
+    """Of the jury."""
+    own: tuple[Earlier, ...] = ()
+    """What the juror itself said in earlier rounds."""
     heard: tuple[Said, ...] = ()
     counts: dict[str, int] = Field(default_factory=dict)
-    """Of the last ballot."""
+    """Of the last ballot, as far as the juror sees it."""
     in_private: InPrivate = False
 
     @property
@@ -63,15 +65,17 @@ class VoteInPrivate(Vote):
 
 
 def shown(task: Vote, votes: bool, reasons: bool) -> Vote:
-    """The same question with so much of what others said. Counts are votes."""
+    """The same question with so much of what others said. Counts are votes. What the juror itself said may quote others, so that
+    without their reasons its own votes alone are left of it."""
+    if not task.heard and not task.counts:
+        return task
     heard = tuple(
-        one.model_copy(
-            update={"vote": one.vote if votes else None, "statement": one.statement if reasons else "(not shown)"}
-        )
+        one.model_copy(update={"vote": one.vote if votes else None, "statement": one.statement if reasons else ""})
         for one in task.heard
         if votes or reasons
     )
-    return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}})
+    own = task.own if reasons else without_words(task.own)
+    return task.model_copy(update={"heard": heard, "counts": task.counts if votes else {}, "own": own})
 
 
 PEERS = (Peers(Vote, shown, lambda task, answer: str(answer.vote)),)
@@ -121,7 +125,7 @@ def vote(task: Vote, draw: random.Random) -> Ballot:
     own = (pro - con) / (pro + con + DOUBT) - PROVEN[task.standard]
     others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
     company = (others.count(first) - others.count(second)) / len(others) if others else 0.0
-    before = 0.0 if task.own is None or task.own.vote is None else 1.0 if task.own.vote == first else -1.0
+    before = (1.0 if task.own[-1].vote == first else -1.0) if task.own else 0.0
     yields = (HEARD if task.in_private else 1.0) * math.prod(
         YIELDS.get(trait, 1.0) for trait in (task.persona.traits if task.persona else ())
     )

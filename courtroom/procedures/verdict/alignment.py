@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -200,7 +201,8 @@ def prompt(draft: FirstDraft, answers: AnswerStore) -> list[dict[str, str]]:
     """The messages that the judge was sent; a picture is replaced by its description."""
     sent = []
     for message in answers.request(draft.key):
-        parts = (describe(part) if isinstance(part, Medium) else part for part in message.parts)
+        number = count()
+        parts = (describe(part, next(number)) if isinstance(part, Medium) else part for part in message.parts)
         sent.append({"role": message.role, "content": "\n".join(parts)})
     return sent
 

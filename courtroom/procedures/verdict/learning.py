@@ -23,6 +23,7 @@ from courtroom.procedures.verdict.tasks import (
     Turn,
 )
 
+EMPTY = "The memory holds nothing: no member is shown a standard or a directive. Training runs of cases with a known judgment fill it."
 Hearing = Court[CriminalCase, VerdictSetup]
 
 
@@ -52,7 +53,10 @@ async def recall(court: Hearing, statutes: tuple[Statute, ...]) -> Recollection:
     if not setup.remembers:
         return Recollection()
     (frozen,) = await court.retrieve("memory", Frozen(name=setup.memory))
-    at = Snapshot.model_validate(frozen.record).at
+    taken = Snapshot.model_validate(frozen.record)
+    if not (taken.standards or taken.directives):
+        court.note("empty-memory", EMPTY)
+    at = taken.at
 
     charges = tuple(name.in_language(case.language) for statute in statutes for name in statute.charges)
     wanted = {

@@ -35,7 +35,14 @@ async def deliberate(court: Hearing) -> Verdict:
         turns.append(await draft_and_review(court, points, statutes, memory, turns))
 
     await court.stage("Final adjudication", "final")
-    task = tasks.Preside(case=court.case, points=points, statutes=statutes, turns=tuple(turns), **memory.shown())
+    task = tasks.Preside(
+        case=court.case,
+        points=points,
+        statutes=statutes,
+        turns=tuple(turns),
+        fuller=court.setup.fuller,
+        **memory.shown(),
+    )
     final = await court.ask(court.member("presiding"), task)
 
     if court.panel("meta") and known(court.unsealed.gold):
@@ -65,7 +72,7 @@ async def alone(court: Hearing) -> Verdict:
     statutes = await coarse_statutes(court, court.case.facts)
     memory = await recall(court, statutes)
     await court.stage("Final adjudication", "final")
-    task = tasks.JudgeAlone(case=court.case, statutes=statutes, **memory.shown())
+    task = tasks.JudgeAlone(case=court.case, statutes=statutes, fuller=court.setup.fuller, **memory.shown())
     return verdict(court, await court.ask(court.member("presiding"), task), "One judge alone.", statutes)
 
 
@@ -97,7 +104,7 @@ def verdict(
     judgment = final.judgment()
     ranked = candidates(judgment, statutes, court.case.language, drafted)
     return Verdict(
-        outcome="; ".join(judgment.charges),
+        outcome=judgment.outcome,
         summary=f"{judgment}\n\n{final.thought}",
         note=note,
         details={"judgment": judgment.model_dump(mode="json"), "candidates": ranked},

@@ -102,6 +102,12 @@ class VerdictSetup(Setup):
         "on to ask for the reason first.",
         first=True,
     )
+    fuller: bool = knob(
+        False,
+        "Fuller judgment",
+        "The presiding judge may also suspend the term, set a fine, exempt or acquit. It is shown and not scored: no record has "
+        "it. Off, as in the paper: articles, charges and term alone.",
+    )
     memory: str = knob(
         "",
         "Memory snapshot",
@@ -182,6 +188,7 @@ PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("shortlist", 5, "E, prompt 2", "“About 5”."),
     PaperSetting("turns", 3, "C"),
     PaperSetting("reasons_first", False, "E, prompts 3 and 4"),
+    PaperSetting("fuller", False, "E, prompt 5"),
     PaperSetting("precedents", 3, "C"),
     PaperSetting("directives", 3, "C"),
     PaperSetting("alpha", 0.4, "C"),

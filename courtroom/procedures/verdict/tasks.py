@@ -7,9 +7,10 @@ reference only" to the judge (prompt 3), and the presiding judge names articles 
 from typing import Annotated, Any
 
 from pydantic import AliasChoices, BaseModel, Field, field_validator
+from pydantic.json_schema import SkipJsonSchema
 
-from courtroom.judging.criminal import TERM, Articles, Charges, OfFacts, OneTerm
-from courtroom.law import ArticleNumber, Judgment, Statute, articles_named
+from courtroom.judging.criminal import FURTHER, TERM, Articles, Charges, OfFacts, OneTerm, fuller
+from courtroom.law import ArticleNumber, Further, Judgment, Statute, articles_named
 from courtroom.models.task import Answer, Longest, Paragraph, Point, Task
 from courtroom.strict import Strict
 
@@ -95,12 +96,14 @@ class FinalJudgment(Answer):
     relevant_articles: Articles
     accusation: Charges = Field(validation_alias=AliasChoices("accusation", "charge", "charges"))
     term_of_imprisonment: OneTerm = Field(description=TERM)
+    further: SkipJsonSchema[Further | None] = FURTHER
 
     def judgment(self) -> Judgment:
         return Judgment(
             relevant_articles=self.relevant_articles,
             charges=self.accusation,
             term_of_imprisonment=self.term_of_imprisonment,
+            further=self.further,
         )
 
 
@@ -141,6 +144,17 @@ class OfMemory(BaseModel):
 
 MEMORY = ("precedents", "directives")
 SIMILARITIES = ("precedent_similarity", "directive_similarity")
+
+
+class Decides(BaseModel):
+    """For tasks whose role decides on the final judgment."""
+
+    fuller: bool = Field(default=False, exclude_if=lambda fuller: not fuller)
+    """Whether it may also suspend, fine, exempt and acquit."""
+
+    @property
+    def form(self) -> type[BaseModel]:
+        return fuller(FinalJudgment, "accusation") if self.fuller else FinalJudgment
 
 
 class ExtractPoints(OfFacts, Task[EventPoints]):
@@ -192,7 +206,7 @@ class Verify(OfFacts, OfMemory, Task[Verification]):
         return ReasonedVerification if self.reasons_first else Verification
 
 
-class Preside(OfFacts, OfMemory, Task[FinalJudgment]):
+class Preside(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
     """Presiding judge: the final judgment, from all that the panel has produced (Eq. 4, prompt 5)."""
 
     name = "preside"
@@ -204,7 +218,7 @@ class Preside(OfFacts, OfMemory, Task[FinalJudgment]):
     turns: tuple[Turn, ...]
 
 
-class JudgeAlone(OfFacts, OfMemory, Task[FinalJudgment]):
+class JudgeAlone(OfFacts, OfMemory, Decides, Task[FinalJudgment]):
     """One judge without a panel, with statutes and memory (ablation “w/o MAS”, table 3)."""
 
     name = "alone"

@@ -6,10 +6,11 @@ from courtroom.engine.blocks import Block, Card, Cards, Diff, Flow, Step, Table,
 from courtroom.engine.events import Called, Learned
 from courtroom.engine.procedure import View
 from courtroom.engine.record import Record
-from courtroom.judging.criminal import JudgmentAnswer
+from courtroom.judging.criminal import judgment_of
 from courtroom.judging.views import Shown, compared, retrieved
 from courtroom.knowledge.lessons import Adjust, Frozen, Put, Snapshot
 from courtroom.knowledge.memory import Recall
+from courtroom.procedures.verdict.learning import EMPTY
 from courtroom.procedures.verdict.setup import TITLES
 
 
@@ -20,7 +21,7 @@ def flow(record: Record) -> Shown:
         if call.member != "meta":
             checked = call.value if call.task == "verify" else None
             state = "done" if not checked else "rejected" if checked["need_rejudge"] else "passed"
-            body, items = _said(call)
+            body, items = _said(record, call)
             where = f" · {record.stage(call.stage).name}" if call.task in ("draft", "verify") else ""
             steps.append(Step(f"{call.title}{where}", TITLES[call.member], body, state, items))  # type: ignore[arg-type]
     return {"": [Flow(tuple(steps))] if steps else [Text("Nobody has been asked yet.")]}
@@ -35,11 +36,14 @@ def turns(record: Record) -> Shown:
         draft, check = calls.get("draft"), calls.get("verify")
         if draft is None:
             continue
-        text = _said(draft)[0]
+        said_of_it, basis = _said(record, draft)
+        text = "\n".join((said_of_it, *basis))
         blocks: list[Block] = [Text(text, "Draft")]
         if check:
             rejected = bool((check.value or {})["need_rejudge"])
-            said = Step("Verification", TITLES["supervisor"], _said(check)[0], "rejected" if rejected else "passed")
+            said = Step(
+                "Verification", TITLES["supervisor"], _said(record, check)[0], "rejected" if rejected else "passed"
+            )
             blocks.append(Flow((said,)))
         if before:
             blocks.append(Diff(before, text, "What changed since the draft before"))
@@ -88,7 +92,6 @@ def learned(record: Record) -> Shown:
     return {"": [Cards(tuple(cards), empty=UNTAUGHT)]}
 
 
-EMPTY = "This memory holds nothing. Training runs of cases with a known judgment fill it."
 UNTAUGHT = "Nothing was learned: this is no training run, or the real articles and charges are not known."
 
 
@@ -98,7 +101,7 @@ def _snapshot(one: Snapshot) -> Card:
     return Card(name, f"Digest {one.digest}", counts)
 
 
-def _said(call: Called) -> tuple[str, tuple[str, ...]]:
+def _said(record: Record, call: Called) -> tuple[str, tuple[str, ...]]:
     value: dict[str, Any] = call.value or {}
     if call.value is None:
         return call.error, ()
@@ -106,13 +109,22 @@ def _said(call: Called) -> tuple[str, tuple[str, ...]]:
         case "extract":
             return "", tuple(value["points"])
         case "rerank":
-            return f"Articles {', '.join(map(str, value['articles']))}", ()
+            return _shortlisted(record, value["articles"]), ()
         case "draft":
-            return f"Article {value['predicted_article']}. {value['explanation']}", ()
+            return f"Article {value['predicted_article']}", (str(value["explanation"]),)
         case "verify":
             return str(value["suggestions"]), ()
         case _:
-            return str(JudgmentAnswer.model_validate(value).judgment()), (str(value["thought"]),)
+            return str(judgment_of(value)), (str(value["thought"]),)
+
+
+def _shortlisted(record: Record, articles: list[int]) -> str:
+    """The shortlist, and which of its articles nobody was shown, as the knowledge base lacks them."""
+    there = {hit.record["number"] for found in record.retrievals for hit in found.hits if "number" in hit.record}
+    missing = ", ".join(str(number) for number in articles if number not in there)
+    shown = [str(number) for number in articles if number in there]
+    named = f"Article{'s' * (len(shown) > 1)} {', '.join(shown)}"
+    return f"{named}; not in the knowledge base, so nobody is shown it: {missing}" if missing else named
 
 
 def _name(record: dict[str, Any]) -> str:

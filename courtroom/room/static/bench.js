@@ -1,5 +1,7 @@
 // The bench: a seat for each member, who speaks lit up, and in the middle what is being said.
 
+const MUCH = 150;
+
 /** Draws the seats once, and then only what differs. */
 function benchPart(open) {
   const floor = el("div", "floor");
@@ -8,7 +10,7 @@ function benchPart(open) {
   const lines = svg("g");
   arrows.append(svg("defs", {}, marker), lines);
   const offers = el("div", "offers");
-  const speech = el("div", "speech");
+  const speech = el("div", "speech"); speech.tabIndex = 0;
   const speechHead = el("div", "speech-head"), speechText = el("div", "speech-text"), speechFoot = el("div", "speech-foot");
   speech.append(speechHead, speechText, speechFoot);
   const tip = el("div", "tip"); tip.hidden = true; tip.setAttribute("role", "tooltip");
@@ -109,8 +111,25 @@ function benchPart(open) {
   }
 
   function words(head, text, foot, kind) {
-    speech.className = `speech ${kind}`;
+    speech.className = `speech ${kind}${text.length > MUCH ? " much" : ""}`;
+    if (speechText.textContent !== text) speech.scrollTop = 0;
     say(speechHead, head); say(speechText, text); say(speechFoot, foot);
+    requestAnimationFrame(() => { clear(); speech.classList.toggle("longer", speech.scrollHeight > speech.clientHeight + 4); });  // when the page is laid out anyway
+  }
+
+  /** The largest box in the middle into which no seat reaches: what is said stands there, and is scrolled where it is longer. */
+  function clear() {
+    const { width, height } = box;
+    if (!width || scene.seating === "rows" || now.offers.size) { speech.removeAttribute("style"); return; }
+    const taken = [...seats.values()].map(({ made }) => ({ across: made.offsetLeft, half: made.offsetWidth / 2, middle: made.offsetTop, high: made.offsetHeight / 2 }));
+    let best = { area: 0 };
+    for (let share = 0.9; share > 0.28; share -= 0.04) {
+      const half = (width * share) / 2, near = taken.filter((one) => Math.abs(one.across - width / 2) < half + one.half);
+      const above = near.filter((one) => one.middle < height * 0.45).map((one) => one.middle + one.high), below = near.filter((one) => one.middle >= height * 0.45).map((one) => one.middle - one.high);
+      const top = Math.max(6, ...above) + 4, high = Math.min(height - 6, ...below) - 4 - top;
+      if (high > 70 && 2 * half * high > best.area) best = { area: 2 * half * high, half, top, high };
+    }
+    if (best.area) Object.assign(speech.style, { left: `${width / 2 - best.half}px`, width: `${2 * best.half}px`, top: `${best.top}px`, maxHeight: `${best.high}px`, minHeight: `${best.high}px`, transform: "none" });
   }
 
   function speak(live) {
@@ -132,7 +151,8 @@ function benchPart(open) {
     const call = now.called;
     if (!call) return words("", now.stage ? now.stage.title : "", "", "stage");
     const who = person(call.member);
-    return words(who ? who.name : call.member, firstWords(call), call.title, "said");
+    const vote = now.votes.get(call.member), told = vote && vote.call === call.path ? voteWords(vote) : "";
+    return words(who ? who.name : call.member, allWords(call), [told, call.title].filter(Boolean).join(" · "), `said${told && changed(vote) ? " moved" : ""}`);
   }
 
   function offersNow() {
@@ -153,7 +173,7 @@ function benchPart(open) {
   // To ask for the size while drawing would have the browser lay out the whole page at once.
   new ResizeObserver(([entry]) => {
     box = { width: entry.borderBoxSize[0].inlineSize, height: entry.borderBoxSize[0].blockSize };
-    if (now) arrowsNow();
+    if (now) { arrowsNow(); clear(); }
   }).observe(floor);
 
   return {
@@ -170,6 +190,7 @@ function benchPart(open) {
         drawSeat(member);
       }
       floor.classList.toggle("offered", now.offers.size > 0);
+      floor.classList.toggle("ended", Boolean(now.moment && now.moment.kind === "verdict"));
       offersNow(); speak(live); arrowsNow();
     },
     focus(id) { const one = seats.get(id); if (one) one.made.focus(); },

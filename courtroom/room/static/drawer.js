@@ -23,7 +23,9 @@ function drawerPart(hooks, closed) {
 
   function shown(scene, now, member) {
     const at = now.ballots.indexOf(now.ballot);
-    if (!(member.follows || []).length) return [];
+    const heard = scene.seats.filter((one) => (one.follows || []).includes(member.id)).map((one) => one.name).join(", ");
+    const hearers = heard ? [el("p", "soft", t("Is heard by {names}.", { names: heard }))] : [];
+    if (!(member.follows || []).length) return scene.seats.some((one) => (one.follows || []).length) && member.votes ? [el("p", "soft", t("Hears nobody.")), ...hearers] : [];
     const before = at > 0 ? now.ballots[at - 1] : null;
     const items = member.follows.map((id) => {
       const other = scene.seats.find((one) => one.id === id) || { name: id };
@@ -32,20 +34,7 @@ function drawerPart(hooks, closed) {
       item.style.setProperty("--tone", side ? `var(--side-${scene.sides.indexOf(side)})` : "var(--soft)");
       return item;
     });
-    return [el("h4", "", before ? t("Was shown the opinions in {ballot} of", { ballot: before.name }) : t("Follows")), el("ul", "votes", null, ...items)];
-  }
-
-  /** Sentences of the newest answer that were not in the one before it, and those that went. */
-  function news(calls) {
-    const last = calls[calls.length - 1], earlier = last && [...calls].slice(0, -1).reverse().find((one) => one.title === last.title);
-    if (!earlier) return [];
-    const lines = (call) => (call.parts || []).flatMap((part) => part.text.split("\n"));
-    const before = new Set(lines(earlier)), after = new Set(lines(last));
-    const fresh = [...after].filter((text) => !before.has(text)), gone = [...before].filter((text) => !after.has(text));
-    const list = el("ul", "news");
-    for (const text of fresh) list.append(el("li", "new", text));
-    for (const text of gone) list.append(el("li", "gone", text));
-    return [el("h4", "", t(t("Its reasons since the round before"))), fresh.length + gone.length ? list : el("p", "soft", t(t("The same reasons as before.")))];
+    return [el("h4", "", before ? t("Was shown the opinions in {ballot} of", { ballot: before.name }) : t("Follows")), el("ul", "votes", null, ...items), ...hearers];
   }
 
   return {
@@ -65,6 +54,8 @@ function drawerPart(hooks, closed) {
       const chain = calls.slice().reverse().map((call) => {
         const stage = scene.moments.find((one) => one.kind === "stage" && one.path === call.stage);
         const header = el("header", "", null, el("strong", "", call.title), el("span", "soft", stage ? stage.title : ""));
+        const vote = [...now.ballots].flatMap((ballot) => [...ballot.votes.values()]).find((one) => one.call === call.path);
+        if (vote) header.append(el("span", "chip", ((scene.sides.find((side) => side.name === vote.choice) || { title: t("abstained") }).title) + (changed(vote) ? " ↻" : "")));
         if (hooks.call) header.append(hooks.call(call.path, t("Open the call: {title}", { title: call.title })));
         return el("article", "line-said", null, header, partsOf(call));
       });
@@ -74,7 +65,7 @@ function drawerPart(hooks, closed) {
         ...(member.about ? [el("p", "", member.about)] : []),
         ...((member.traits || []).length ? [el("p", "soft", member.traits.join(", "))] : []),
         ...(hooks.member ? [button("act wide", t(t("Pictures, prompts and answers in full")), "", () => hooks.member(member.id))] : []),
-        ...votesOf(scene, now, member), ...shown(scene, now, member), ...news(calls),
+        ...votesOf(scene, now, member), ...shown(scene, now, member),
         el("h4", "", chain.length ? t("What it said, newest first") : t("It has not said anything yet.")), ...chain,
       );
       box.hidden = false;
@@ -84,7 +75,7 @@ function drawerPart(hooks, closed) {
       opened = "recount"; drawn = "recount"; box.hidden = false;
       box.setAttribute("aria-label", t("Recount"));
       const select = (label, options, value) => { const s = el("select", "pick"); fill(s, options); s.value = value; s.addEventListener("change", work); return [el("label", "field", label, s), s]; };
-      const [ruleField, rule] = select(t("Vote rule"), [["most", t("Most votes")], ["half", t("More than half of the seats")], ["two-thirds", t("Two thirds of the seats")], ["all", t("All seats agree")], ["last", t("The last member's vote")]], scene.by_last ? "last" : "most");
+      const [ruleField, rule] = select(t("Vote rule"), [["most", t("Most votes")], ["half", t("More than half of the seats")], ["two-thirds", t("Two thirds of the seats")], ["five-sixths", t("Five sixths of the seats")], ["all", t("All seats agree")], ["last", t("The last member's vote")]], scene.rule);
       const [tieField, tie] = select(t("A tie goes to"), [["", t("nobody")], ...scene.sides.map((side) => [side.name, side.title])], scene.tie || "");
       const above = el("input"); above.type = "range"; above.min = "0"; above.max = "100"; above.step = "1"; above.value = String(Math.round((scene.above ?? 1) * 100));
       const aboveTold = el("output"); above.addEventListener("input", work);

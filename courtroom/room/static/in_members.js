@@ -7,7 +7,6 @@ export default function ({ parentElement, data, setTriggerValue }) {
     choice.style.color = card.tone;
     const vote = el("div", "", null, choice, ...card.notes.map((note) => el("span", "note", note)));
     const reason = el("div", "reason", card.reason);
-    reason.title = card.reason;
     const chain = button("chain", open, `${open}: ${card.name}`, () => setTriggerValue("member", card.id));
     return el("article", "card", null, el("div", "name", card.name), el("div", "line", card.line), vote, reason, chain);
   });

@@ -2,7 +2,7 @@
 
 /**
  * What the votes on record give under other rules.
- * @param rule `most`, `half`, `two-thirds`, `all` or `last`.
+ * @param rule `most`, `half`, `two-thirds`, `five-sixths`, `all` or `last`.
  * @param above share of the counted seats that ends the discussion when exceeded; null: the last ballot counts.
  * @returns the ballot that counts, its votes, and the outcome: a choice, or null with the reason.
  */
@@ -22,7 +22,7 @@ function recount(scene, ballots, { rule, tie, above, without }) {
   if (top === 0) return { ...used, outcome: null, why: t(t("Nobody voted.")) };
   if (leading.length > 1 && rule === "most")
     return { ...used, outcome: leading.includes(tie) ? tie : null, why: leading.includes(tie) ? t(t("A tie; it goes to this choice.")) : t(t("A tie, and nobody has it.")) };
-  const enough = { most: top > 0, half: top * 2 > used.seats, "two-thirds": top * 3 >= used.seats * 2, all: top === used.seats }[rule];
+  const enough = { most: top > 0, half: top * 2 > used.seats, "two-thirds": top * 3 >= used.seats * 2, "five-sixths": top * 6 >= used.seats * 5, all: top === used.seats }[rule];
   if (!enough || leading.length > 1) return { ...used, outcome: null, why: t("{number} of {seats} votes are not enough.", { number: top, seats: used.seats }) };
   return { ...used, outcome: leading[0], why: t("{number} of {seats} votes.", { number: top, seats: used.seats }) };
 }

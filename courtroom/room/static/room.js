@@ -66,7 +66,7 @@ function mountRoom(host, hooks = {}) {
   }
 
   function normal(made) {
-    return { above: null, tie: null, reason: "", real: {}, real_title: "", verdict: null, ending: t("Verdict"), ballots: {}, stages_to_come: [], ended: [], carries: false, by_last: false, sides: [], seats: [], moments: [], ...made };
+    return { above: null, tie: null, reason: "", real: {}, real_title: "", verdict: null, ending: t("Verdict"), ballots: {}, stages_to_come: [], ended: [], carries: false, rule: "most", notice: "", sides: [], seats: [], moments: [], ...made };
   }
 
   return {

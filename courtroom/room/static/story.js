@@ -67,7 +67,12 @@ function track(moments) {
   return { at: ends.map((end) => end / (walked || 1)), each };
 }
 
-/** A moment's words in short, for the middle of the room. */
+/** All that a moment says. */
+function allWords(moment) {
+  return (moment.parts || []).map((part) => part.text).join("\n") || firstWords(moment);
+}
+
+/** A moment's words in short. */
 function firstWords(moment) {
   const part = (moment.parts || [])[0];
   if (part) return part.text;

@@ -43,7 +43,8 @@ function tallyPart() {
         line.append(threshold);
       }
     }
-    const foot = el("div", "soft tally-foot", ends ? t("The lines: more than {share} % of the seats on one side end the discussion.", { share: Math.round(scene.above * 100) }) : "");
+    const needed = ends ? Math.floor(scene.above * seats + 1e-9) + 1 : 0;
+    const foot = el("div", "soft tally-foot", !ends ? "" : needed >= seats ? t("All {seats} must agree.", { seats }) : t("The lines: {needed} of {seats} on one side end the discussion.", { needed, seats }));
     line.setAttribute("role", "img");
     line.setAttribute("aria-label", shown.map((side) => `${side.title} ${counts.get(side.name) || 0}`).join(", "));
     bars.replaceChildren(head, line, foot);

@@ -1,7 +1,21 @@
 // The timeline: stages, calls, changes of mind, interventions and summaries on one track; drag, play, step.
 
 const SPEEDS = [1, 2, 4, 8, 16];
-const UNIT_MS = 400;
+const STANDS_S = { stage: 1.4, call: 2.6, vote: 0.8, tally: 3, look: 0.6, act: 3, note: 0.8, verdict: 4 };
+const MOVED_S = 6, PASSED_S = 0.8;
+const CHARACTERS_A_SECOND = 18;
+
+/** Seconds for which a moment stands: long enough to see who speaks and how they vote, and a change of mind longer. */
+function stands(moment, passed) {
+  if (changed(moment)) return MOVED_S;
+  return passed ? PASSED_S : STANDS_S[moment.kind] || 1;
+}
+
+/** Seconds that it takes to read all of a moment; a Chinese character counts as two. */
+function reads(moment) {
+  const text = moment.kind === "call" ? allWords(moment) : moment.title || "";
+  return Math.max(1.2, (text.length + (text.match(/[\u3400-\u9fff]/g) || []).length) / CHARACTERS_A_SECOND);
+}
 
 function timelinePart(go, present, recounting) {
   const box = el("section", "timeline"); box.setAttribute("aria-label", t("Timeline"));
@@ -10,7 +24,7 @@ function timelinePart(go, present, recounting) {
   const next = button("act", "▶▏", t("One step on"), () => { stop(); go(at + 1); });
   const end = button("act end", t("Live"), t("To the end"), () => { stop(); go(Infinity); });
   const speed = el("select", "pick"); speed.setAttribute("aria-label", t("Speed"));
-  fill(speed, SPEEDS.map((times) => [String(times), `${times}×`])); speed.value = "4";
+  fill(speed, [["read", t("To read")], ...SPEEDS.map((times) => [String(times), `${times}×`])]); speed.value = "1";
   const told = el("span", "soft told"), range = el("input", "range");
   range.type = "range"; range.min = "0"; range.max = "1000"; range.step = "any"; range.setAttribute("aria-label", t(t("Moment of the run")));
   range.addEventListener("input", () => { stop(); go(nearest(Number(range.value) / 1000)); });
@@ -29,13 +43,13 @@ function timelinePart(go, present, recounting) {
   }
   function tick() {
     const moment = scene.moments[at];
-    const pause = (moment ? positions.each[at] : 1) * UNIT_MS / Number(speed.value);
+    const seconds = !moment ? 0.4 : speed.value === "read" ? reads(moment) : stands(moment, positions.each[at] < WEIGHT.vote) / Number(speed.value);
     timer = setTimeout(() => {
       go(at + 1);
       if (!timer) return;
       // A run that still goes on, or is about to begin, is played on as it comes in.
       if (at < scene.moments.length - 1 || scene.status === "running" || !scene.moments.length) tick(); else stop();
-    }, pause);
+    }, seconds * 1000);
   }
   function stop() {
     clearTimeout(timer); timer = null;

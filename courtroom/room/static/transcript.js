@@ -12,13 +12,19 @@ function transcriptPart(hooks) {
   list.append(earlier, past, streams);
   box.append(el("div", "filters", null, who, stage), list);
   const made = new Map(), live = new Map();
-  let scene = null, at = -1, votes = new Map(), shown = WINDOW, keys = [], streaming = [], stuck = true;
+  let scene = null, at = -1, votes = new Map(), shown = WINDOW, keys = [], streaming = [], stuck = true, placed = 0;
 
   who.addEventListener("change", () => { shown = WINDOW; stuck = true; redraw(); });
   stage.addEventListener("change", () => { shown = WINDOW; stuck = true; redraw(); });
-  list.addEventListener("scroll", () => { stuck = list.scrollHeight - list.scrollTop - list.clientHeight < 48; });
+  list.addEventListener("scroll", () => { stuck = Math.abs(list.scrollTop - placed) < 8 || list.scrollHeight - list.scrollTop - list.clientHeight < 8; });
 
-  const atNewest = () => { if (stuck) list.scrollTop = list.scrollHeight; };
+  /** The newest line in view: of one that is longer than the list, its beginning. */
+  const atNewest = () => {
+    const newest = streams.lastElementChild || past.lastElementChild;
+    if (!stuck || !newest) return;
+    placed = Math.max(0, Math.min(list.scrollHeight - list.clientHeight, newest.offsetTop - 6));
+    list.scrollTop = placed;
+  };
   new ResizeObserver(atNewest).observe(list);
 
   const person = (id) => scene.seats.find((one) => one.id === id) || { id, name: id };
@@ -43,7 +49,7 @@ function transcriptPart(hooks) {
     if (moment.person) head.append(el("span", "chip", t("a person")));
     const vote = el("span", "vote-slot"); head.append(vote);
     if (hooks.call) head.append(hooks.call(moment.path, t("Open the call of {name}: {title}", { name: person(moment.member).name, title: moment.title })));
-    one.append(head, partsOf(moment, 3));
+    one.append(head, partsOf(moment, !votes.has(moment.path)));
     one.vote = vote;
     return one;
   }
@@ -72,8 +78,10 @@ function transcriptPart(hooks) {
     if (grown) past.append(...names.slice(keys.length).map((name) => made.get(name)));
     else if (names.join() !== keys.join()) past.replaceChildren(...names.map((name) => made.get(name)));
     keys = names;
+    const spoken = scene.moments[at] && (scene.moments[at].kind === "vote" ? scene.moments[at].call : scene.moments[at].path);
     for (const [name, moment] of window) {
       if (moment.kind !== "call") continue;
+      made.get(name).classList.toggle("now", moment.path === spoken);
       const found = votes.get(moment.path), slot = made.get(name).vote;
       if (found && found.index <= at && !slot.firstChild) slot.append(chip(found.vote));
       if ((!found || found.index > at) && slot.firstChild) slot.replaceChildren();
@@ -111,14 +119,13 @@ function transcriptPart(hooks) {
   };
 }
 
-/** The sentences of a call, a few parts of them; labels where there are several. */
-function partsOf(moment, most = 99) {
-  const box = el("div", "parts");
-  const parts = (moment.parts || []).slice(0, most);
+/** All that a call says; labels where there are several parts. What is short is left out where a vote beside it says the same. */
+function partsOf(moment, facts = true) {
+  const box = el("div", "parts"), parts = moment.parts || [];
   for (const part of parts) {
-    if ((moment.parts || []).length > 1) box.append(el("div", "part-label", part.label));
+    if (parts.length > 1) box.append(el("div", "part-label", part.label));
     box.append(el("div", `part-text${moment.failed ? " failed" : ""}`, part.text));
   }
-  if (!parts.length || most > 3) for (const fact of moment.facts || []) box.append(el("div", "fact", `${fact.label}: ${fact.value}`));
+  if (facts || !parts.length) for (const fact of moment.facts || []) box.append(el("div", "fact", `${fact.label}: ${fact.value}`));
   return box;
 }

@@ -30,7 +30,7 @@ from courtroom.figures.experiment import draw_categories, draw_lengths, draw_mar
 from courtroom.language import _, translated
 from pages.parts.experiments.list import sample_buttons
 from pages.parts.shared.actions import do, errors_shown, offered
-from pages.parts.shared.case_view import MARKS
+from pages.parts.shared.case_view import MARKS, encoding_choice
 from pages.parts.shared.house import courthouse
 from pages.parts.shared.shown import inert, literal, many, one_of, table
 
@@ -45,7 +45,7 @@ def kept_file(name: str, content: bytes) -> Path:
 LIVE_S = 0.5
 MOST_OFFERED = 500
 TYPES = ["json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "arrow", "zip", "gz"]
-AS_IT_LOOKS = "as the first record looks"
+AS_IT_LOOKS = "as most records look"
 
 
 @offered(Access.RUN)
@@ -65,7 +65,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
         right.caption(
             _("JSON, JSON lines, CSV, TSV, Parquet, ZIP, folders of these, and folders as Hugging Face has them.")
         )
-        columns = st.columns(4)
+        columns = st.columns(5)
         name = columns[0].text_input(_("Name"), key="dataset_name", placeholder=_name(file.name if file else path))
         form = columns[1].selectbox(
             _("Read"),
@@ -82,6 +82,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
             placeholder="Tweet=text, Feeling=label",
             help=_("Columns under other names, OLD=NEW with commas between."),
         )
+        encoding = encoding_choice(columns[4], "dataset_encoding")
         if st.button(_("Import"), type="primary", disabled=not (file or path.strip()), key="dataset_import"):
             with errors_shown():
                 kept = house.dataset_imports.keep(file.name, file.getvalue()) if file else None
@@ -92,6 +93,7 @@ def import_form(house: Courthouse, opened: bool) -> None:
                     form="" if form == AS_IT_LOOKS else form,
                     config=config.strip(),
                     columns=columns_from(renamed.split(",")),
+                    encoding=encoding,
                 )
                 house.dataset_imports.begin(order)
 
@@ -203,7 +205,8 @@ def _ask(house: Courthouse, state: ImportProgress) -> None:
         st.rerun(scope="app")
     if pressed:
         with errors_shown():
-            checked = names_from(",".join(f"{number}={name.strip()}" for number, name in names.items()))
+            given = {number: name.strip() for number, name in names.items() if name.strip() or number != "-1"}
+            checked = names_from(",".join(f"{number}={name}" for number, name in given.items()))
             house.dataset_imports.begin(state.order.model_copy(update={"names": checked}))
             st.rerun(scope="app")
 

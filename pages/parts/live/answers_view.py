@@ -13,6 +13,7 @@ from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
+from courtroom.engine.turnout import failure_of, stand_in_of
 from courtroom.language import N_, _, listed, translated
 from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
@@ -59,7 +60,7 @@ def calls_table(house: Courthouse, record: Record) -> None:
             N_("stage"): [call.stage for call in calls],
             N_("member"): [names.get(call.member, call.member) for call in calls],
             N_("question"): [call.title for call in calls],
-            N_("model"): [call.model for call in calls],
+            N_("model"): [_who(call) for call in calls],
             N_("source"): [SOURCES[call.source] if call.value is not None else N_("failed") for call in calls],
             N_("tokens"): [call.prompt_tokens + call.completion_tokens for call in calls],
             N_("money"): [money(call.cost) for call in calls],
@@ -75,11 +76,18 @@ def calls_table(house: Courthouse, record: Record) -> None:
     _whole(house, record, calls[rows[0]])
 
 
+def _who(call: Called) -> str:
+    """The model that answered, and for which one where it is a stand-in."""
+    return _("{model} instead of {own}", model=call.model, own=call.instead_of) if call.instead_of else call.model
+
+
 def _whole(house: Courthouse, record: Record, call: Called) -> None:
     st.subheader(literal(f"{call.title}: {call.path}"))
     marks_view(house, record.run.id, call.path)
     if call.error:
         st.warning(literal(call.error))
+    if call.instead_of:
+        st.info(literal(_who(call)), icon=":material/swap_horiz:")
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown(_("**Asked**"))
@@ -170,6 +178,8 @@ def _shared(record: Record, stage: str, voting: set[str]) -> list[Called]:
 def _call(house: Courthouse, record: Record, call: Called) -> None:
     with st.container(border=True):
         st.markdown(f"**{literal(call.title)}**")
+        if call.instead_of:
+            st.caption(f":material/swap_horiz: {literal(_who(call))}")
         if call.error:
             st.warning(_("No answer: {error}", error=literal(call.error)))
         if call.value:
@@ -225,6 +235,12 @@ def member_grid(house: Courthouse, procedure: Procedure, record: Record) -> None
 
 def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     last = {member: vote for votes in record.ballots.values() for member, vote in votes.items()}
+    moved = {
+        member: record.ballot_name(ballot)
+        for ballot, votes in record.ballots.items()
+        for member, vote in votes.items()
+        if vote.changed
+    }
     choices = {choice.title: choice.name for choice in procedure.choices}
     shown = st.pills(
         _("Show"),
@@ -235,17 +251,26 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     )
     by_hand = {(call.stage, call.member) for call in record.calls if call.source == "person"}
 
-    def fits(vote: Voted | None) -> bool:
-        if shown is None or vote is None:
+    def fits(member: str) -> bool:
+        if shown is None or (vote := last.get(member)) is None:
             return shown is None
-        return vote.changed if shown == "Changed sides" else vote.choice == choices.get(shown)  # None is an abstention
+        return (
+            member in moved if shown == "Changed sides" else vote.choice == choices.get(shown)
+        )  # None is an abstention
 
-    members = [member for member in voters if fits(last.get(member.id))]
+    members = [member for member in voters if fits(member.id)]
     if not members:
         st.caption(_("No member fits this filter."))
     votes = ((member, last.get(member.id)) for member in members)
     cards = [
-        _card(procedure, member, vote, person=vote is not None and (vote.stage, member.id) in by_hand)
+        _card(
+            procedure,
+            record,
+            member,
+            vote,
+            moved.get(member.id, ""),
+            person=vote is not None and (vote.stage, member.id) in by_hand,
+        )  # fmt: skip
         for member, vote in votes
     ]
     data = json.dumps({"cards": cards, "open": _("Whole chain")}, ensure_ascii=False)
@@ -253,13 +278,21 @@ def _voters(procedure: Procedure, record: Record, voters: list[Member]) -> None:
     member_cards(data=data.encode(), key=key, on_member_change=lambda: _open(st.session_state[key].get("member")))
 
 
-def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: bool) -> dict[str, Any]:
+def _card(
+    procedure: Procedure, record: Record, member: Member, vote: Voted | None, moved: str, *, person: bool
+) -> dict[str, Any]:
+    """What a member's card shows. `moved`: the ballot in which it last changed sides."""
     line = member.spec.id
     if persona := member.persona:
         words = {"status": translated(persona.status), "background": translated(persona.background)}
         line = _("{age}, {status}. {background}", age=persona.age, **words)
     notes = [_("was {before}", before=translated(vote.before or ""))] if vote and vote.changed else []
+    notes += [_("changed sides in {ballot}", ballot=translated(moved))] if moved and not notes else []
     notes += [_("given by a person")] if person else []
+    if vote and (stand_in := stand_in_of(record, vote)):
+        notes.append(_("by its stand-in {model}", model=stand_in.model))
+    if vote and (failure := failure_of(record, vote)):
+        notes.append(translated(failure.error))
     choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")
     return {
         "id": member.id,
@@ -268,7 +301,7 @@ def _card(procedure: Procedure, member: Member, vote: Voted | None, *, person: b
         "choice": choice,
         "tone": colour,
         "notes": notes,
-        "reason": translated(vote.reasons[0]) if vote and vote.reasons else "",
+        "reason": "\n".join(map(translated, vote.reasons)) if vote else "",
     }
 
 

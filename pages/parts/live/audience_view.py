@@ -117,7 +117,10 @@ def _case(case: Case) -> Iterator[tuple[str, str]]:
     yield from case.sections()
     if isinstance(case, Dispute):
         deal = case.transaction
-        yield _("What was ordered"), f"{deal.product}, {deal.price:,.2f} {deal.currency}\n{deal.description}".strip()
+        yield (
+            _("What was ordered"),
+            "\n".join(filter(None, (", ".join(filter(None, (deal.product, deal.cost))), deal.description))),
+        )
         if case.chat:
             yield _("Chat"), "\n".join(f"{line.speaker}: {line.text}" for line in case.chat)
         for piece in case.evidence:

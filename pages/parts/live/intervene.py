@@ -299,7 +299,7 @@ def seats(house: Courthouse, record: Record) -> None:
         return
     setup = house.interventions.next_setup(record)
     members = house.procedures[record.run.procedure].panel(setup)
-    persons = [member for member in members if member.spec.id == "person"]
+    persons = [member for member in members if "person" in (member.spec.id, member.spec.otherwise)]
     if not persons or record.run.status == "done":
         return
     waiting = {question.member: question for question in house.people.waiting(record.run.id)}

@@ -34,7 +34,7 @@ from courtroom.questions.interview import LONGEST
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement
 from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.house import your_name
-from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.models_form import out_of_reach, typed_keys
 from pages.parts.shared.shown import count, inert, literal, many, moment, money, table
 
 
@@ -203,7 +203,7 @@ def _audit(house: Courthouse, record: Record, this: Audited, can: Sequence[Audit
             "neither. The answers are kept beside the run and change nothing in it."
         )
     )
-    if waits(f"audit-{run}", _("The questions of the audit are being asked.")):
+    if waits(f"audit-{run}", _("The questions of the audit are being asked.")) or _asks_nobody(house, record):
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         seeds = st.number_input(
@@ -245,6 +245,13 @@ def _start(house: Courthouse, record: Record, calls: Sequence[str], seeds: int) 
             st.rerun()
 
 
+def _asks_nobody(house: Courthouse, record: Record) -> bool:
+    """Whether a model of the run can't be asked here, so that nobody could answer for the member; it says so."""
+    if missing := out_of_reach(house, record.setup):
+        st.caption(_("{missing} can't be asked here, so nothing new is asked of it.", missing=literal(missing)))
+    return bool(missing)
+
+
 def _result(audit: Audit) -> None:
     st.markdown(f"**{literal(audit.name.capitalize())}.** {literal(MEANINGS[audit.name])}")
     heads = [_("shown"), _("voted {choice}", choice=translated(audit.after)), _("voted otherwise"), _("no answer")]
@@ -283,7 +290,7 @@ def interview_view(house: Courthouse, record: Record, after: Called | None) -> N
         if after.model == OFFLINE:
             st.caption(f":material/info: {translated(NOTICE)}")
         waiting = f"interview-{run}-{after.path}"
-        if waits(waiting, _("The question is being asked.")):
+        if waits(waiting, _("The question is being asked.")) or _asks_nobody(house, whole):
             return
         if not may(Access.RUN):
             return

@@ -1,6 +1,7 @@
 """Below the room: the verdict, the votes, and what else can be seen of a run, one tab at a time, also as it stood at the end of any stage."""
 
 import json
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
@@ -8,8 +9,10 @@ import streamlit as st
 from courtroom.access import acting_account
 from courtroom.courthouse import Courthouse
 from courtroom.engine.errors import NoSuchRun
+from courtroom.engine.events import Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
+from courtroom.engine.turnout import failure_of, stand_in_of, turnout
 from courtroom.figures.layout import tone
 from courtroom.judging.jurors import other_way, private_votes
 from courtroom.language import N_, _, translated
@@ -52,11 +55,19 @@ def votes_view(procedure: Procedure, record: Record) -> None:
         if any(votes.values()):
             row = {N_("member"): member.name}
             for ballot, vote in votes.items():
-                text = marks.get(vote.choice, vote.choice or _("abstained")) if vote else ""
-                row[record.ballot_name(ballot)] = text + (_(" (changed)") if vote and vote.changed else "")
+                row[record.ballot_name(ballot)] = _cast(record, vote, marks) if vote else ""
             rows.append(row)
     table(pd.DataFrame(rows))
     _private(procedure, record, sides)
+
+
+def _cast(record: Record, vote: Voted, marks: Mapping[str | None, str]) -> str:
+    """A vote in words: what it is for, whether it changed, and who gave it where that is a stand-in."""
+    if vote.choice is None:
+        return _("no answer") if failure_of(record, vote) else _("abstained")
+    stand_in = stand_in_of(record, vote)
+    by = _(" (by its stand-in {model})", model=stand_in.model) if stand_in else ""
+    return marks.get(vote.choice, vote.choice) + (_(" (changed)") if vote.changed else "") + by
 
 
 def _private(procedure: Procedure, record: Record, sides: list[dict[str, str | None]]) -> None:
@@ -93,11 +104,13 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
                 st.html(f'<div style="font-size:1.5rem;overflow-wrap:anywhere">{escaped(verdict.outcome)}</div>')
             counts = [f"{choice_html(procedure, name)} {number:d}" for name, number in verdict.counts.items()]
             if verdict.abstained:
-                counts.append(_("{number} abstained", number=f"{verdict.abstained:d}"))
+                counts.append(_("{number} without a vote", number=f"{verdict.abstained:d}"))
             if counts:
                 st.html("&ensp;".join(counts))
             if verdict.note:
                 inert(verdict.note, small=True)
+            if told := turnout(record):
+                st.caption(f":material/person_off: {' '.join(map(literal, told))}")
         with middle:
             if real := procedure.real_counts(record.case):
                 same = max(real, key=lambda name: real[name]) == verdict.outcome

@@ -89,8 +89,8 @@ def fork_bar(parent: Record, draft: SetupDraft) -> str | None:
     return chosen or None
 
 
-def changes_from(parent: Record, draft: SetupDraft) -> list[Action]:
-    return [ChangeSetup(key=path, value=after) for path, _, after in differences(parent.setup, draft.validated())]
+def changes_from(parent: Record, setup: Setup) -> list[Action]:
+    return [ChangeSetup(key=path, value=after) for path, _, after in differences(parent.setup, setup)]
 
 
 LONGEST = 400_000
@@ -322,6 +322,8 @@ def estimate_view(
             "Found by playing the run through in memory with the offline model; a real model may talk longer or stop earlier."
         ),
     )
+    for warning in estimate.warnings:
+        st.warning(literal(warning), icon=":material/wrong_location:")
     if len(online) > 1:
         st.caption(
             ", ".join(

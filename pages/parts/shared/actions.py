@@ -51,8 +51,10 @@ def undo_bar(key: str, restore: Callable[[Any], object]) -> Iterator[None]:
     with st.container(horizontal=True, vertical_alignment="center"):
         yield
         if st.button(_("Undo"), icon=":material/undo:", key=f"undo-{key}"):
-            restore(st.session_state.pop(key))
-            st.rerun()
+            with errors_shown():
+                restore(st.session_state[key])
+                del st.session_state[key]
+                st.rerun()
 
 
 P = ParamSpec("P")

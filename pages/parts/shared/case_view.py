@@ -23,6 +23,7 @@ from courtroom.media.medium import Medium, MediumKind
 from courtroom.media.pictures import sniff
 from courtroom.media.videos import clock
 from courtroom.sharing import may_change
+from courtroom.text.encoding import ENCODINGS
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.share_view import download, share_popover
 from pages.parts.shared.shown import escaped, in_columns, inert, literal
@@ -34,6 +35,9 @@ def medium_view(house: Courthouse, medium: Medium, *, key: str = "", described: 
             st.caption(_(":material/broken_image: The file of {id} is missing.", id=literal(medium.id)))
         elif medium.kind == "image":
             st.image(house.media.image(medium.sha256), width="stretch", alt=medium.description or medium.id)
+            if medium.views and st.toggle(_("What members look at"), key=f"views-{key}-{medium.id}"):
+                for view in house.media.sent(medium.sha256).views:
+                    st.image(view.jpeg, width="stretch", caption=literal(view.label), alt=view.label or medium.id)
         else:
             st.video(house.media.path(medium.sha256).read_bytes())
             if medium.moments:
@@ -144,7 +148,7 @@ def _order(case: Dispute) -> None:
     st.subheader(_("Order"))
     facts = [
         ("Product", deal.product),
-        ("Price", f"{deal.price:,.2f} {deal.currency}"),
+        ("Price", deal.cost),
         ("Condition", deal.condition),
         ("Category", " › ".join(filter(None, (case.category, case.subcategory)))),
         ("Ordered", f"{deal.ordered_at:%Y-%m-%d %H:%M}" if deal.ordered_at else ""),
@@ -175,6 +179,18 @@ def _bubble(line: ChatMessage) -> None:
     )
 
 
+def encoding_choice(place: Any, key: str) -> str:
+    """Draw the choice of a text file's encoding; empty where it is to be found from the file."""
+    chosen: str = place.selectbox(
+        _("Encoding"),
+        [*ENCODINGS],
+        format_func=lambda name: translated(ENCODINGS[name]),
+        key=key,
+        help=_("Of texts and tables, where letters came out wrong."),
+    )
+    return chosen
+
+
 MOST_LISTED = 100
 """Of cases, refusals and remarks, so many are listed each."""
 
@@ -199,6 +215,7 @@ def upload(house: Courthouse) -> None:
         placeholder=_("0=entailment,1=not_entailment"),
         help=_("Only for tables whose labels are numbers: the file's own description says what they mean."),
     )
+    encoding = encoding_choice(st, "case_encoding")
     if not st.button(_("Import"), disabled=not files, type="primary"):
         return
     taken: list[str] = []
@@ -209,7 +226,7 @@ def upload(house: Courthouse) -> None:
         with st.spinner(_("Reading and checking ...")):
             for file in files or []:
                 try:
-                    for package in read_each(file.name, file.getvalue(), labels):
+                    for package in read_each(file.name, file.getvalue(), labels, encoding):
                         if isinstance(package, CourtroomError):
                             refused.append(str(package))
                             continue
@@ -241,7 +258,7 @@ def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None
     else:
         st.success(sentence, icon=":material/check:")
     if len(taken) + len(refused) + len(remarks) > 1:
-        with st.expander(_("Details")):
+        with st.expander(_("Details"), expanded=bool(remarks)):
             _list(_("Refused"), [translated(one) for one in refused])
             counted = ((translated(text), times) for text, times in remarks.items())
             lines = [_("{text} ({times} times)", text=text, times=n) if n > 1 else text for text, n in counted]
@@ -272,7 +289,7 @@ def case_form(house: Courthouse) -> None:
         condition = top[2].text_input(_("Condition"), key="form_condition", placeholder=_("like new"))
         product = st.text_input(_("Product"), key="form_product")
         middle = st.columns(4)
-        price = middle[0].number_input(_("Price"), min_value=0.0, key="form_price")
+        price = middle[0].number_input(_("Price"), min_value=0.0, value=None, key="form_price")
         currency = middle[1].text_input(_("Currency"), "CNY", max_chars=3, key="form_currency")
         ordered = middle[2].date_input(_("Ordered"), None, key="form_ordered")
         delivered = middle[3].date_input(_("Delivered"), None, key="form_delivered")

@@ -26,7 +26,7 @@ from pages.parts.live.audience_view import invite_button
 from pages.parts.live.room_view import film_button
 from pages.parts.shared.actions import do, offered
 from pages.parts.shared.house import open_run
-from pages.parts.shared.models_form import typed_keys
+from pages.parts.shared.models_form import stand_in_choice, typed_keys
 from pages.parts.shared.share_view import download, share_view
 from pages.parts.shared.shown import declared, literal
 
@@ -112,7 +112,7 @@ def controls(house: Courthouse, procedure: Procedure, record: Record) -> None:
             st.code(f"{st.context.url}?run={run.id}", language=None, wrap_lines=True)
             share_view(house, of)
             _downloads(house, procedure, record, of)
-    if run.imported:
+    if run.is_unverified:
         st.caption(
             _(":material/lock: {read_only} A fork of it can go on, and asks every question again.", read_only=READ_ONLY)
         )
@@ -184,8 +184,9 @@ def change_one(house: Courthouse, procedure: Procedure, record: Record) -> None:
             format_func=lambda variant: literal(_told(record, variant)),
             key=f"change-one-{record.run.id}",
         )
+        stand_in = stand_in_choice(house, record.setup, f"change-one-{record.run.id}")
         if st.button(_("Run it again, and show both"), type="primary", key="do-change-one"):
-            _both(house, record, chosen)
+            _both(house, record, chosen, stand_in)
 
 
 def _offered(procedure: Procedure, record: Record) -> list[Variant]:
@@ -216,11 +217,11 @@ def _told(record: Record, variant: Variant) -> str:
     return f"{translated(path_in_words(type(record.setup), path))}: {before} → {after}"
 
 
-def _both(house: Courthouse, record: Record, variant: Variant) -> None:
+def _both(house: Courthouse, record: Record, variant: Variant, stand_in: str) -> None:
     st.session_state.pop("play", None)
     try:
         setup, case = applied(variant, record.setup, record.case)
-        fork = house.fork(record.run.id, setup, case=case)
+        fork = house.fork(record.run.id, house.with_stand_in(setup, stand_in) if stand_in else setup, case=case)
         house.runner.go(fork)
         with st.spinner(_("The second run is under way ...")):
             house.runner.wait(fork, WAIT_S)

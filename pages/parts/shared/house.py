@@ -29,6 +29,7 @@ STYLE = """<style>
 .st-key-language { position: fixed; top: .95rem; right: 4.5rem; z-index: 999991; width: auto; }
 .st-key-language button { min-height: 0; padding: .2rem .4rem; }
 @media (max-width: 640px) { .st-key-language { right: 4rem; } }
+@media (min-width: 641px) and (max-width: 1000px) { .st-key-language { top: 3.2rem; right: 1rem; } }
 </style>"""
 """The button stands next to the menu of the page, on every page, and takes no room of it."""
 

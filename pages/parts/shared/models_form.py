@@ -14,6 +14,7 @@ from courtroom.cases.checks import explain
 from courtroom.courthouse import Courthouse
 from courtroom.engine.knobs import Widget, thresholds
 from courtroom.engine.procedure import Procedure
+from courtroom.engine.setup import Setup
 from courtroom.knowledge.embedding import (
     BY_WORDS,
     DEFAULT,
@@ -29,7 +30,7 @@ from courtroom.models.connections import Connections
 from courtroom.models.keys import KEYS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
+from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.house import open_run
 from pages.parts.shared.knobs import SetupDraft, knob
@@ -76,6 +77,37 @@ def model_picker(values: dict[str, Any], key: str, connections: Connections) -> 
         st.caption(literal(offer.facts()))
     rest = {name: value for name, value in values.items() if name not in ("id", "connection")}
     return {**rest, **_chosen(offer)}, offer in offered.values()
+
+
+def out_of_reach(house: Courthouse, setup: Setup) -> str:
+    """The models of a setup that can't be asked here and have no stand-in, in words; empty where there are none."""
+    token = KEYS.set(typed_keys())
+    try:
+        alone = (spec for spec in setup.models if spec.otherwise == ABSTAIN)
+        return ", ".join(sorted({spec.id for spec in alone if house.capabilities.why_not_asked(spec)}))
+    finally:
+        KEYS.reset(token)
+
+
+def stand_in_choice(house: Courthouse, setup: Setup, key: str) -> str:
+    """Who answers what is asked anew; empty, and nothing drawn, where all models of a setup can be asked here."""
+    if not (missing := out_of_reach(house, setup)):
+        return ""
+    chosen = st.selectbox(
+        _("Who answers what is asked anew?"),
+        [label for label, offer in reachable(house.connections).items() if not offer.connection],
+        key=f"{key}-stand-in",
+        format_func=lambda label: f"{label}: {translated(ABOUT[label])}" if label in ABOUT else label,
+        accept_new_options=True,
+    )
+    st.caption(
+        _(
+            "{missing} can't be asked here. What is on its record is served; what the change touches is answered by {stand_in}, so that the answers are mixed.",
+            missing=literal(missing),
+            stand_in=literal(chosen or OFFLINE),
+        )
+    )
+    return str(chosen or OFFLINE)
 
 
 def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
@@ -141,6 +173,7 @@ def offer_label(offer: Offer) -> str:
 
 OFFERED = ("openai", "anthropic", "gemini", "deepseek", "openrouter", "groq", "mistral", "xai", "together_ai")
 OWN = "the provider's own"
+OTHERWISE = ModelSpec.model_fields["otherwise"]
 
 
 def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections: Connections) -> None:
@@ -154,10 +187,16 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
                 declared(role.title), roles.get(role.name, {}).get("id", ""), key=draft.key(f"role-{role.name}"), help=declared(role.help),
                 placeholder=_("a model of its own") if role.own_model else _("the run's model"),
             )  # fmt: skip
-            there = roles.get(role.name, {}).get("connection", "")
+            own = roles.get(role.name, {})
+            there, otherwise = own.get("connection", ""), own.get("otherwise", "")
+            if given.strip():
+                otherwise = st.text_input(
+                    declared(OTHERWISE.title or ""), otherwise, key=draft.key(f"role-{role.name}-otherwise"),
+                    placeholder=ABSTAIN, help=declared(OTHERWISE.description or ""),
+                )  # fmt: skip
             if given.strip() and (connections or there):
                 there = _connection(there, connections, draft.key(f"role-{role.name}-connection"))
-        _put(roles, role.name, given, there, draft.values["model"])
+        _put(roles, role.name, given, there, otherwise, draft.values["model"])
     st.subheader(_("By member"), help=_("A heterogeneous jury: give some members a model of their own."))
     try:
         members = procedure.prepare(case, draft.validated(), draft.seed)[1]
@@ -176,6 +215,7 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
             "name": [translated(member.name) for member in members],
             "model": [chosen.get(member.id, {}).get("id", "") for member in members],
             "connection": [chosen.get(member.id, {}).get("connection", "") for member in members],
+            "otherwise": [chosen.get(member.id, {}).get("otherwise", "") for member in members],
         }
     )
     stated = draft.values[name] if (name := draft.drawn.get(Widget.POINTS_OF_VIEW)) else None
@@ -190,13 +230,17 @@ def models_form(draft: SetupDraft, procedure: Procedure, case: Case, connections
             "connection": st.column_config.SelectboxColumn(
                 _("connection"), options=["", *connections], help=_("Empty: the provider's own server.")
             ),
+            "otherwise": st.column_config.TextColumn(
+                declared(OTHERWISE.title or ""), help=declared(OTHERWISE.description or "")
+            ),
             "point of view": st.column_config.TextColumn(
                 _("point of view"), width="large", help=_("What this seat looks at first; empty: nothing is said of it.")
             ),
         }),
     )  # fmt: skip
     for row in edited.to_dict("records"):
-        _put(chosen, row["member"], row["model"] or "", row.get("connection") or "", draft.values["model"])
+        there, otherwise = row.get("connection") or "", row["otherwise"] or ""
+        _put(chosen, row["member"], row["model"] or "", there, otherwise, draft.values["model"])
         if stated is not None:
             view = (row["point of view"] or "").strip()
             stated.update({row["member"]: view}) if view else stated.pop(row["member"], None)
@@ -263,9 +307,8 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)
-    of_persons = ["wait_s", "otherwise"]
+    of_persons = [] if values["id"] == PERSON else ["wait_s"]
     names = [name for name in fields if name not in ("id", "connection", "extra", *of_persons)]
-    names += of_persons if values["id"] == PERSON else []
     with st.expander(_("Parameters"), expanded=values["id"] != OFFLINE):
         for column, part in zip(st.columns(3, gap="large"), (names[:3], names[3:6], names[6:]), strict=True):
             with column:
@@ -282,13 +325,16 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
     return values
 
 
-def _put(into: dict[str, Any], name: str, model: str, connection: str, base: dict[str, Any]) -> None:
-    model, now = model.strip(), into.get(name, {})
+def _put(into: dict[str, Any], name: str, model: str, connection: str, otherwise: str, base: dict[str, Any]) -> None:
+    model, otherwise, now = model.strip(), otherwise.strip(), into.get(name, {})
     if not model:
         into.pop(name, None)
     elif (now.get("id"), now.get("connection", "")) != (model, connection):
         rest = {field: value for field, value in (now or base).items() if field != "connection"}
         into[name] = {**rest, **_chosen(Offer(id=model, connection=connection))}
+    elif now.get("otherwise", "") != otherwise:
+        rest = {field: value for field, value in now.items() if field != "otherwise"}
+        into[name] = {**rest, **({"otherwise": otherwise} if otherwise else {})}
 
 
 def embedding_choice(servers: str, value: str, key: str) -> str:

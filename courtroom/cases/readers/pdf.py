@@ -1,0 +1,206 @@
+"""The text of a PDF: its paragraphs, what was filled in and noted, and a remark by page on what members will not read."""
+
+import io
+import logging
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from courtroom.errors import CaseError
+from courtroom.language import N_
+
+MAX_SHOWN = 5
+"""Words that a remark names."""
+LEAST_ROWS = 3
+"""Rows with a second column, from which a page counts as one with columns."""
+LEAST_LETTERS = 12
+"""Of a row of a column of prose, on average; a table's cells have fewer."""
+MAX_NESTED = 20
+"""Fields within fields."""
+COLUMN_PT = 3.0
+"""The beginnings of a column's rows lie this near to each other."""
+
+SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
+"""The operators of a PDF that draw text."""
+SCAN = N_(
+    "{pages}: no text can be read there, only pictures, such as a scan. Members will not know of it. Make it searchable first."
+)
+PICTURES = N_("{pages}: there are pictures that members will not see. Write what they show, if it matters.")
+UNKNOWN = N_("{pages}: characters without a known meaning stand as “\ufffd”. Compare them with the page.")
+COLUMNS = N_("{pages}: lines of two columns are read across. Read the text, and paste it where it is mixed up.")
+FIELDS = N_("{pages}: what was filled in or noted stands at the end of the page's text.")
+
+_SPLIT = re.compile(r"([^\W\d_]+)-\n([^\W\d_]+)")
+_HYPHEN = re.compile(r"(?<=\w)-\n(?=\w)")
+_UNKNOWN = re.compile(r"[\ue000-\uf8ff\U000f0000-\U0010fffd\x00]")
+_IMAGE = re.compile(rb"/([^\s/<>\[\]()]+)\s+Do\b|\bBI\b.*?\bID\s", re.DOTALL)
+
+
+def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
+    """Return a PDF's text, and what of it was changed or is not in the text.
+
+    Args:
+        name: the file's name.
+        data: its content.
+        most: characters after which no more is read.
+
+    Raises:
+        CaseError: it is locked or damaged, or none of its pages has a text.
+    """
+    from pypdf import PdfReader  # only those who bring a PDF wait for it
+
+    logging.getLogger("pypdf").setLevel(logging.ERROR)
+    pages: list[str] = []
+    added: list[str] = []
+    remarked: dict[str, list[int]] = {}
+    try:
+        reader = PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise CaseError(f"{name} is locked with a password. Save it without one.")
+        for number, page in enumerate(reader.pages, start=1):
+            text, filled_in, told = _page(page)
+            pages.append(text)
+            added.append(filled_in)
+            for remark in told:
+                remarked.setdefault(remark, []).append(number)
+            if sum(map(len, pages)) > most:
+                break  # too long in any case, and the document itself says so
+    except CaseError:
+        raise
+    except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
+        raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
+    if not any(page.strip() for page in (*pages, *added)):
+        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
+    whole = "\f".join(pages)
+    remarks = [
+        remark.format(pages=f"{name}, page {', '.join(map(str, numbers))}") for remark, numbers in remarked.items()
+    ]
+    joined: list[str] = []
+    text = _SPLIT.sub(lambda found: _joined(found, whole, joined), whole)
+    if joined:
+        shown = ", ".join(joined[:MAX_SHOWN]) + (" ..." if len(joined) > MAX_SHOWN else "")
+        remarks.append(f"Words that {name} divides at a line's end were joined: {shown}.")
+    text = _HYPHEN.sub("-", text.replace("\u00ad\n", ""))
+    # Lines of a printed page are joined to paragraphs.
+    paragraphs = (re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in text.split("\f"))
+    parts = (part for pair in zip(paragraphs, added, strict=True) for part in pair if part)
+    return "\n\n".join(parts), tuple(remarks)
+
+
+def _joined(found: re.Match[str], whole: str, joined: list[str]) -> str:
+    """A word that a line's end divides: put together, unless its second part has a capital, or it has its hyphen elsewhere too."""
+    first, second = found.groups()
+    if not second[0].islower() or re.search(rf"\b{first}-{second}\b", whole):
+        return f"{first}-{second}"
+    joined.append(first + second)
+    return first + second
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is drawn at one height, one part after the other: where each begins, in points, and its letters."""
+
+    down: float
+    parts: list[tuple[float, int]]
+
+    def edges(self) -> set[int]:
+        """Where parts begin within the row, about."""
+        return {round(across / COLUMN_PT) for across, _ in self.parts[1:]}
+
+
+def _page(page: Any) -> tuple[str, str, list[str]]:
+    """A page's text, what was filled in and noted on it, and what is to be remarked on."""
+    rows: list[Row] = []
+
+    def visit(operator: bytes, operands: list[Any], page: list[float], text: list[float]) -> None:
+        if operator in SHOWS_TEXT:
+            across = page[0] * text[4] + page[2] * text[5] + page[4]
+            down = page[1] * text[4] + page[3] * text[5] + page[5]
+            if not rows or abs(rows[-1].down - down) > 1:
+                rows.append(Row(down, []))
+            shown = operands[-1] if isinstance(operands[-1], list) else [operands[-1]]
+            rows[-1].parts.append((across, sum(len(part) for part in shown if isinstance(part, bytes | str))))
+
+    found = page.extract_text(visitor_operand_before=visit)
+    text, unknown = _readable(found)
+    remarks: list[str] = []
+    if not text.strip() and _draws(page):
+        remarks.append(SCAN)
+    elif _draws_pictures(page):
+        remarks.append(PICTURES)
+    if unknown:
+        remarks.append(UNKNOWN)
+    if _has_columns(rows):
+        remarks.append(COLUMNS)
+    filled_in = "\n".join(_filled_in(page))
+    if filled_in:
+        remarks.append(FIELDS)
+    return text, filled_in, remarks
+
+
+def _readable(text: str) -> tuple[str, int]:
+    """A text in which what has no meaning outside its file is marked, and how often. Two halves of a character become one."""
+    whole = text.encode("utf-16", errors="surrogatepass").decode("utf-16", errors="replace")
+    marked, private = _UNKNOWN.subn("\ufffd", whole)
+    return marked, private + whole.count("\ufffd")
+
+
+def _has_columns(rows: list[Row]) -> bool:
+    """Whether lines of prose begin at one place within the rows: a second column, drawn row by row."""
+    starts = Counter(edge for row in rows for edge in row.edges())
+    edge, count = max(starts.items(), key=lambda item: item[1], default=(0, 0))
+    if count < max(LEAST_ROWS, len(rows) / 4):
+        return False
+    divided = [row for row in rows if edge in row.edges()]
+    parts = [(round(across / COLUMN_PT) < edge, letters) for row in divided for across, letters in row.parts]
+    left = sum(letters for is_left, letters in parts if is_left)
+    return min(left, sum(letters for _, letters in parts) - left) >= LEAST_LETTERS * count
+
+
+def _draws(page: Any) -> bool:
+    contents = page.get_contents()
+    return contents is not None and bool(contents.get_data().strip())
+
+
+def _draws_pictures(page: Any) -> bool:
+    """Whether the page shows a picture; what it only has at hand, as programs list all of a file's on each page, is none."""
+    contents = page.get_contents()
+    objects = (page.get("/Resources") or {}).get("/XObject") or {}
+    for name in _IMAGE.findall(contents.get_data()) if contents is not None else ():
+        if not name:
+            return True
+        drawn = objects.get(f"/{name.decode('latin-1')}")
+        if drawn is not None and drawn.get_object().get("/Subtype") == "/Image":
+            return True
+    return False
+
+
+def _filled_in(page: Any) -> Iterator[str]:
+    """The values of a page's fields and the texts of its notes, a line each."""
+    for annotation in page.get("/Annots") or ():
+        item = annotation.get_object()
+        kind = item.get("/Subtype")
+        if kind == "/Widget":
+            names, value = _field(item)
+            shown = value if isinstance(value, list) else [value]
+            words = ", ".join(str(one).lstrip("/") for one in shown if one is not None and str(one) != "/Off")
+            if words.strip():
+                yield _readable(f"{'.'.join(names)}: {words}".replace("\r\n", "\n").replace("\r", "\n"))[0]
+        elif kind not in ("/Popup", "/Link") and str(item.get("/Contents") or "").strip():
+            yield _readable(str(item["/Contents"]).replace("\r\n", "\n").replace("\r", "\n"))[0]
+
+
+def _field(item: Any) -> tuple[list[str], Any]:
+    """The names of a field from the outermost on, and its value; both may stand with the field that it is a part of."""
+    names: list[str] = []
+    value: Any = None
+    for _ in range(MAX_NESTED):
+        names = [str(item["/T"]), *names] if item.get("/T") else names
+        button = item.get("/FT") == "/Btn" and "/AS" in item
+        value = (item.get("/AS") if button else item.get("/V")) if value is None else value
+        if "/Parent" not in item:
+            break
+        item = item["/Parent"].get_object()
+    return names, value

@@ -1,0 +1,95 @@
+"""A price as people of many countries write it: what was read of it, and what of it was not."""
+
+import re
+import unicodedata
+
+CURRENCIES = {
+    **dict.fromkeys(("人民币", "rmb", "yuan", "元", "块", "¥"), "CNY"),
+    **dict.fromkeys(("us$", "$", "dollars", "dollar", "美元"), "USD"),
+    **dict.fromkeys(("€", "euros", "euro", "欧元"), "EUR"),
+    **dict.fromkeys(("£", "pounds", "pound", "英镑"), "GBP"),
+    **{"hk$": "HKD", "港元": "HKD", "港币": "HKD", "nt$": "TWD", "a$": "AUD", "c$": "CAD", "s$": "SGD", "r$": "BRL"},
+    **{"円": "JPY", "日元": "JPY", "₩": "KRW", "₹": "INR", "₽": "RUB", "zł": "PLN", "₺": "TRY", "fr.": "CHF"},
+}
+"""How currencies are written beside their ISO codes, in lower case."""
+
+UNITS = {"千": 1_000, "万": 10_000, "亿": 100_000_000}
+_SCALE = re.compile(r"\b(thousand|lakh|crore|milli?on|mio|mn|m|billion|bn|mrd|tsd|mil|k)\b")
+_GROUPS = r"\d{1,3}(?:[ '’]\d{3})+(?:[.,]\d+)?(?!\d)"
+_AMOUNT = re.compile(rf"{_GROUPS}|\d(?:[\d.,]*\d)?")
+_CHINESE = re.compile(r"(?:\d[\d.,]* ?)?[零〇一二两三四五六七八九十百千万亿]+[\d.,零〇一二两三四五六七八九十百千万亿]*")
+_DASH = re.compile(r"[.,]\s?[-–—]+(?=\D|$)")
+"""`12,-` is 12."""
+_SPACES = str.maketrans(dict.fromkeys("\u2009\u202f\u00a0\u2007", " ") | {"٫": ".", "٬": ",", "’": "'"})
+_CODE = re.compile(r"(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])")
+
+
+def price(text: str) -> tuple[float | None, str]:
+    """Return the amount that a text names, None where it is not sure, and what a remark says then; empty where all is read.
+
+    Where a text has both `.` and `,`, the last one begins the decimals. Where it has one of them, two digits or one after it are
+    decimals, and three are thousands.
+    """
+    plain = unicodedata.normalize("NFKC", text.translate(_SPACES)).translate(_SPACES).strip()
+    plain = _DASH.sub("", plain)
+    amounts = _CHINESE.findall(plain) or _AMOUNT.findall(plain)
+    if not amounts:
+        return None, "names no number"
+    if len(amounts) > 1:
+        return None, "names more than one number"
+    (amount,) = amounts
+    before, _, after = plain.partition(amount)
+    if before.rstrip().endswith(("-", "−")):
+        return None, "is less than nothing"
+    value = _chinese(amount) if _CHINESE.fullmatch(amount) else _decimal(amount)
+    if value is None:
+        return None, "is no number that can be read"
+    if after[:1] in ("k", "K") and not after[1:2].isalpha():
+        value, after = value * 1_000, after[1:]
+    rest = f"{before} {after}".casefold()
+    for word in (*sorted(CURRENCIES, key=len, reverse=True), *(code.casefold() for code in _CODE.findall(plain))):
+        rest = rest.replace(word, " ")
+    left = rest.strip(" .,;:()[]/")
+    if _SCALE.search(left):
+        return None, f"names a number that is not known (“{left[:40]}”)"
+    if left:
+        return value, f"was read as {value:,.2f}, without “{left[:40]}”"
+    doubtful = re.fullmatch(r"\d{1,3}\.\d{3}", amount) and not amount.startswith("0.")
+    return value, f"was read as {value:,.2f}" if doubtful else ""
+
+
+def currency(text: str) -> str:
+    """Return the ISO code of the currency that a text names; empty where it names none."""
+    from babel.numbers import list_currencies  # reads a table of them
+
+    plain = unicodedata.normalize("NFKC", text)
+    codes = [code for code in _CODE.findall(plain) if code in list_currencies()]
+    signs = sorted(CURRENCIES, key=len, reverse=True)
+    return next(iter(codes), "") or next((CURRENCIES[sign] for sign in signs if sign in plain.casefold()), "")
+
+
+def _decimal(amount: str) -> float | None:
+    """What a number is worth whose thousands and decimals are marked in one of the ways of the world."""
+    digits = amount.replace(" ", "").replace("'", "")
+    marks = [mark for mark in digits if mark in ".,"]
+    *before, last = re.split(r"[.,]", digits)
+    alone = len(marks) == 1 and (len(last) != 3 or not before[0].strip("0"))
+    decimal = alone or (len(marks) > 1 and marks[-1] not in marks[:-1])
+    groups = before if decimal else [*before, last]
+    if len(set(marks[:-1] if decimal else marks)) > 1 or (len(groups) > 1 and len(groups[-1]) != 3):
+        return None
+    if any(len(group) not in (2, 3) for group in groups[1:]):
+        return None
+    return float("".join(groups) + (f".{last}" if decimal else "")) if marks else float(digits)
+
+
+def _chinese(amount: str) -> float | None:
+    if (digits := amount[:-1].strip()) and amount[-1] in UNITS and _AMOUNT.fullmatch(digits):
+        value = _decimal(digits)
+        return None if value is None else value * UNITS[amount[-1]]
+    import cn2an
+
+    try:
+        return float(cn2an.cn2an(amount, "smart"))
+    except ValueError:
+        return None

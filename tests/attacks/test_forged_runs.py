@@ -1,0 +1,175 @@
+"""Run files that were made up, with hashes that fit: nothing of them counts as what was heard here, and nobody else's is touched."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.access import Access, Account, Resource, acts
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.evaluation.run_list import RunFilter, RunList
+from courtroom.experiments.sequential_test import repeat_id
+from courtroom.experiments.spec import Arm, Cases, Experiment
+from courtroom.experiments.what_if import BASE
+from courtroom.report import run_file
+from courtroom.report.run_file import imported_id
+from courtroom.settings import Settings
+from courtroom.sharing import owned
+from tests.attacks.test_files import signed
+from tests.driving import drive
+from tests.test_sharing import ADA, BO, SMALL, experiment_of, shown
+
+EVE = Account(id="eve", name="Eve", access=Access.RUN)
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[Courthouse]:
+    with closing(Courthouse(Settings(home=tmp_path))) as house:
+        yield house
+
+
+def forged(house: Courthouse, run: str, **head: Any) -> bytes:
+    """A file of a run on another case that says whatever its writer wants, for 10^11 dollars."""
+    other = drive(house, house.new_run("cyberjurors", house.library.case("phone-battery"), SMALL, 5))
+    document = json.loads(house.files.export(other)[1])
+    house.store.delete(other)
+    document["run"] |= {"id": run, **head}
+    document["run"]["verdict"]["summary"] = "FORGED"
+    for paid in document["payments"].values():
+        paid["cost"] = 1e11
+    return signed(document)
+
+
+def told(house: Courthouse, experiment: str) -> list[tuple[str, str | None]]:
+    rows = house.experiments.results(experiment).rows
+    return [(row.state, row.outcome and row.outcome.outcome) for row in rows]
+
+
+def is_genuine(house: Courthouse, experiment: str) -> None:
+    """Its only cell has the result of its own case, for nothing."""
+    (cell,) = house.experiments.store.cells(experiment)
+    record = house.record(cell.run)
+    assert cell.state == "done", cell.reason
+    assert (record.case.id, record.run.imported, record.run.seed) == ("oak-table", None, cell.seed)
+    assert record.run.verdict
+    assert record.run.verdict.summary != "FORGED"
+    assert (cell.outcome.outcome, cell.outcome.cost) == (record.run.verdict.outcome, 0.0)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("visibility", ["private", "shared", None])
+def test_a_forged_cell_is_no_result_of_anothers_experiment(house: Courthouse, visibility: Any) -> None:
+    with acts(None):
+        before = experiment_of(house, ADA)
+        (cell,) = house.experiments.store.cells(before)
+        data = forged(house, cell.run)
+    if visibility is None:  # the file comes before the experiment, whose spec is in a recipe
+        with acts(ADA):
+            house.experiments.delete(before)
+    else:
+        shown(house, ADA, "experiment", before, visibility)
+    with acts(BO):
+        taken = house.files.take_in(data)
+        assert taken != cell.run
+        assert house.store.run(taken).exported_id == cell.run
+    name = before if visibility else experiment_of(house, ADA)
+    with acts(ADA):
+        house.experiments.wait(house.experiments.go(name))
+        is_genuine(house, name)
+    with acts(None):
+        assert owned(house.database, Resource(kind="run", id=taken)).account == BO.id
+        assert [row.run for row in house.experiments.rows(name)] == [cell.run]
+
+
+def test_a_forged_cell_counts_for_nothing_without_sign_in(house: Courthouse) -> None:
+    name = experiment_of(house, None)
+    (cell,) = house.experiments.store.cells(name)
+    house.files.take_in(forged(house, cell.run))
+    house.experiments.wait(house.experiments.go(name))
+    is_genuine(house, name)
+
+
+def taken_by_the_first_release(house: Courthouse, run: str) -> None:
+    """An imported run that has the id of its file, as 1.0.0 took it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_file, "imported_id", str)
+        house.files.take_in(forged(house, run))
+
+
+def test_a_forged_cell_of_an_older_store_fails_its_cell(house: Courthouse) -> None:
+    name = experiment_of(house, None)
+    (cell,) = house.experiments.store.cells(name)
+    taken_by_the_first_release(house, cell.run)
+    house.experiments.wait(house.experiments.go(name))
+    ((state, outcome),) = told(house, name)
+    (cell,) = house.experiments.store.cells(name)
+    assert (state, outcome) == ("failed", None)
+    assert "was imported from a file" in cell.reason
+    assert house.experiments.store.took(name) == {}, "what it says it has cost is not spent"
+    house.store.delete(cell.run)
+    house.experiments.try_again(name)
+    house.experiments.wait(name)
+    is_genuine(house, name)
+
+
+def test_a_forged_repeat_counts_for_nothing(house: Courthouse) -> None:
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0))
+    house.files.take_in(forged(house, repeat_id(run, 1)))
+    assert house.experiments.repeats.found(run) is None
+    taken_by_the_first_release(house, repeat_id(run, 1))
+    assert house.experiments.repeats.found(run) is None
+    with pytest.raises(CourtroomError, match="was imported from a file"):
+        house.experiments.repeats.go(run)
+
+
+def test_a_what_if_on_an_imported_run_hears_its_base_here(house: Courthouse) -> None:
+    run = house.files.take_in(forged(house, "there"))
+    arms = (Arm(**BASE.model_dump(), procedure="cyberjurors"),)
+    spec = Experiment(name="what-if", title="Table", dataset=Cases(run=run), arms=arms, seeds=(5,))
+    name = house.experiments.begin(spec)
+    house.experiments.wait(house.experiments.go(name))
+    (cell,) = house.experiments.store.cells(name)
+    record = house.record(cell.run)
+    assert (record.run.imported, record.run.parent) == (None, run)
+    assert record.run.verdict
+    assert record.run.verdict.summary != "FORGED"
+
+
+def test_imported_runs_are_left_out_where_panels_are_counted(house: Courthouse) -> None:
+    house.files.take_in(forged(house, "there"))
+    listed = RunList(house.database)
+    wanted: list[Callable[[], list[str]]] = [
+        lambda: listed.runs(RunFilter(status="done"), 9),
+        lambda: listed.runs(RunFilter(status="done", made_here=True), 9),
+    ]
+    assert [one() for one in wanted] == [[imported_id("there")], []]
+
+
+def test_a_forged_parent_draws_no_run_into_another_family(house: Courthouse) -> None:
+    with acts(ADA):
+        run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), SMALL, 0))
+    with acts(None):
+        data = forged(house, "fork", parent=run)
+    with acts(BO):
+        taken = house.files.take_in(data)
+    with acts(None):
+        assert house.store.families.ids(run) == {run}
+        assert house.store.families.ids(taken) == {taken}
+
+
+def test_nobody_can_take_the_id_of_anothers_import(house: Courthouse) -> None:
+    data = forged(house, "there")
+    with acts(EVE):
+        taken = [house.files.take_in(data)]
+    with acts(ADA):
+        aim = imported_id("there")
+    with acts(None):
+        again = forged(house, aim)
+    with acts(EVE):
+        taken.append(house.files.take_in(again))
+    with acts(ADA):
+        assert house.files.take_in(data) == aim
+    assert aim not in taken

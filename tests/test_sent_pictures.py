@@ -1,0 +1,196 @@
+"""What members are shown of a picture: nothing of it is lost without a word."""
+
+import base64
+import io
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image, ImageDraw
+
+from courtroom.cases.checks import check
+from courtroom.cases.dispute import Dispute
+from courtroom.cases.files import Package, read_folder, read_upload, write_zip
+from courtroom.cases.library import take_media
+from courtroom.media.medium import Medium
+from courtroom.media.store import MediaStore
+from courtroom.models.longer import fewer_frames
+from courtroom.models.request import Message
+from courtroom.models.wire import to_wire
+from courtroom.settings import DATA
+from tests.pictures import png
+
+SAMPLES = [read_folder(path.parent).case for path in sorted((DATA / "cases").glob("*/case.json"))]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> MediaStore:
+    return MediaStore(tmp_path / "media")
+
+
+def saved(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:
+    out = io.BytesIO()
+    image.save(out, form, **options)
+    return out.getvalue()
+
+
+def case_with(data: bytes, store: MediaStore, name: str = "photo.png") -> Dispute:
+    """A sample with this picture in place of its own."""
+    case = next(case for case in SAMPLES if isinstance(case, Dispute) and len(case.evidence) > 2)
+    first = case.evidence[0].model_copy(update={"media": (Medium(id="m1", kind="image", file=name),)})
+    alone = case.model_copy(update={"evidence": (first, *case.evidence[1:])})
+    others = {medium.file: png() for medium in alone.media() if medium.id != "m1"}
+    return take_media(alone, {**others, name: data}, store)
+
+
+def sent(case: Dispute, store: MediaStore) -> list[tuple[str, Image.Image]]:
+    """What a model is sent of its first picture: each with what is said before it."""
+    (message,) = to_wire((Message("user", (next(case.media()),)),), store)
+    labels = [part["text"] for part in message["content"] if part["type"] == "text"]
+    urls = [part["image_url"]["url"] for part in message["content"] if part["type"] == "image_url"]
+    images = [Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))) for url in urls]
+    return list(zip(labels, images, strict=True))
+
+
+def remarks(case: Dispute, store: MediaStore) -> str:
+    return " ".join(finding.message for finding in check(case, store) if "m1" in finding.field)
+
+
+def steps(*tones: int) -> np.ndarray[Any, Any]:
+    return np.repeat(np.array([tones], dtype=np.uint16), 40, axis=0).repeat(40, axis=1)
+
+
+@pytest.mark.parametrize("tones", [(20_000, 40_000), (1_000, 4_000), (0, 65_535), (60_000, 64_000)])
+def test_deep_tones_of_grey_are_scaled_and_not_clipped(store: MediaStore, tones: tuple[int, int]) -> None:
+    case = case_with(saved(Image.fromarray(steps(*tones))), store)
+    ((_, image),) = sent(case, store)
+    dark, light = image.convert("L").getpixel((10, 20)), image.convert("L").getpixel((70, 20))
+    assert (dark < 10, light > 245) == (True, True)
+    assert "has more than 256 tones of grey" in remarks(case, store)
+
+
+@pytest.mark.parametrize(
+    ("colours", "ground"), [(["white"], "black"), (["white", "black"], "grey"), (["yellow"], "black")]
+)
+def test_what_is_visible_stands_out_from_its_ground(store: MediaStore, colours: list[str], ground: str) -> None:
+    image = Image.new("RGBA", (300, 100), (0, 0, 0, 0))
+    for number, colour in enumerate(colours):
+        ImageDraw.Draw(image).rectangle((20, 10 + 40 * number, 200, 30 + 40 * number), fill=colour)
+    case = case_with(saved(image), store)
+    ((_, copy),) = sent(case, store)
+    grey = copy.convert("L")
+    around = grey.getpixel((280, 50))
+    assert all(abs(grey.getpixel((100, 20 + 40 * n)) - around) > 48 for n in range(len(colours)))
+    assert f"it is shown on {ground}" in remarks(case, store)
+
+
+def test_dark_text_on_nothing_is_shown_on_white_paper(store: MediaStore) -> None:
+    image = Image.new("RGBA", (300, 100), (0, 0, 0, 0))
+    ImageDraw.Draw(image).rectangle((20, 10, 200, 30), fill="black")
+    case = case_with(saved(image), store)
+    assert next(case.media()).views is None
+    assert sent(case, store)[0][1].getpixel((280, 50)) == (255, 255, 255)
+    assert "see-through" not in remarks(case, store)
+
+
+def test_a_long_screenshot_arrives_as_parts_in_order(store: MediaStore) -> None:
+    page = Image.linear_gradient("L").resize((900, 14_000))  # black at the top, white at the bottom
+    case = case_with(saved(page), store)
+    parts = sent(case, store)
+    assert [label for label, _ in parts][:2] == [
+        "Picture m1, part 1 of 15, from top to bottom:",
+        "Picture m1, part 2 of 15, from top to bottom:",
+    ]
+    assert {image.size for _, image in parts} == {(900, 1024)}, "nothing is shrunk"
+    tones = [image.convert("L").getpixel((450, 512)) for _, image in parts]
+    assert tones == sorted(set(tones))
+    assert "it is shown in 15 parts, from top to bottom" in remarks(case, store)
+    assert next(case.media()).pictures == 15, "they count where the tokens of a prompt are estimated"
+    assert fewer_frames((Message("user", (next(case.media()),)),)) is None, "no part is left out to save tokens"
+
+
+def test_each_line_of_a_long_picture_is_whole_in_some_part(store: MediaStore) -> None:
+    case = case_with(saved(Image.new("L", (300, 6_001))), store)
+    views = store.sent(next(case.media()).sha256 or "").views
+    heights = [Image.open(io.BytesIO(view.jpeg)).height for view in views]
+    assert sum(heights) - 6_001 >= 64 * (len(views) - 1)
+
+
+def test_a_wide_picture_is_cut_from_left_to_right(store: MediaStore) -> None:
+    parts = sent(case_with(saved(Image.new("RGB", (5_000, 700), "teal")), store), store)
+    assert parts[0][0] == "Picture m1, part 1 of 6, from left to right:"
+    assert all(image.height == 700 for _, image in parts)
+
+
+def test_a_picture_longer_than_thirty_parts_says_its_size(store: MediaStore) -> None:
+    case = case_with(saved(Image.new("1", (400, 120_000))), store)
+    assert next(case.media()).views == 30
+    assert "is shown at 25% of its size: small print can't be read" in remarks(case, store)
+
+
+@pytest.mark.parametrize(("form", "options"), [("GIF", {}), ("PNG", {}), ("WEBP", {"lossless": True})])
+def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, options: dict[str, Any]) -> None:
+    frames = [Image.new("RGB", (60, 40), colour) for colour in ("red", "red", "lime", "blue")]
+    data = saved(frames[0], form, save_all=True, append_images=frames[1:], duration=500, **options)
+    case = case_with(data, store, f"photo.{form.lower()}")
+    shown = sent(case, store)
+    assert [label.rpartition(", at ")[0] for label, _ in shown] == [
+        f"Picture m1, frame {number} of 3" for number in (1, 2, 3)
+    ]
+    assert [max(range(3), key=image.getpixel((30, 20)).__getitem__) for _, image in shown] == [0, 1, 2]
+    assert "3 of its 3 different frames are shown" in remarks(case, store)
+
+
+def test_of_many_frames_thirty_are_shown_and_the_rest_is_told(store: MediaStore) -> None:
+    frames = [Image.new("L", (60, 40), tone) for tone in range(0, 250, 5)]
+    case = case_with(saved(frames[0], "GIF", save_all=True, append_images=frames[1:]), store, "a.gif")
+    assert len(sent(case, store)) == 30
+    assert "30 of its 50 different frames are shown" in remarks(case, store)
+
+
+def test_an_animation_without_motion_is_one_plain_picture(store: MediaStore) -> None:
+    frames = [Image.effect_noise((60, 40), 80)] * 3
+    case = case_with(saved(frames[0], "WEBP", save_all=True, append_images=frames[1:], lossless=True), store, "a.webp")
+    assert next(case.media()).views is None
+
+
+def test_a_picture_in_which_nothing_can_be_seen_is_told(store: MediaStore) -> None:
+    hidden = Image.effect_noise((60, 40), 80).convert("RGBA")
+    hidden.putalpha(0)
+    assert "all of one colour as members see it" in remarks(case_with(saved(hidden), store), store)
+    assert not remarks(case_with(png(), store), store).count("colour"), "this file is of one colour itself"
+
+
+def test_a_picture_that_is_much_shrunk_is_told(store: MediaStore) -> None:
+    assert "shown at 25% of its size" in remarks(case_with(png((4_032, 3_024)), store), store)
+
+
+def test_a_picture_under_another_ending_is_read_with_a_remark(store: MediaStore) -> None:
+    photo = Image.effect_noise((60, 40), 80)
+    case = case_with(saved(photo, "JPEG"), store, "photo.png")
+    assert sent(case, store)[0][1].size == (60, 40)
+    assert "photo.png is really a JPEG picture, and is read as one." in remarks(case, store)
+    (package,) = read_upload("case.zip", write_zip(case, store))
+    again = {finding.message for finding in check(package.case, package.files) if "m1" in finding.field}
+    assert "photo.png is really a JPEG picture, and is read as one." in again
+
+
+def test_how_a_picture_is_sent_is_part_of_what_is_asked(store: MediaStore) -> None:
+    """An answer that was given when only a small copy was sent is not taken for one to the parts."""
+    medium = next(case_with(saved(Image.new("RGB", (900, 5_000), "teal")), store).media())
+    earlier = medium.model_copy(update={"views": None})
+    assert Message("user", (medium,)).digest() != Message("user", (earlier,)).digest()
+    assert "views" not in earlier.model_dump(), "the hash of a case that was taken in earlier stays"
+
+
+def test_a_case_of_an_earlier_store_says_what_to_do(store: MediaStore) -> None:
+    case = case_with(saved(Image.new("RGB", (900, 5_000), "teal")), store)
+    first = case.evidence[0]
+    media = tuple(medium.model_copy(update={"views": None}) for medium in first.media)
+    earlier = case.model_copy(update={"evidence": (first.model_copy(update={"media": media}), *case.evidence[1:])})
+    assert len(sent(earlier, store)) == 1, "recorded questions are what they were"
+    assert "Download the case as ZIP, and import that" in remarks(earlier, store)
+    (package,) = read_upload("case.zip", write_zip(earlier, store))
+    assert isinstance(package, Package)
+    assert next(take_media(package.case, package.files, store).media()).views == 6

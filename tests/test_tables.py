@@ -1,0 +1,333 @@
+"""Tables as people's programs write them, through both doors: *Cases* and datasets read them alike, or say why not."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from courtroom.cases.files import Package, read_each, read_upload
+from courtroom.cases.labelled import LabelledTask
+from courtroom.cases.readers.tables import NumberedLabels, alike, task_from_text
+from courtroom.errors import CaseError, CourtroomError
+from courtroom.text.encoding import ENCODINGS, decoded
+from tests.test_dataset_forms import Desk, desk
+
+__all__ = ["desk"]  # a fixture
+
+Rows = list[tuple[str, str | None]]
+BOTH = [("fine lamp", "joy"), ("broken lamp", "anger"), ("no word", "joy")]
+CSV = "text,label\nfine lamp,joy\nbroken lamp,anger\nno word,joy\n"
+
+
+def from_cases(name: str, data: bytes, encoding: str = "") -> tuple[Rows, str]:
+    """Texts and labels as *Cases* reads them, and all that is told."""
+    (package,) = read_upload(name, data, encoding=encoding)
+    assert isinstance(package.case, LabelledTask)
+    return [(item.text, item.label) for item in package.case.items], "\n".join(package.remarks)
+
+
+def from_datasets(desk: Desk, file: str, data: bytes, **given: Any) -> tuple[Rows, str]:  # noqa: F811
+    """Texts and labels as datasets read them, and all that is told."""
+    done = desk.take(desk.write(file, data), **given)
+    items = [row.case.items[0] for row in desk.rows(given.get("name", "set")) if isinstance(row.case, LabelledTask)]
+    assert len(items) == done.taken
+    return [(item.text, item.label) for item in items], "\n".join((*map(str, done.problems), *done.remarks))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "expected", "told"),
+    [
+        ("a.csv", "text,label\nI like it, really,positive\nfine,positive\nbad,negative\n", [("fine", "positive"), ("bad", "negative")], "line 2: it has 3 cells"),
+        ("a.csv", "text,label\nfine,joy\nno label here\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it has 1 cells"),
+        ("a.tsv", "text\tlabel\nfine lamp joy\nbad\tanger\ngood\tjoy\n", [("bad", "anger"), ("good", "joy")], "line 2: it has 1 cells"),
+        ("a.csv", "sep=;\r\n" + CSV.replace(",", ";"), BOTH, ""),
+        ("a.csv", '"sep=|"\n' + CSV.replace(",", "|"), BOTH, ""),
+        ("a.csv", "id,note (a;b),text,label\n1,x,fine lamp,joy\n2,y,broken lamp,anger\n3,z,no word,joy\n", BOTH, ""),
+        ("a.csv", '"text; as said",label;x,text\n1,joy,fine lamp\n2,anger,broken lamp\n3,joy,no word\n'.replace("label;x", "label"), BOTH, ""),
+        ("a.csv", " text , label \nfine lamp,joy\nbroken lamp,anger\nno word,joy\n", BOTH, ""),
+        ("a.csv", "\n\n" + CSV, BOTH, ""),
+        ("a.csv", CSV.replace("\n", "\r"), BOTH, ""),
+        ("a.csv", CSV.replace("\n", "\r\n").replace("fine lamp", '"fine lamp"'), BOTH, ""),
+        ("a.csv", 'text,label\r"fine\nlamp",joy\rbad,anger\r', [("fine\nlamp", "joy"), ("bad", "anger")], ""),
+        ("a.txt", "a text\x85goes on;joy\nit broke;anger\nit is fine;joy\nnever;anger\n", [("a text\x85goes on", "joy"), ("it broke", "anger"), ("it is fine", "joy"), ("never", "anger")], ""),
+        ("a.csv", "a text\u2028goes on;joy\nit broke;anger\nit is fine;joy\nnever;anger\n", [("a text\u2028goes on", "joy"), ("it broke", "anger"), ("it is fine", "joy"), ("never", "anger")], ""),
+        ("a.tsv", 'text\tlabel\n"fine\nlamp"\tjoy\n"broken ""old"" lamp"\tanger\n', [("fine\nlamp", "joy"), ('broken "old" lamp', "anger")], ""),
+        ("a.tsv", 'text\tlabel\nHe said "no"\tjoy\n"so good"\tanger\n', [('He said "no"', "joy"), ('"so good"', "anger")], "Quotation marks were read as part of the texts"),
+        ("a.tsv", 'text\tlabel\n"yes, fine\tjoy\nbad\tanger\n', [('"yes, fine', "joy"), ("bad", "anger")], "Quotation marks were read as part of the texts"),
+        ("a.tsv", '"text"\t"label"\n"so good"\t"joy"\n"so bad"\t"anger"\n', [("so good", "joy"), ("so bad", "anger")], ""),
+        ("a.txt", "text\tlabel\nfine\tjoy\nbad\tanger\n", [("fine", "joy"), ("bad", "anger")], ""),
+        ("a.csv", 'text,label\nfine,joy\n"no word,anger\nso nice,joy\n"quoted, all right",joy\nlast,anger\n', [("fine", "joy"), ("last", "anger")], "lines 3 to 5: a quotation mark stands within"),
+        ("a.csv", 'text,label\nfine,joy\nbad,anger\n"no word,anger\nugly,joy\nthe 5",joy\nlast,anger\n', [("fine", "joy"), ("bad", "anger"), ("last", "anger")], "lines 4 to 6: a quotation mark opens in it that encloses other rows"),
+        ("a.csv", 'label,text\njoy,fine\nanger,bad\njoy,"no\nanger,ugly\njoy,the 5"\nanger,last\n', [("fine", "joy"), ("bad", "anger"), ("last", "anger")], "lines 4 to 6: a quotation mark opens"),
+        ("a.csv", 'text,label\nfine,joy\nbad,anger\n"no word,anger\nso nice,joy\n', [("fine", "joy"), ("bad", "anger")], "lines 4 to 5: a quotation mark opens in it that is never closed"),
+        ("a.csv", 'text,label\n"he said \\"no\\" loudly",joy\nfine,joy\nbad,anger\n', [("fine", "joy"), ("bad", "anger")], "line 2: a quotation mark stands within"),
+        ("a.csv", "text,label\nfine\rlamp,joy\ngood,joy\nbad,anger\n", [("good", "joy"), ("bad", "anger")], "line 2: a line end of another kind"),
+        ("a.csv", b"text,label\n\xc3\xa9t\xc3\xa9,joy\n\xff,joy\nbad,anger\n", [("été", "joy"), ("bad", "anger")], "line 3: it is not UTF-8 text"),
+        ("a.csv", "text,label\nfine,joy\nnan,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it lacks its text"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": NaN, "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it lacks its text"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "x", "label": "joy", "label": "anger"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has the field “label” twice"),
+        ("a.json", '[{"text": "fine", "label": "joy"}, {"text": "x", "Label": "joy", "label": "anger"}, {"text": "bad", "label": "anger"}]', [("fine", "joy"), ("bad", "anger")], "two fields named “label”"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": {"en": "x"}, "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has an object as its text"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "x", "label": {"joy": 0.9}}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has an object as its label"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "x", "label": [[0, 4, "ADJ"]]}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has a list as its label"),
+        ("a.csv", "text,label\nfine,joy\nx,0.93\ny,.5\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it has the label 0.93, which is a score"),
+        ("a.jsonl", '{"text": ["para one", "para two"], "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("para one\npara two", "joy"), ("bad", "anger")], ""),
+        ("a.jsonl", '{"text": "x"}\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("x", None), ("fine", "joy"), ("bad", "anger")], ""),
+        ("a.jsonl", 'no json\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 1: it is not valid JSON"),
+        ("a.csv", "text,label\nfine,joy\nx,NA\ny,n/a\nz,None\nbad,anger\n", [("fine", "joy"), ("x", None), ("y", None), ("z", None), ("bad", "anger")], "“NA” in the place of a label was taken for none"),
+        ("a.csv", "category,text,sentiment\nlamps,fine,joy\nlamps,bad,anger\n", [("fine", "joy"), ("bad", "anger")], ""),
+        ("a.csv", "text,category\nfine,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "The labels are those of the column “category”"),
+        ("a.csv", "id,text,label\nrow 1 😀,fine lamp,joy\nrow 1 😀,broken lamp,anger\nC:\\data\\1.txt,no word,joy\n", BOTH, ""),
+    ],
+)  # fmt: skip
+def test_both_doors_read_a_table_alike_and_tell_what_is_left_out(
+    desk: Desk,
+    name: str,
+    data: str | bytes,
+    expected: Rows,
+    told: str,  # noqa: F811
+) -> None:
+    data = data if isinstance(data, bytes) else data.encode()
+    for rows, said in (from_cases(name, data), from_datasets(desk, name, data)):
+        assert rows == expected
+        assert told in said
+        assert told or not said, "nothing needs a word"
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        ("text,label,label\na,joy,anger\n", "two columns are named “label”"),
+        ("text,Label,label\na,joy,anger\n", "two columns are named “Label”"),
+        ("text,label\na,café\nb,cafe\u0301\n", "look alike"),
+        ("text,label\na,anger\nb,anger\u200b\n", "look alike"),
+        ("text,label\na,\ufeffjoy\nb,joy\n", "look alike"),
+        ("text,label\na,non-toxic\nb,non\u2011toxic\n", "look alike"),
+        ("text,label\na,ｊｏｙ\nb,joy\n", "look alike"),
+        ("text,label\na,don’t know\nb,don't know\n", "look alike"),
+        ('text,label\n"a,joy\nb,anger\n', "lines 2 to 3: a quotation mark opens in it that is never closed"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", "pointer of Git LFS"),
+    ],
+)
+def test_both_doors_refuse_what_would_have_to_be_guessed(desk: Desk, data: str, told: str) -> None:  # noqa: F811
+    with pytest.raises(CaseError, match=told):
+        from_cases("a.csv", data.encode())
+    with pytest.raises(CourtroomError, match=told):
+        from_datasets(desk, "a.csv", data.encode())
+
+
+def test_a_truth_beside_a_yes_is_asked_about() -> None:
+    rows = '{"text": "a", "label": true}\n{"text": "b", "label": "False"}\n{"text": "c", "label": "yes"}\n'
+    with pytest.raises(CaseError, match="“False” .* and “yes” .* look alike or mean the same"):
+        task_from_text(rows)
+    assert alike(("TRUE", "FALSE")) is None
+    assert alike(("yes", "no", "neutral")) is None
+
+
+@pytest.mark.parametrize(
+    "encoding", [name for name in ENCODINGS if name] + ["utf-16-le", "utf-16-be", "utf-8-sig", "utf-32"]
+)
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_a_table_in_any_encoding_is_read_when_it_is_named(desk: Desk, name: str, encoding: str) -> None:  # noqa: F811
+    words = {"cp1252": "“über” – café", "cp1250": "żółć", "cp1251": "лампа", "mac-roman": "“über” – café"}
+    text = words.get(encoding, "ランプ" if encoding == "cp932" else "등불" if encoding == "cp949" else "手机很好")
+    rows: Rows = [(text, "joy"), ("bad", "anger")]
+    table = "".join(f"{text},{label}\n" for text, label in [("text", "label"), *rows])
+    lines = "".join(json.dumps({"text": text, "label": label}, ensure_ascii=False) + "\n" for text, label in rows)
+    data = (table if name == "a.csv" else lines).encode(encoding)
+    assert from_cases(name, data, encoding)[0] == rows
+    assert from_datasets(desk, name, data, encoding=encoding)[0] == rows
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("gb18030", "手机电池很好,好\n屏幕碎了,坏\n"),
+        ("gb18030", "好评,正\n差评,负\n"),
+        ("cp1252", "He said “never again” – and meant it,negative\nIt cost €5,neutral\n"),
+        ("cp1252", "Die Lampe ist schön und größer,gut\nüble Sache,schlecht\n"),
+        ("utf-16", "fine lamp,joy\nbad,anger\n"),
+        ("utf-16-le", "fine lamp,joy\nbad,anger\n"),
+        ("cp932", "椅子はとても良い,良い\nランプが壊れた,悪い\n"),
+        ("cp1251", "Стул отличный,радость\nЛампа разбита,гнев\n"),
+    ],
+)
+def test_an_encoding_is_found_and_told(desk: Desk, encoding: str, text: str) -> None:  # noqa: F811
+    rows = [tuple(line.split(",")) for line in text.splitlines()]
+    data = f"text,label\n{text}".encode(encoding)
+    for found, told in (from_cases("a.csv", data), from_datasets(desk, "a.csv", data)):
+        assert found == rows
+        assert "The file was read as " in told
+    document, remark = decoded(data)
+    assert document.endswith(text)
+    assert remark
+
+
+def test_an_encoding_that_is_none_is_refused_in_words() -> None:
+    for name in ("nope", "base64", "rot13", "undefined"):
+        with pytest.raises(CaseError, match="There is no encoding"):
+            read_upload("a.csv", CSV.encode(), encoding=name)
+
+
+def test_minus_one_among_other_numbers_is_asked_about(desk: Desk) -> None:  # noqa: F811
+    data = b"text,label\nbad,-1\nso so,0\nfine,1\n"
+    with pytest.raises(NumberedLabels) as asked:
+        from_cases("a.csv", data)
+    assert asked.value.values == ("0", "1", "-1")
+    with pytest.raises(NumberedLabels) as asked:
+        from_datasets(desk, "a.csv", data)
+    assert asked.value.values == ("0", "1", "-1")
+    rows, _ = from_datasets(desk, "a.csv", data, names={"-1": "negative", "0": "neutral", "1": "positive"})
+    assert [label for _, label in rows] == ["negative", "neutral", "positive"]
+    rows, told = from_datasets(desk, "a.csv", data, names={"0": "neutral", "1": "positive"}, name="other")
+    assert [label for _, label in rows] == [None, "neutral", "positive"]
+    assert "“-1” in the place of a label was taken for none" in told
+
+
+def test_the_form_is_what_most_records_have_and_labels_are_never_dropped(desk: Desk) -> None:  # noqa: F811
+    rows, _ = from_datasets(
+        desk, "a.jsonl", b'{"text": "a"}\n{"text": "b"}\n{"text": "c", "label": "x"}\n{"text": "d", "label": "y"}\n'
+    )
+    assert rows == [("a", None), ("b", None), ("c", "x"), ("d", "y")]
+    for data, asked in (
+        (b"text,target\nfine,joy\nbad,anger\n", "the column “target” may hold labels.*--rename target=label"),
+        (b"document,label\nfine,joy\nbad,anger\n", "the column “label” may hold labels.*--rename document=text"),
+    ):
+        with pytest.raises(CourtroomError, match=asked):
+            from_datasets(desk, "b.csv", data)
+    rows, _ = from_datasets(desk, "b.csv", b"text,target\nfine,joy\nbad,anger\n", columns={"target": "label"}, name="b")
+    assert rows == [("fine", "joy"), ("bad", "anger")]
+    assert desk.take(desk.folder / "b.csv", name="c", form="summaries").info.kind == "document"
+
+
+def test_a_text_beside_tables_is_left_alone_and_named(desk: Desk) -> None:  # noqa: F811
+    for name, text in (("train.csv", CSV), ("notes.txt", "Exported on Monday."), ("about.md", "# About")):
+        desk.write(name, text)
+    done = desk.take()
+    assert (done.taken, done.refused) == (3, 2)
+    assert {problem.place for problem in done.problems} == {"notes.txt", "about.md"}
+
+
+def test_a_card_s_folders_are_datasets_of_their_own(desk: Desk) -> None:  # noqa: F811
+    configs = "".join(f"- {{config_name: {name}, data_dir: ./{name}/}}\n" for name in ("lamps", "chairs"))
+    desk.write("README.md", f"---\nconfigs:\n{configs}---\n")
+    for name in ("lamps", "chairs"):
+        desk.write(f"{name}/train.csv", CSV.replace("lamp", name))
+    with pytest.raises(CourtroomError, match="several datasets: lamps, chairs"):
+        desk.take()
+    desk.take(config="chairs")
+    assert {row.place.partition("/")[0] for row in desk.rows()} == {"chairs"}
+
+
+def test_a_dispute_whose_evidence_stands_twice_is_refused(desk: Desk) -> None:  # noqa: F811
+    data = b'{"kind": "dispute", "evidence": [{"id": "buyer-1"}], "evidence": []}'
+    with pytest.raises(CaseError, match="it has the field “evidence” twice"):
+        read_upload("a.json", data)
+    with pytest.raises(CourtroomError, match="it has the field “evidence” twice"):
+        desk.take(desk.write("a.json", data))
+    with pytest.raises(CourtroomError, match="it has the field “evidence” twice"):
+        desk.take(desk.write("b.json", b"[" + data + b"]"))
+
+
+CELL = st.text(
+    st.one_of(st.sampled_from("ab\"',;|\t\n\r \u2028\x85é好"), st.characters(codec="utf-8", exclude_categories=["Cs"])),
+    min_size=1,
+    max_size=12,
+)
+
+
+def _csv(delimiter: str = ",", quoting: int = csv.QUOTE_MINIMAL, end: str = "\r\n") -> Callable[[Rows], bytes]:
+    def write(rows: Rows) -> bytes:
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=delimiter, quoting=quoting, lineterminator=end)  # type: ignore[arg-type]
+        writer.writerows([("text", "label"), *rows])
+        return out.getvalue().encode()
+
+    return write
+
+
+def _pandas(separator: str = ",", encoding: str = "utf-8") -> Callable[[Rows], bytes]:
+    return lambda rows: (
+        pd.DataFrame(rows, columns=["text", "label"]).to_csv(sep=separator, index=False).encode(encoding)
+    )
+
+
+def _excel_text(rows: Rows) -> bytes:
+    """As Excel saves “Unicode text”: tabs, UTF-16, and quotes around a cell that holds a quote, a comma, a tab or a line end."""
+    enclosed = lambda cell: '"{}"'.format(cell.replace('"', '""')) if set(cell) & set('",\t\n\r') else cell  # noqa: E731
+    return "".join(
+        f"{enclosed(text)}\t{enclosed(str(label))}\r\n" for text, label in [("text", "label"), *rows]
+    ).encode("utf-16")
+
+
+WRITERS = {
+    "csv.csv": _csv(),
+    "unix.csv": _csv(end="\n"),
+    "all.csv": _csv(quoting=csv.QUOTE_ALL),
+    "semicolon.csv": _csv(";"),
+    "bar.csv": _csv("|"),
+    "tabs.tsv": _csv("\t"),
+    "all.tsv": _csv("\t", csv.QUOTE_ALL),
+    "pandas.csv": _pandas(),
+    "pandas.tsv": _pandas("\t"),
+    "pandas-16.csv": _pandas(encoding="utf-16"),
+    "excel.tsv": _excel_text,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(CELL, min_size=2, max_size=6))
+def test_what_programs_write_comes_back_equal_or_is_refused_with_its_line(name: str, texts: list[str]) -> None:
+    assume(all(text.strip() for text in texts))
+    rows: Rows = [(text, "joy" if number % 2 else "anger") for number, text in enumerate(texts)]
+    try:
+        found, told = from_cases(name, WRITERS[name](rows))
+    except CaseError as error:
+        found, told = [], str(error)
+    expected = [(text.strip(), label) for text, label in rows]
+    assert [row for row in found if row in expected] == found, "nothing else than what was written"
+    assert len(found) == len(rows) or "line" in told
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_what_programs_write_comes_back_equal_through_both_doors(desk: Desk, name: str) -> None:  # noqa: F811
+    rows: Rows = [
+        ('He said "no", twice', "joy"),
+        ("first line\nsecond line", "anger"),
+        ("a\ttab; and | more", "joy"),
+        ('"so good"', "anger"),
+        ("12\" lamp, 5' high", "joy"),
+        ("手机很好 – é\u2028\x85 x", "anger"),
+    ]
+    data = WRITERS[name](rows)
+    assert from_cases(name, data)[0] == rows
+    assert from_datasets(desk, name, data)[0] == rows
+
+
+ENDINGS = [".csv", ".tsv", ".txt", ".jsonl", ".json", ".md", ".ndjson", ".parquet", ".arrow", ".csv.gz", ".trec"]
+BYTES = st.one_of(
+    st.binary(max_size=200),
+    st.lists(st.sampled_from([b"text", b"label", b",", b";", b"\t", b'"', b"\n", b"\r", b"{", b"}", b":", b"[", b"]", b"\xff\xfe", b"\xef\xbb\xbf", b"a", b"\x00", b"sep=", b"1", b"\xe9", b"\\ud800"]), max_size=40).map(b"".join),
+)  # fmt: skip
+
+
+@given(data=BYTES, ending=st.sampled_from(ENDINGS))
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_under_any_ending_give_rows_or_a_sentence(desk: Desk, data: bytes, ending: str) -> None:  # noqa: F811
+    name, said = f"any{ending}", []
+    try:
+        assert all(isinstance(found, Package | CaseError) for found in read_each(name, data))
+    except CourtroomError as refused:
+        said.append(str(refused))
+    try:
+        desk.take(desk.write(name, data))
+    except CourtroomError as refused:
+        said.append(str(refused))
+    assert all(name in one for one in said)

@@ -1,0 +1,104 @@
+"""Roles and members that a setup names and that are not there are refused, with those that are, at every door."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from courtroom.courthouse import Courthouse
+from courtroom.datasets import Row
+from courtroom.engine.interventions import ChangeSetup, InterventionRefused
+from courtroom.engine.run import Control
+from courtroom.errors import CourtroomError
+from courtroom.experiments.spec import parsed
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from pages.parts.shared.shown import literal
+from tests.driving import drive, house, shell
+from tests.pages import house as app_house
+from tests.pages import page, press, texts
+
+__all__ = ["app_house", "house"]  # fixtures
+SMALL = {"jury_size": 3, "rounds": 1, "examination": "shared"}
+NO_ROLE = "roles.jurors: CyberJurors has no role “jurors”. Use one of juror, examiner, clerk."
+NO_SEAT = "nobody sits in the seat “juror-99”. Use one of juror-01, juror-02, juror-03, clerk, examiner."
+
+
+def setup(**more: object) -> CyberJurorsSetup:
+    return CyberJurorsSetup.model_validate({**SMALL, **more})
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("roles.jurors.id", NO_ROLE),
+        ("members.juror-99.id", NO_SEAT),
+        ("members.juror-9.id", "nobody sits in the seat “juror-9”. Use one of juror-01"),
+    ],
+)
+def test_the_shell_refuses_a_name_that_stands_for_nobody(
+    name: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path))
+    given = [f"--set={key}={value}" for key, value in {**SMALL, name: "openai/gpt-4o-mini"}.items()]
+    with pytest.raises(CourtroomError, match="stands|role|seat") as refused:
+        shell("run", "oak-table", *given)
+    assert sentence in str(refused.value)
+    assert shell("runs") == ""
+
+
+def test_a_fork_refuses_a_new_name_and_keeps_one_of_before(house: Courthouse) -> None:
+    case, old = house.library.case("oak-table"), setup(members={"juror-77": ModelSpec()})
+    complete, _ = house.procedures["cyberjurors"].prepare(case, old, 0)
+    run = house.store.create("cyberjurors", case, complete, 0)  # as an earlier version put it on record
+    assert house.record(drive(house, run)).run.status == "done"
+    assert house.record(drive(house, house.fork(run, complete))).run.status == "done"
+    members = {**complete.members, "juror-99": ModelSpec()}
+    with pytest.raises(CourtroomError, match="nobody sits in the seat “juror-99”"):
+        house.fork(run, complete.model_copy(update={"members": members}))
+
+
+def test_an_intervention_refuses_a_seat_that_is_not_there(house: Courthouse) -> None:
+    run = drive(
+        house, house.new_run("cyberjurors", house.library.case("oak-table"), setup(), 0), Control(stage="evidence")
+    )
+    with pytest.raises(InterventionRefused, match="nobody sits in the seat “juror-99”"):
+        house.interventions.intervene(run, ChangeSetup(key="members.juror-99", value={"id": "offline"}))
+    house.interventions.intervene(run, ChangeSetup(key="members.juror-02", value={"id": "offline"}))
+
+
+def test_an_experiment_and_a_what_if_refuse_such_names(house: Courthouse) -> None:
+    run = drive(house, house.new_run("cyberjurors", house.library.case("oak-table"), setup(), 0))
+    arms = [
+        {"name": "base", "procedure": "cyberjurors"},
+        {"name": "wrong", "procedure": "cyberjurors", "set": {"members.juror-99.id": "offline"}},
+    ]
+    what_if = parsed({"name": "w", "dataset": {"run": run}, "arms": arms}, "The what-if")
+    with pytest.raises(CourtroomError, match="wrong: members.juror-99: nobody sits"):
+        house.experiments.begin(what_if)
+    arms[1]["set"] = {"roles.jurors.id": "offline"}
+    house.datasets.add("tables", [Row(id="oak-table", case=house.library.case("oak-table"))])
+    of_dataset = parsed({"name": "e", "dataset": {"name": "tables"}, "arms": arms}, "The experiment")
+    with pytest.raises(CourtroomError, match="wrong: roles.jurors: CyberJurors has no role"):
+        house.experiments.begin(of_dataset)
+
+
+def test_what_a_jury_is_left_out_of_gets_a_word() -> None:
+    told = "The variant “baseline” asks one model alone: no jury of 16 is seated."
+    assert CyberJurorsSetup(variant="baseline", jury_size=16).warnings() == (told,)
+    assert CyberJurorsSetup(variant="baseline").warnings() == ()
+
+
+def test_a_link_with_such_names_is_refused_until_they_are_taken_out(app_house: Courthouse) -> None:
+    given = {"procedure": "cyberjurors", "seed": 0, "case": "oak-table"}
+    given["setup"] = {**SMALL, "roles": {"jurors": {"id": "offline"}}, "members": {"juror-99": {"id": "offline"}}}
+    app = page("setup", setup=json.dumps(given))
+    press(app, "Use these settings")
+    assert literal(NO_ROLE) in texts(app)
+    assert literal(NO_SEAT) in texts(app)
+    assert next(one for one in app.button if one.label == "Start").disabled
+    press(app, "Take these names out")
+    press(app, "Start")
+    (row,) = app_house.store.runs()
+    made = app_house.record(row.id).setup
+    assert (made.roles, made.members, made.jury_size) == ({}, {}, 3)
