@@ -356,8 +356,8 @@ class Court(Generic[C, S]):
             return
         if errors := Counter(self._errors[self._stages.here]).most_common(1):
             raise QuorumLost(
-                f"Only {have} of {of} {what}, fewer than the quorum asks for. Why, most often: {errors[0][0]} "
-                "Continue when it is mended: those who failed are asked again."
+                f"Only {have} of {of} {what}, fewer than the quorum asks for. Most often: “{errors[0][0]}” "
+                "Mend that, then continue: those who failed are asked again."
             )
         raise QuorumLost(
             f"Only {have} of {of} {what}, fewer than the quorum asks for. "
