@@ -21,6 +21,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.settings import from_environment
+from courtroom.text.files import replacing
 
 
 @contextmanager
@@ -113,7 +114,8 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 def write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
 
