@@ -132,6 +132,6 @@ def test_debaters_hear_the_judge_see_the_media_and_know_the_round(house: Courtho
 
 @pytest.mark.parametrize("shown", [True, False])
 def test_speakers_are_given_pictures_where_the_setup_says_so(house: Courthouse, shown: bool) -> None:
-    for one in asked(house, "discussion", {"media": shown}, house.library.case("oak-table")):
+    for one in asked(house, "discussion", {"show_media": shown}, house.library.case("oak-table")):
         assert one.text().count("[image ") == (4 if shown else 0)
         assert ("Pictures and videos are not shown to you" in one.text()) != shown

@@ -415,7 +415,8 @@ def test_several_answers_to_a_case_are_its_repeats(house: Courthouse, tmp_path: 
     [
         ('{"case": "text-0"}\n', "line 1: the answer is missing"),
         ('{"prediction": "sad"}\n', "line 1: the case is missing"),
-        ('{"case": "text-0", "prediction": "sad"}\nno\n', "line 2: it is no JSON"),
+        ('{"case": "text-0", "prediction": "sad", "case": "text-1"}\n', "line 1: it has the field “case” twice"),
+        ('{"case": "text-0", "prediction": "sad"}\nno\n', "line 2: it is not valid JSON"),
         (None, "given.jsonl can't be read: it is not there. Check the path."),
         ('{"case": "elsewhere", "prediction": "sad"}\n', "none of the 1 predictions is of a case"),
     ],

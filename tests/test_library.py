@@ -162,6 +162,16 @@ def uploaded(name: str, data: bytes, labels: str = "") -> AppTest:
     return app
 
 
+def test_import_without_a_file_says_what_to_do(house: Courthouse) -> None:
+    """After a restart of the server the browser shows a file that the server does not have."""
+    app = page()
+    app.button_group(key="adding").set_value("Upload").run()
+    press(app, "Import")
+    assert [told.value for told in app.warning] == [
+        "No file is here. If one is shown above, take it out and choose it again."
+    ]
+
+
 def test_many_cases_are_told_in_one_sentence_with_details_below(house: Courthouse) -> None:
     app = uploaded("cail.jsonl", lines(137, "not json", '{"kind": "nothing"}'))
     (told,) = app.warning

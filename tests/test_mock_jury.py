@@ -158,7 +158,7 @@ def test_a_side_by_lot_is_said_to_be_and_a_hung_jury_has_two_grounds(
     texts = [text_of(request) for request in asked if isinstance(request.task, Vote)]
     assert all("this side was given to you by lot, and now you are free" in text for text in texts)
     assert all("not-guilty" not in text.partition("JSON schema")[0] for text in texts)
-    assert sum("the last: what you vote now is counted" in text for text in texts) == 12
+    assert sum("the last: what you vote now decides" in text for text in texts) == 12
     begins = text_of(next(request for request in asked if isinstance(request.task, BestReasons)))
     assert "firmly convinced" in begins
 

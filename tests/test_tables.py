@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -15,7 +16,10 @@ from courtroom.cases.files import Package, read_each, read_upload
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.readers.tables import NumberedLabels, alike, task_from_text
 from courtroom.errors import CaseError, CourtroomError
+from courtroom.panel.personas import checked, read_panel
 from courtroom.text.encoding import ENCODINGS, decoded
+from tests.attacks.test_files import arrow, parquet
+from tests.driving import shell
 from tests.test_dataset_forms import Desk, desk
 
 __all__ = ["desk"]  # a fixture
@@ -81,6 +85,9 @@ def from_datasets(desk: Desk, file: str, data: bytes, **given: Any) -> tuple[Row
         ("a.jsonl", '{"text": "x"}\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("x", None), ("fine", "joy"), ("bad", "anger")], ""),
         ("a.jsonl", 'no json\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 1: it is not valid JSON"),
         ("a.csv", "text,label\nfine,joy\nx,NA\ny,n/a\nz,None\nbad,anger\n", [("fine", "joy"), ("x", None), ("y", None), ("z", None), ("bad", "anger")], "“NA” in the place of a label was taken for none"),
+        ("a.csv", 'text, label\n"fine, really", "joy"\nbad, anger\n', [("fine, really", "joy"), ("bad", "anger")], ""),
+        ("a.csv", "text,label\nfine,joy\n#NAME?,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it lacks its text"),
+        ("a.csv", "text,label,labels\nfine,joy,x\nbad,anger,y\n", [("fine", "joy"), ("bad", "anger")], "The labels are those of the column “label”"),
         ("a.csv", "category,text,sentiment\nlamps,fine,joy\nlamps,bad,anger\n", [("fine", "joy"), ("bad", "anger")], ""),
         ("a.csv", "text,category\nfine,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "The labels are those of the column “category”"),
         ("a.csv", "id,text,label\nrow 1 😀,fine lamp,joy\nrow 1 😀,broken lamp,anger\nC:\\data\\1.txt,no word,joy\n", BOTH, ""),
@@ -111,6 +118,8 @@ def test_both_doors_read_a_table_alike_and_tell_what_is_left_out(
         ("text,label\na,non-toxic\nb,non\u2011toxic\n", "look alike"),
         ("text,label\na,ｊｏｙ\nb,joy\n", "look alike"),
         ("text,label\na,don’t know\nb,don't know\n", "look alike"),
+        ("text,label\na,joy\nb,jоy\n", "look alike"),  # an о of Cyrillic
+        ("text,label\na,joy\nb,'joy'\n", "look alike"),
         ('text,label\n"a,joy\nb,anger\n', "lines 2 to 3: a quotation mark opens in it that is never closed"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", "pointer of Git LFS"),
     ],
@@ -233,6 +242,52 @@ def test_a_dispute_whose_evidence_stands_twice_is_refused(desk: Desk) -> None:  
         desk.take(desk.write("a.json", data))
     with pytest.raises(CourtroomError, match="it has the field “evidence” twice"):
         desk.take(desk.write("b.json", b"[" + data + b"]"))
+
+
+def arrow_file(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def test_arrow_is_read_as_stream_and_as_file_with_all_types_of_parquet(desk: Desk) -> None:  # noqa: F811
+    columns = {"text": [text for text, _ in BOTH], "label": [label for _, label in BOTH]}
+    others = {
+        "price": pa.array([1, 2, 3], pa.decimal128(6, 2)),
+        "more": pa.array([[("a", 1)], [], []], pa.map_(pa.string(), pa.int64())),
+    }
+    made = pa.table(columns | others)
+    seen = made.set_column(0, "text", made["text"].cast(pa.string_view()))
+    for name, data in {"stream": arrow(made), "file": arrow_file(made), "views": arrow_file(seen)}.items():
+        assert from_datasets(desk, f"{name}.arrow", data, name=name)[0] == BOTH
+    assert from_datasets(desk, "a.parquet", parquet(made), name="parquet")[0] == BOTH
+    with pytest.raises(CourtroomError, match="it has the field “label” twice"):
+        desk.take(desk.write("two.arrow", arrow(pa.table([["a"], ["x"], ["y"]], names=["text", "Label", "label"]))))
+    with pytest.raises(CourtroomError, match="pointer of Git LFS"):
+        desk.take(desk.write("x.parquet", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n"))
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "gb18030", "utf-8"])
+def test_a_panel_is_read_in_the_encoding_that_it_has(encoding: str) -> None:
+    name = "张伟" if encoding == "gb18030" else "Zoë"
+    text = (
+        f"name;gender;age;status;background\r\n{name};woman;41;employed;Nurse of {name}\r\nJo;man;30;employed;Cook\r\n"
+    )
+    panel, told = read_panel("a.csv", text.encode(encoding))
+    assert [person.name for person in panel] == [name, "Jo"]
+    assert bool(told) == (encoding != "utf-8")
+    with pytest.raises(CourtroomError, match="at most 51 persons, and here are 60. Draw 51 of them by lot"):
+        checked([{"name": f"P{n}", "gender": "-", "age": 30, "status": "-", "background": "-"} for n in range(60)])
+
+
+def test_the_shell_takes_an_encoding_and_asks_for_minus_one(desk: Desk) -> None:  # noqa: F811
+    file = desk.write("a.csv", "text,label\nżółty,-1\nb,0\nc,1\n".encode("cp1250"))
+    given = ["datasets", "import", str(file), "--encoding", "cp1250", "--labels", "-1=no,0=so,1=yes"]
+    shell(*given)
+    item = desk.rows("a")[0].case.items[0]
+    assert (item.text, item.label) == ("żółty", "no")
+    assert "There is no encoding “nope”" in shell("cases", "check", str(file), "--encoding", "nope", code=1)
 
 
 CELL = st.text(

@@ -4,6 +4,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -17,6 +18,7 @@ PIECE = 8 * 2**20
 """Bytes of rows that are made at once."""
 _UNPACKED, _PACKED, _HEADERS, _VALUES = 2, 3, (5, 7, 8), 1
 """Numbers of fields in Parquet's page headers (parquet.thrift): sizes, the header for the page's kind, the number of values in it."""
+_FILE_BEGINS = b"ARROW1\0\0"
 _MESSAGE_HEADER, _BATCH_OF_DICTIONARY, _COMPRESSION = 2, 1, 3
 """Places of fields in Arrow's messages (Message.fbs), from 0."""
 
@@ -113,12 +115,15 @@ def _groups(file: IO[bytes], source: pq.ParquetFile, limit: UnpackLimit) -> Iter
 
 
 def arrow(name: str, file: IO[bytes]) -> tuple[pa.Schema, Iterator[dict[str, Any]]]:
-    """Schema and rows of a stream of Arrow. Raises `CourtroomError`: it is compressed, as then nothing says how large it becomes."""
+    """Schema and rows of Arrow, as a stream or as a file. Raises `CourtroomError`: it is compressed, as then nothing says how large
+    it becomes."""
     size = _size(file)
+    start = len(_FILE_BEGINS) if file.read(len(_FILE_BEGINS)) == _FILE_BEGINS else 0  # behind it, a file holds a stream
+    file.seek(start)
     for message in pa.ipc.MessageReader.open_stream(file):
         if message.type in ("record batch", "dictionary") and _is_compressed(message):
             raise CourtroomError(f"{name} is compressed Arrow. Save it uncompressed, or as Parquet.")
-    file.seek(0)
+    file.seek(start)
     stream = pa.ipc.open_stream(file)
     return stream.schema, _rows(_valid(stream), UnpackLimit(name, lambda: size))
 
@@ -156,7 +161,12 @@ def _unfolded(array: pa.Array) -> int:
         return len(array) + _unfolded(array.flatten())
     if pa.types.is_struct(kind):
         return len(array) + sum(map(_unfolded, array.flatten()))
-    if pa.types.is_primitive(kind) or pa.types.is_null(kind) or kind in _PLAIN:
+    if pa.types.is_map(kind):
+        return len(array) + _unfolded(array.keys) + _unfolded(array.items)
+    if kind in (pa.string_view(), pa.binary_view()):
+        lengths = np.frombuffer(array.buffers()[1], np.int32)[::4][array.offset : array.offset + len(array)]
+        return len(array) + int(lengths.sum(dtype=np.int64))
+    if pa.types.is_decimal(kind) or pa.types.is_primitive(kind) or pa.types.is_null(kind) or kind in _PLAIN:
         return len(array) + int(array.nbytes)
     raise CourtroomError(f"A column has the type {kind}, which can't be read. Save it as text or numbers.")
 

@@ -41,7 +41,6 @@ from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
-from courtroom.text.words import is_chinese
 
 log = logging.getLogger(__name__)
 CHUNK = 500
@@ -220,6 +219,7 @@ class _Work:
         reading, done = self._reading(part), skip
         try:
             for record in reading.records(skip):
+                self.now.remarks |= {f"{part.name}: {remark}": 1 for remark in reading.remarks}
                 self._one(reading, record, chunk)
                 self.now.read += 1
                 done += 1
@@ -228,9 +228,6 @@ class _Work:
                     chunk = _Chunk()
         except Damaged as error:
             chunk.problems.append(_problem(part.name, str(error)))
-        if not skip:
-            for remark in reading.remarks:
-                self.now.remarks[f"{part.name}: {remark}"] = 1
         return chunk
 
     def _one(self, reading: Reading, record: SourceRecord, chunk: _Chunk) -> None:
@@ -310,10 +307,11 @@ class _Work:
                     f"If it does, add --rename {text}=text --rename {label}=label; if not, add --form {form.name}."
                 )
         if form.labels_in:
-            self.now.label = label_of({name.strip().casefold() for name in self._renamed(dict(met))})
+            columns = {name.strip().casefold() for name in self._renamed(dict(met))}
+            self.now.label = label_of(columns)
             if not self.now.label and not (self._order.labels or self._order.names):
                 raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
-            if doubt := labels_from(self.now.label):
+            if doubt := labels_from(self.now.label, columns):
                 self.now.remarks[doubt] = 1
 
     def _first_records(self) -> Iterator[tuple[SourceFile, dict[str, Any]]]:
@@ -380,11 +378,8 @@ class _Work:
             return
         frame = form.frame(value)
         if self.now.frame is None:
-            chinese = any(isinstance(one.case, Labelled) and is_chinese(one.case.text) for one in made)
-            language = {} if frame and frame.labels else {"language": "zh" if chinese else "en"}
-            self.now.frame = (frame or SharedFields()).model_copy(
-                update={"source": Path(self._order.source).name[:400], **language}
-            )
+            source = Path(self._order.source).name[:400]
+            self.now.frame = (frame or SharedFields()).model_copy(update={"source": source})
         elif frame and frame.labels and frame.labels != self.now.frame.labels:
             raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
@@ -404,7 +399,8 @@ class _Work:
         if found := alike(labels):  # labels that nobody could tell apart are one label written in two ways
             raise CourtroomError(look_alike(*(f"“{one}” ({self._draft.place_of(one)})" for one in found)))
         question = self.now.frame.question or question_of(self.now.frame.names, labels)
-        frame = self.now.frame.model_copy(update={"labels": labels, "question": question})
+        language = self.now.frame.language if self.now.frame.labels else self._draft.language()
+        frame = self.now.frame.model_copy(update={"labels": labels, "question": question, "language": language})
         try:
             frame.task(Labelled(id="check", text="check"), "")
         except ValidationError as error:

@@ -13,7 +13,7 @@ from courtroom.cases.readers.tables import table_in
 from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import Rejoined, in_utf8, refuse_pointer
-from courtroom.text.files import json_of
+from courtroom.text.files import json_of, once
 
 LONGEST_LINE = 64 * 2**20
 WHOLE = 64 * 2**20
@@ -117,6 +117,7 @@ class Reading:
         try:
             refuse_pointer(begin)
             schema, rows = (columnar.parquet if ending == ".parquet" else columnar.arrow)(self.part.name, file)
+            once((name.strip().casefold(), None) for name in schema.names)
             self.names.update(features_of_schema(schema.metadata))
             for number, row in enumerate(rows, start=1):
                 yield SourceRecord(f"{self.part.name}, row {number}", row)

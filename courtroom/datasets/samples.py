@@ -53,6 +53,16 @@ def add_sample(datasets: Datasets, library: Library, name: str) -> DatasetInfo:
     return there or datasets.add(name, _rows(library, sample), SOURCE)
 
 
+def bring_sample(datasets: Datasets, library: Library, name: str) -> bool:
+    """Keep bundled cases as a dataset where an experiment names them and no dataset has the name; whether that was done."""
+    if not name.startswith(PREFIX) or any(info.name == name for info in datasets.list()):
+        return False
+    if name not in {one.name for one in samples(library)}:
+        return False
+    add_sample(datasets, library, name)
+    return True
+
+
 def _rows(library: Library, sample: CaseSample) -> Iterator[Row]:
     for number, case in enumerate(one for name in sample.cases for one in _single(library.case(name))):
         yield Row(id=case.id, case=case, category=str(getattr(case, "category", "")), number=number, place=SOURCE)

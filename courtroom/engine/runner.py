@@ -170,7 +170,9 @@ class Runner:
         self._set(run, control)
 
     def wait(self, run: str, timeout: float | None = None) -> None:
-        """Wait until the run is done, failed or paused; where its driver dies meanwhile, it is driven here."""
+        """Wait until the run is done, failed or paused; where its driver dies meanwhile, it is driven here. Raises
+        `NoSuchRun`: there is none."""
+        self._store.run(run)
         self.do(self.settled(run)).result(timeout)
 
     def do(self, work: Coroutine[Any, Any, T]) -> Future[T]:

@@ -1,6 +1,5 @@
 """What a cell came to: an outcome with what it took, from a run's record or from a prediction made elsewhere."""
 
-import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,13 @@ from courtroom.cases.criminal import CriminalCase
 from courtroom.cases.dispute import SIDES, Dispute
 from courtroom.cases.labelled import Document, LabelledTask
 from courtroom.engine.record import Record
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.knowledge.search import Search
 from courtroom.models.narrow import folded
 from courtroom.strict import Strict
-from courtroom.text.files import cell_text
+from courtroom.text.encoding import in_utf8
+from courtroom.text.files import cell_text, json_records
+from courtroom.text.table import dialect_of, read_table
 
 EARLIER = ("cases", "precedents")
 """Collections of the knowledge base that hold earlier cases."""
@@ -157,22 +158,22 @@ def read_predictions(path: Path) -> Iterator[Prediction]:
         for file in files:
             yield from read_predictions(file)
         return
-    for number, line in _lines(path):
+    for at, line in _lines(path):
+        if isinstance(line, CaseError):
+            raise CourtroomError(f"{path.name}, {at}: {line}")
         if not isinstance(line, dict):
-            raise CourtroomError(f"{path.name}, line {number}: it holds no fields. Write one object a line.")
+            raise CourtroomError(f"{path.name}, {at}: it holds no fields. Write one object a line.")
         place = line.get(ITEM)
         case = f"{path.stem}-{place}" if place not in (None, "") else _field(line, CASE)
         # An empty text is an answer: an abstention.
         answer = next((line[name] for name in ANSWER if line.get(name) is not None), None)
         if case is None or answer is None:
             missing, names = ("case", (*CASE, ITEM)) if case is None else ("answer", ANSWER)
-            raise CourtroomError(
-                f"{path.name}, line {number}: the {missing} is missing. Name the field {' or '.join(names)}."
-            )
+            raise CourtroomError(f"{path.name}, {at}: the {missing} is missing. Name the field {' or '.join(names)}.")
         try:
             took = {name: read(line[name]) for name, read in TOOK.items() if line.get(name) not in (None, "")}
         except (TypeError, ValueError) as error:
-            raise CourtroomError(f"{path.name}, line {number}: {error}.") from error
+            raise CourtroomError(f"{path.name}, {at}: {error}.") from error
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
         yield Prediction(str(case), str(_field(line, MODEL) or ""), text, took)
 
@@ -209,29 +210,28 @@ def digest(answers: Answers) -> str:
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Any]]:
+def _lines(path: Path) -> Iterator[tuple[str, Any]]:
     if not path.exists():
         raise CourtroomError(f"{path} can't be read: it is not there. Check the path.")
     if path.suffix not in FORMS:
         raise CourtroomError(f"{path.name} can't be read as predictions. Give a file that ends in {', '.join(FORMS)}.")
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with path.open("rb") as raw:
+            file, _ = in_utf8(raw)
             if path.suffix in (".csv", ".tsv"):
-                rows = csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")
-                for number, row in enumerate(rows, start=2):
-                    yield number, {name: cell_text(one) if isinstance(one, str) else one for name, one in row.items()}
-            elif path.suffix == ".json":
-                yield from enumerate(json.load(file), start=1)
+                known = {ITEM, *CASE, *MODEL, *ANSWER}
+                for row in read_table(file, dialect_of(file.peek(1).decode(errors="replace"), known)).rows:
+                    yield row.place, CaseError(row.fault) if row.fault else _texts(row.cells)
             else:
-                for number, line in enumerate(file, start=1):
-                    if not line.strip():
-                        continue
-                    try:
-                        yield number, json.loads(line)
-                    except ValueError as error:
-                        raise CourtroomError(f"{path.name}, line {number}: it is no JSON. {error}") from error
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+                yield from json_records(file.read())
+    except OSError as error:
         raise CourtroomError(f"{path} can't be read: {error}.") from error
+    except CaseError as error:
+        raise CourtroomError(f"{path.name}: {error}") from error
+
+
+def _texts(cells: Mapping[str, str]) -> dict[str, str]:
+    return {name: cell_text(cell) for name, cell in cells.items()}
 
 
 def _field(line: Mapping[str, Any], names: tuple[str, ...]) -> Any:

@@ -99,15 +99,14 @@ class Earlier(Strict):
     by_lot: bool = Field(default=False, exclude_if=lambda by_lot: not by_lot)
     """Whether the side was given to it."""
 
-    @property
-    def gist(self) -> str:
-        """The first sentence."""
-        return next(iter(sentences(self.words)), self.words)
-
 
 def recalled(said: Sequence[Earlier], recall: str) -> tuple[Earlier, ...]:
-    """As much of what a member said itself as it is told."""
-    return tuple({"nothing": (), "last": said[-1:], "all": said}[recall])
+    """As much of what a member said itself as it is told: its last words whole, of those before the first sentence."""
+    if recall == "nothing":
+        return ()
+    before = said[:-1] if recall == "all" else ()
+    first = (one.model_copy(update={"words": next(iter(sentences(one.words)), one.words)}) for one in before)
+    return (*first, *said[-1:])
 
 
 def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:

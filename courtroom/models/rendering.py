@@ -13,20 +13,26 @@ import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+_NAMES = (
+    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, da Danish, de German, el Greek, en English, es Spanish, "
+    "et Estonian, fa Persian, fi Finnish, fr French, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, hy Armenian, id Indonesian, "
+    "it Italian, ja Japanese, ka Georgian, kk Kazakh, ko Korean, lt Lithuanian, lv Latvian, mk Macedonian, mr Marathi, ms Malay, "
+    "ne Nepali, nl Dutch, no Norwegian, pl Polish, ps Pashto, pt Portuguese, ro Romanian, ru Russian, sk Slovak, sl Slovenian, "
+    "sr Serbian, sv Swedish, sw Swahili, ta Tamil, te Telugu, th Thai, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese"
+)
 LANGUAGES = {
-    "en": "English",
+    **{name.partition(" ")[0]: name.partition(" ")[2] for name in _NAMES.split(", ")},
+    **dict.fromkeys(("zh-Hant", "zh-TW", "zh-HK"), "Chinese (繁體中文)"),
     "zh": "Chinese (简体中文)",
-    "de": "German",
-    "fr": "French",
-    "es": "Spanish",
-    "ja": "Japanese",
 }
+"""As prompts name them."""
 
+T = TypeVar("T", bound=nodes.Node)
 BLOCKS = ("shared", "own")
 """What is sent of a task's template."""
 UNASKED = "it has neither the block `shared` nor the block `own`, so its question would not be sent"
@@ -43,10 +49,57 @@ def environment(
 
     What differs each time (`lipsum`, `random`) is left out: the same inputs always give the same prompt.
     """
-    made = kind(loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    made.filters.update(quote=quote, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
+    made = _in_lines(kind)(
+        loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    made.filters.update(quote=quote, line=line, language=language_name)
     del made.globals["lipsum"], made.filters["random"]
     return made
+
+
+def language_name(code: str) -> str:
+    """Return what a prompt calls a language; one without a name here is that of the material."""
+    known = LANGUAGES.get(code) or LANGUAGES.get(code.split("-")[0])
+    return known or f"the language of the material ({code})"
+
+
+def _in_lines(kind: type[Environment]) -> type[Environment]:
+    """Make environments whose templates put each value that is not quoted into the line in which it stands."""
+
+    def parsed(self: Environment, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        template = kind._parse(self, source, name, filename)
+        macros = {one.target for one in template.find_all(nodes.Import)}
+        quoted = {id(part) for block in template.find_all(nodes.FilterBlock) for part in block.find_all(nodes.Output)}
+        for output in template.find_all(nodes.Output):
+            if id(output) not in quoted:
+                output.nodes = [one if _may_have_lines(one, macros) else _line(one) for one in output.nodes]
+        return template
+
+    return type(kind.__name__, (kind,), {"_parse": parsed})
+
+
+def _may_have_lines(node: nodes.Expr, macros: set[str]) -> bool:
+    """Whether it is our own text, quoted, or made by a macro, in which the same holds of each value."""
+    if isinstance(node, nodes.TemplateData) or any(one.name == "quote" for one in _with(node, nodes.Filter)):
+        return True
+    called = [call.node for call in _with(node, nodes.Call)]
+    return any(
+        isinstance(one, nodes.Name) or (isinstance(one, nodes.Getattr) and getattr(one.node, "name", "") in macros)
+        for one in called
+    )
+
+
+def _with(node: nodes.Expr, kind: type[T]) -> list[T]:
+    return [*([node] if isinstance(node, kind) else []), *node.find_all(kind)]
+
+
+def _line(node: nodes.Expr) -> nodes.Expr:
+    return nodes.Filter(node, "line", [], [], None, None, lineno=node.lineno)
+
+
+def line(value: object) -> object:
+    """Put a text into one line: what stands outside a quotation can begin no line of its own."""
+    return " ".join(value.splitlines()) if isinstance(value, str) and len(value.splitlines()) > 1 else value
 
 
 def quote(text: str) -> str:

@@ -1,6 +1,5 @@
 """Personas: who a juror is (section 4.2, prompt E.2), seeded panels of them, and panels under a name, to be seated again."""
 
-import csv
 import io
 import random
 import time
@@ -11,12 +10,14 @@ from typing import Any
 from pydantic import Field, TypeAdapter, ValidationError
 
 from courtroom.access import Access, needs
-from courtroom.errors import CourtroomError
+from courtroom.errors import CaseError, CourtroomError
 from courtroom.settings import DATA
 from courtroom.store.connection import read
 from courtroom.store.database import Database
 from courtroom.strict import Strict
 from courtroom.text import files
+from courtroom.text.encoding import decoded, in_utf8
+from courtroom.text.table import dialect_of, read_table
 
 
 class Persona(Strict):
@@ -144,34 +145,39 @@ LISTS = ("traits", "interests")
 ENDINGS = (".csv", ".yaml", ".yml")
 
 
-def read_panel(name: str, data: bytes) -> tuple[Persona, ...]:
-    """The persons of a CSV or YAML file, in its order.
+def read_panel(name: str, data: bytes, encoding: str = "") -> tuple[tuple[Persona, ...], str]:
+    """The persons of a CSV or YAML file, in its order, and what to tell of its encoding.
 
     CSV has a line with the fields' names first; several traits or interests are parted by `;` or `,` within a cell. YAML is a
-    list of persons, each with the fields by their names. The ending of the file's name says which it is. Raises `CourtroomError`: a
+    list of persons, each with the fields by their names. The ending of the file's name says which it is; `encoding` is as a
+    person says, and empty where it is to be found from the bytes. Raises `CourtroomError`: a
     sentence that names the row and the mend.
     """
     if len(data) > LARGEST:
         raise CourtroomError(f"{name} has more than {LARGEST // 2**20} MB, which is too much for a panel.")
     try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise CourtroomError(f"{name} is not UTF-8 text. Save it as UTF-8.") from error
-    if name.lower().endswith(".csv"):
-        rows = list(_from_csv(name, text))
-    elif name.lower().endswith(ENDINGS):
-        rows = _from_yaml(name, text)
-    else:
-        raise CourtroomError(f"{name} can't be read. Give a file that ends in {', '.join(ENDINGS)}.")
-    return checked(rows)
+        if name.lower().endswith(".csv"):
+            file, remark = in_utf8(io.BytesIO(data), encoding)
+            rows = list(_from_csv(name, file))
+        elif name.lower().endswith(ENDINGS):
+            text, remark = decoded(data, encoding)
+            rows = _from_yaml(name, text)
+        else:
+            raise CourtroomError(f"{name} can't be read. Give a file that ends in {', '.join(ENDINGS)}.")
+    except CaseError as error:
+        raise CourtroomError(f"{name}: {error}") from error
+    return checked(rows), remark
 
 
 def checked(rows: Iterable[Any]) -> tuple[Persona, ...]:
     """Persons from plain rows, as a file or a table has them. Raises `CourtroomError`: a sentence that names the row and the mend."""
     panel: dict[str, Persona] = {}
+    rows = list(rows)
+    if len(rows) > MOST:
+        raise CourtroomError(
+            f"A panel has at most {MOST} persons, and here are {len(rows)}. Draw {MOST} of them by lot."
+        )
     for number, row in enumerate(rows, start=1):
-        if number > MOST:
-            raise CourtroomError(f"A panel has at most {MOST} persons. Leave out the rows from {MOST + 1} on.")
         person = _person(number, row)
         if person.name in panel:
             raise CourtroomError(f"Row {number}: there is a “{person.name}” already. Give each person another name.")
@@ -196,31 +202,24 @@ def write_yaml(panel: Iterable[Persona]) -> str:
     return str(yaml.safe_dump(rows, allow_unicode=True, sort_keys=False, width=120))
 
 
-def _from_csv(name: str, text: str) -> Iterator[Mapping[str, Any]]:
-    head = text.partition("\n")[0]
-    mark = max((",", ";", "\t"), key=head.count)
-    lines = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
-    try:
-        names = [one.strip().casefold() for one in next(lines, [])]
-        if missing := [field for field in NEEDED if field not in names]:
-            raise CourtroomError(
-                f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
-                f"The columns are {', '.join(FIELDS)}."
-            )
-        for cells in lines:
-            if not any(cell.strip() for cell in cells):
-                continue
-            if len(cells) > len(names):
-                raise CourtroomError(
-                    f"{name}, line {lines.line_num}: there are more cells than columns. Put texts with “{mark}” in quotes."
-                )
-            row: dict[str, Any] = dict(zip(names, map(files.cell_text, cells), strict=False))
-            for field in LISTS:
-                parts = row.get(field, "").split(";" if ";" in row.get(field, "") else ",")
-                row[field] = [part.strip() for part in parts if part.strip()]
-            yield {field: value for field, value in row.items() if isinstance(value, list) or value.strip()}
-    except csv.Error as error:
-        raise CourtroomError(f"{name}, line {lines.line_num} is not valid CSV: {error}.") from error
+def _from_csv(name: str, file: io.BufferedReader) -> Iterator[Mapping[str, Any]]:
+    table = read_table(file, dialect_of(file.peek(1).decode(errors="replace"), FIELDS))
+    names = [column.casefold() for column in table.columns]
+    if missing := [field for field in NEEDED if field not in names]:
+        raise CourtroomError(
+            f"{name}: the first row must name the columns, and {', '.join(missing)} is not among them. "
+            f"The columns are {', '.join(FIELDS)}."
+        )
+    for line in table.rows:
+        if line.fault:
+            raise CourtroomError(f"{name}, {line.place}: {line.fault}")
+        row: dict[str, Any] = {column.casefold(): files.cell_text(cell) for column, cell in line.cells.items()}
+        if not any(cell.strip() for cell in row.values()):
+            continue
+        for field in LISTS:
+            parts = row.get(field, "").split(";" if ";" in row.get(field, "") else ",")
+            row[field] = [part.strip() for part in parts if part.strip()]
+        yield {field: value for field, value in row.items() if isinstance(value, list) or value.strip()}
 
 
 def _from_yaml(name: str, text: str) -> list[Any]:

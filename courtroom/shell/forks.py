@@ -164,7 +164,7 @@ def what_if(
         print(json.dumps(summary, ensure_ascii=False))
     else:
         _print(summary)
-    raise typer.Exit(0 if summary["status"] == "done" and not summary["cells"].get("failed") else 1)
+    raise typer.Exit(1 if summary["cells"].get("failed") else 0)
 
 
 def result(house: Courthouse, name: str) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import codecs
 import io
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import IO, Any
 
 from courtroom.errors import CaseError
@@ -33,6 +34,9 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_OF_SEVERAL_BYTES = frozenset(
+    {"gb18030", "big5", "big5hkscs", "cp932", "shift_jis", "cp949", "euc_kr", "euc_jp", "iso2022_jp"}
+)
 _UNREADABLE = "courtroom-unreadable"
 codecs.register_error(_UNREADABLE, lambda error: ("\udcff", getattr(error, "end", 0)))
 
@@ -136,5 +140,11 @@ def _found(begin: bytes) -> str:
     import chardet  # only files that are no UTF-8 need it
 
     lines = b"\n".join(line for line in begin.split(b"\n") if not line.isascii())
-    guess = chardet.detect(lines, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"]
-    return _known(guess) if guess else "cp1252"
+    guess = _known(chardet.detect(lines, encoding_era=chardet.EncodingEra.MODERN_WEB)["encoding"] or "cp1252")
+    if (
+        guess not in _OF_SEVERAL_BYTES
+    ):  # a name or two is little to go by, but letters of one byte seldom come in pairs alone
+        with suppress(UnicodeDecodeError):
+            lines.decode("gb2312")
+            return "gb18030"
+    return guess

@@ -18,6 +18,7 @@ MAX_CELL = 64 * 2**20
 """Characters."""
 MAX_REPEATED = 40
 """Characters of a value that is looked for in other rows, such as a label."""
+NO_TEXT = "it is not UTF-8 text. Say the file's encoding, or save it as UTF-8."
 _COMPARED = 50
 """Rows by which a separator is chosen."""
 _SEPARATOR_LINE = re.compile(r'\s*"?sep=(.)"?\s*', re.IGNORECASE)
@@ -155,8 +156,8 @@ def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, st
                 else "Give it one for each column."
             )
             yield TableRow(place, fault=f"it has {len(cells)} cells, and the first line has {width}. {mend}")
-        elif any("\udc80" <= character <= "\udcff" for cell in cells if not cell.isascii() for character in cell):
-            yield TableRow(place, fault="it is not UTF-8 text. Say the file's encoding, or save it as UTF-8.")
+        elif not _is_text("".join(cells)):
+            yield TableRow(place, fault=NO_TEXT)
         elif last > first and _swallows(cells, written, repeated):
             fault = "a quotation mark opens in it that encloses other rows. Close it, or double it where it is part of a text."
             yield TableRow(place, fault=fault)
@@ -167,7 +168,7 @@ def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, st
 def _records(lines: Iterator[str] | Sequence[str], delimiter: str, quoted: bool) -> Iterator[_Record]:
     csv.field_size_limit(min(sys.maxsize, MAX_CELL))
     if quoted:
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=delimiter != "\t")
     else:
         reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
     while True:
@@ -214,6 +215,14 @@ def _told(error: csv.Error) -> str:
     return f"a cell of it has more than {MAX_CELL // 2**20} million characters. Shorten it."
 
 
+def _is_text(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _shown(delimiter: str) -> str:
     return "tab" if delimiter == "\t" else delimiter
 
@@ -241,6 +250,5 @@ def _labelled_line(numbered: tuple[int, str]) -> Iterator[TableRow]:
         return
     text, found, label = (part.strip() for part in line.rpartition(";"))
     fault = "" if found else "it has no label. Write the text, a semicolon and its label."
-    if any("\udc80" <= character <= "\udcff" for character in line):
-        fault = "it is not UTF-8 text. Say the file's encoding, or save it as UTF-8."
+    fault = fault if _is_text(line) else NO_TEXT
     yield TableRow(f"line {number}", {"text": text, "label": label}, fault)

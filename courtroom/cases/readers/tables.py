@@ -17,9 +17,12 @@ from courtroom.text.table import Table, TableRow, dialect_of, looks_like_lines, 
 
 UNLABELLED = frozenset({"-", ""})
 """What stands in place of a label where there is none: `-` in SNLI, where annotators disagreed."""
-MISSING = frozenset({"-1", "na", "n/a", "null", "none", "nan", "<na>", "#n/a"})
+_NO_TEXT = frozenset({"nan", "<na>", "#n/a", "#name?", "#ref!", "#value!", "#div/0!", "#null!", "#num!"})
+"""What pandas writes where a value is missing, and Excel where a formula failed."""
+MISSING = frozenset({"-1", "na", "n/a", "null", "none", *_NO_TEXT})
 """What many programs write where a value is missing, -1 in GLUE's test sets; it counts as no label, and this is told."""
-_NO_TEXT = frozenset({"nan", "<na>", "#n/a"})
+_LOOKS = str.maketrans("‘’ʼ´`“”аеорсухіјѕαορν", "'''''\"\"aeopcyxijsaopv")
+"""Signs, and letters of other scripts, that look like those of the Latin one."""
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
 _SCORE = re.compile(r"[+-]?(\d*[.,]\d+|\d+[.,]?)([eE][+-]?\d+)?")
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
@@ -253,14 +256,20 @@ def task_from_rows(
         "items": items,
     }
     told = [f"{counted_as_none(word)} Rows: {times}." for word, times in missing.items()]
-    told += filter(None, [labels_from(label)])
+    told += filter(None, [labels_from(label, {name for row in whole for name in row})])
     return TaskRead(fields, tuple(left_out), (*remarks, *told))
 
 
-def labels_from(column: str) -> str:
-    """The sentence that the labels are a column's that often holds something else; empty where there is no doubt."""
+def labels_from(column: str, names: Collection[str]) -> str:
+    """The sentence which column the labels are from, where another one may have them; empty where there is no doubt.
+
+    Args:
+        column: that of the labels.
+        names: of all columns, in lower case.
+    """
+    others = [name for name in LABEL if name in names and name not in (column, "category")]
     sentence = f"The labels are those of the column “{column}”. If another column has them, name it “label”."
-    return sentence if column in LABEL[-2:] else ""
+    return sentence if column in LABEL[-2:] or others else ""
 
 
 def counted_as_none(word: str) -> str:
@@ -352,11 +361,12 @@ def _column(name: Any) -> str:
 def _look(label: str) -> str:
     """A label as the eye takes it: letters composed, signs that nobody sees left out, dashes and quotes as one."""
     signs = (
-        "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else "'" if sign in "‘’ʼ´`" else sign
+        "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign
         for sign in unicodedata.normalize("NFKC", label)
         if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace()
     )
-    return " ".join("".join(signs).casefold().split())
+    look = "".join(signs).casefold().translate(_LOOKS)
+    return " ".join(look.split()).strip("'\"") or look
 
 
 def _kind(value: Any) -> str:

@@ -328,6 +328,7 @@ async def classify(court: Session, item: Labelled) -> Decision:
 
 
 PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.lengths", "free", "3.5, Figures 8 to 10", "No text and no list has a limit."),
     PaperSetting("model.temperature", 0.5, "4.1.3", "Fixed for all roles."),
     PaperSetting("structure", "sequential", "4.2.2", "The better of the two structures in most of its tasks."),
     PaperSetting("judges", 5, "Tables 8, 10 and 12", "Appendix B also measures 1 and 3."),

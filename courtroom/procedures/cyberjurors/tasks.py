@@ -277,8 +277,8 @@ class SelectEvidence(Task[Selection]):
 
     name = "select"
     title = "Evidence selection"
-    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are no candidates.
-    offline_only = ("language", "candidates.side", "candidates.late")
+    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are no candidates; media are numbered, not named.
+    offline_only = ("language", "candidates.side", "candidates.late", "looked_at.media")
     language: str
     focus: Focus
     side: Side
@@ -307,7 +307,7 @@ class PerceiveEvidence(Task[Perception]):
     name = "perceive"
     title = "Clue perception"
     # A prompt has the language in `_system` and the side as `side`; late pieces are not looked at.
-    offline_only = ("language", "evidence.side", "evidence.late")
+    offline_only = ("language", "evidence.side", "evidence.late", "before.media")
     language: str
     focus: Focus
     side: Side
@@ -363,7 +363,11 @@ class Judge(Task[Opinion]):
 
     name = "judge"
     title = "Verdict"
-    offline_only = ("case",)  # a prompt has the examination; the offline model weighs the pieces' own words
+    offline_only = (
+        "case",  # a prompt has the examination; the offline model weighs the pieces' own words
+        "examination.buyer.media",  # numbered in a prompt, not named
+        "examination.seller.media",
+    )
     case: Dispute
     rules: tuple[str, ...] = ()
     examination: Examination

@@ -40,7 +40,7 @@ class DiscussionSetup(Setup):
         Group.WHO,
         first=True,
     )
-    media: bool = knob(
+    show_media: bool = knob(
         True,
         "Pictures and videos",
         "Speakers see them, or read their descriptions where their model can't see. Off: neither.",
@@ -110,7 +110,7 @@ async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, 
         turns=court.setup.turns,
         said=said,
         summary=summary,
-        seen=tuple(court.case.media()) if court.setup.media else (),
+        seen=tuple(court.case.media()) if court.setup.show_media else (),
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())

@@ -24,6 +24,7 @@ from courtroom.text.words import central, sentences
 
 PAPER: tuple[PaperSetting, ...] = (
     PaperSetting("model.temperature", 0.7, "C.1", "Said of all generative models."),
+    PaperSetting("model.lengths", "free", "E.9", "No text and no list has a limit."),
     PaperSetting("model.max_tokens", 2048, "C.1"),
 )
 

@@ -190,6 +190,7 @@ def verdict(
 
 
 PAPER = (
+    PaperSetting("model.lengths", "free", "3.2, Algorithm 1", "No text and no list has a limit."),
     PaperSetting("variant", "juris", "Algorithm 1"),
     PaperSetting("jury_size", 5, "4.1, 4.3 and Figure 4"),
     PaperSetting("jury", "fixed", "4.1 and Table 2"),

@@ -388,6 +388,7 @@ async def alone(court: Hearing, everyone: list[Trial]) -> Verdict:
 
 
 PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.lengths", "free", "Tables 6 to 13", "No text and no list has a limit."),
     PaperSetting("model.temperature", 0.0, "4.1, C", "For hosted models; open ones are averaged over three runs."),
     PaperSetting("variant", "jurisagents", "2.1", "Six roles; the ablations of table 1 are the other variants."),
     PaperSetting("statutes", 10, "2.2, stage II"),

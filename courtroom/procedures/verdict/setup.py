@@ -181,6 +181,7 @@ def members(setup: VerdictSetup) -> tuple[Member, ...]:
 
 
 PAPER: tuple[PaperSetting, ...] = (
+    PaperSetting("model.lengths", "free", "Appendix E", "No text and no list has a limit."),
     PaperSetting("model.temperature", 0, "C"),
     PaperSetting("model.top_p", 0.9, "C"),
     PaperSetting("variant", "verdict", "3", "The other variants are the ablations of table 3."),

@@ -6,7 +6,7 @@ import streamlit as st
 
 from courtroom.access import Access
 from courtroom.courthouse import Courthouse
-from courtroom.datasets.samples import add_sample, samples
+from courtroom.datasets.samples import add_sample, bring_sample, samples
 from courtroom.experiments.spec import FIRST, Recipe, recipe, recipes
 from courtroom.language import _
 from pages.parts.shared.actions import offered, runs_here
@@ -73,9 +73,7 @@ def recipe_list(house: Courthouse) -> None:
 
 def use(house: Courthouse, one: Recipe) -> None:
     """Take it to the form; bundled cases that it needs are added."""
-    name = one.experiment.dataset.name
-    if one.missing(house.datasets) and name in {sample.name for sample in samples(house.library)}:
-        add_sample(house.datasets, house.library, name)
+    bring_sample(house.datasets, house.library, one.experiment.dataset.name)
     st.session_state["experiment-begin"] = one.name
     st.session_state["experiments-part"] = "New"
 

@@ -20,6 +20,7 @@ from courtroom.models.prompts import templates
 from courtroom.panel.follow_graph import FollowGraph, influence
 from courtroom.panel.personas import Persona, checked, read_panel, write_csv, write_yaml
 from pages.parts.shared.actions import do, offered, undo_bar
+from pages.parts.shared.case_view import encoding_choice
 from pages.parts.shared.knobs import SetupDraft, knob
 from pages.parts.shared.shown import declared, heads, literal, many
 
@@ -87,11 +88,14 @@ def _import(house: Courthouse, draft: SetupDraft) -> None:
     with st.form("panel-import", border=False, clear_on_submit=True):
         file = st.file_uploader(_("File"), type=["csv", "yaml", "yml"])
         name = st.text_input(_("Save as a panel named"), placeholder=_("the file's name"), max_chars=80)
+        encoding = encoding_choice(st, "panel_encoding")
         if not st.form_submit_button(_("Import and seat"), type="primary") or file is None:
             return
 
     def take_in() -> None:
-        panel = read_panel(file.name, file.getvalue())
+        panel, remark = read_panel(file.name, file.getvalue(), encoding)
+        if remark:
+            st.toast(literal(translated(remark)), icon=":material/info:", duration="long")
         house.panels.save(name.strip() or file.name.rpartition(".")[0], panel)
         _seat(draft, panel)
 
@@ -165,8 +169,8 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         if any(graph[name] != value for name, value in before.items()):
             graph["edges"] = None
         if graph["edges"] is not None:
-            st.caption(_("The edges were edited by hand."))
-            if st.button(_("Back to those drawn"), icon=":material/restart_alt:"):
+            st.caption(_("These edges stay as they are until you have others drawn."))
+            if st.button(_("Draw others"), icon=":material/restart_alt:"):
                 graph["edges"] = None
                 draft.version += 1
                 st.rerun()

@@ -216,7 +216,10 @@ def upload(house: Courthouse) -> None:
         help=_("Only for tables whose labels are numbers: the file's own description says what they mean."),
     )
     encoding = encoding_choice(st, "case_encoding")
-    if not st.button(_("Import"), disabled=not files, type="primary"):
+    if not st.button(_("Import"), type="primary"):
+        return
+    if not files:  # after a restart of the server the browser still shows a file that is gone here
+        st.warning(_("No file is here. If one is shown above, take it out and choose it again."))
         return
     taken: list[str] = []
     refused: list[str] = []
