@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from courtroom.language import N_
 from courtroom.settings import DATA
 from courtroom.strict import Strict
-from courtroom.text.words import is_chinese
+from courtroom.text.languages import is_unspaced
 
 LAST = 452
 """The Criminal Law of the PRC has articles 1 to 452."""
@@ -222,7 +222,7 @@ def charge_in_book(name: str) -> str:
     if known := book.get(words):
         return known
     parts = _charge_parts(words)
-    enough = 3 if is_chinese(words) else 2
+    enough = 3 if is_unspaced(words) else 2
     wholes = {entry: len(of_entry) for entry, of_entry in joint if len(parts) >= enough and parts <= of_entry}
     shortest = [entry for entry, size in wholes.items() if size == min(wholes.values())]
     return shortest[0] if len(shortest) == 1 else words
@@ -245,7 +245,7 @@ def _charge_words(name: str) -> str:
 
 def _charge_parts(words: str) -> frozenset[str]:
     """The signs of a Chinese name; of an English one its words, without the small ones."""
-    return frozenset(words.replace(" ", "") if is_chinese(words) else set(words.split()) - {"or", "and", "of"})
+    return frozenset(words.replace(" ", "") if is_unspaced(words) else set(words.split()) - {"or", "and", "of"})
 
 
 MOST = 20
@@ -265,7 +265,7 @@ _NAMED_EN = re.compile(r"[Dd]efendant,? ((?:Mr |Ms |Mrs )?[A-Z][\w.-]*(?: [A-Z][
 
 def defendants_in(facts: str) -> tuple[str, ...]:
     """Names after the word for defendant, in the order in which they come; at most 20."""
-    found = _chinese(facts) if is_chinese(facts) else _NAMED_EN.findall(facts)
+    found = _chinese(facts) if is_unspaced(facts) else _NAMED_EN.findall(facts)
     return tuple(dict.fromkeys(found))[:MOST]
 
 
@@ -295,7 +295,7 @@ def _grams(facts: str) -> frozenset[str]:
     for name in sorted(defendants_in(facts), key=len, reverse=True):
         text = text.replace(name, "")
     text = "".join(filter(str.isalnum, _MASK_ALONE.sub("", text))).casefold()
-    size = 4 if is_chinese(text) else 10
+    size = 4 if is_unspaced(text) else 10
     return frozenset(text[i : i + size] for i in range(len(text) - size + 1))
 
 
@@ -325,12 +325,13 @@ class Band(Strict):
             raise ValueError("a band's least must not exceed its most")
         return self
 
-    @property
-    def span(self) -> str:
-        """From what to what it goes: `36 to 84 months, or life`."""
-        capital = [name for name, possible in (("life", self.life), ("death", self.death)) if possible]
-        months = [f"{self.least} to {self.most} months"] if self.most or not capital else []
-        return ", or ".join((*months, *capital))
+    def span(self, language: str) -> str:
+        """Return from what to what it goes, in a case's language: `36 to 84 months, or life`."""
+        chinese = language.startswith("zh")
+        names = ("无期徒刑", "死刑") if chinese else ("life", "death")
+        capital = [name for name, possible in zip(names, (self.life, self.death), strict=True) if possible]
+        months = f"{self.least}至{self.most}个月" if chinese else f"{self.least} to {self.most} months"
+        return ("，或" if chinese else ", or ").join((*([months] if self.most or not capital else ()), *capital))
 
     def holds(self, term: Term) -> bool:
         """Whether a term lies in the band. A suspended or reduced term may lie below."""

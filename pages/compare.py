@@ -14,6 +14,7 @@ from pages.parts.compare import (
     members_beside,
     run_cards,
     standing,
+    verdict_beside,
     views_beside,
     votes_beside,
 )
@@ -47,7 +48,7 @@ def live() -> None:
 live()
 run_cards(house, comparison, procedures)
 with st.container(horizontal=True, vertical_alignment="center"):
-    st.markdown(in_a_sentence(comparison))
+    st.markdown(in_a_sentence(comparison, records))
     with st.popover(_("Share")):
         st.caption(_("This address opens the same comparison, also in another browser:"))
         st.code(f"{st.context.url}?runs={','.join(one.run.id for one in records)}", language=None, wrap_lines=True)
@@ -66,7 +67,7 @@ def inputs() -> None:
     if comparison.verdict:
         titles = {procedure.ending.title for procedure in procedures}
         st.markdown(f"**{declared(titles.pop() if len(titles) == 1 else 'Outcome')}**")
-        differences_view(comparison.verdict)
+        verdict_beside(comparison, procedures[0])
 
 
 def families() -> None:

@@ -460,6 +460,8 @@ def test_charges_are_compared_as_the_statute_book_names_them(house: Courthouse) 
     row = CaseResult(case, "", Outcome(details=record.run.verdict.details))
     scores = [one.each(row) for one in CRIMINAL if one.each and one.name in ("charge_accuracy", "article_accuracy")]
     assert scores == [1.0, 1.0]
+    ranked = record.run.verdict.details["candidates"]["charges"]
+    assert len(charges_compared(ranked)) == len(ranked), "one charge in two wordings takes one place"
     names = ("掩饰、隐瞒犯罪所得罪", "concealing proceeds of crime", "掩饰、隐瞒犯罪所得、犯罪所得收益")
     assert len({charge_in_book(name) for name in names}) == 1
     assert charge_in_book("Fraud") != charge_in_book("contract fraud")

@@ -19,7 +19,7 @@ from courtroom.panel.personas import Persona, pool
 from courtroom.procedures.cyberjurors import offline as stance
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
-from courtroom.text.words import is_chinese
+from courtroom.text.words import has_chinese
 from tests.driving import drive, house
 
 __all__ = ["house"]  # a fixture
@@ -71,7 +71,7 @@ CLEAR = {
 def test_a_clear_case_is_won_by_the_side_that_is_right_in_the_language_of_the_case(language: str, side: str) -> None:
     opinion = judged(CLEAR[language, side])
     assert opinion.verdict == side
-    assert is_chinese(" ".join(opinion.reasoning)) == (language == "zh")
+    assert has_chinese(" ".join(opinion.reasoning)) == (language == "zh")
 
 
 def test_another_persona_a_rule_and_a_piece_of_evidence_change_a_verdict() -> None:

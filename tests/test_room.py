@@ -110,7 +110,7 @@ ANSWER: Mapping[str, Any] = {
 
 def test_sentences_and_facts_of_an_answer_are_told_apart_and_who_speaks_with_what_has_come_so_far() -> None:
     said = spoken(ANSWER)
-    assert [part.label for part in said.parts] == ["Reasoning", "Nested summary", "Findings"]
+    assert [part.label for part in said.parts] == ["Reasoning", "Summary", "Findings"]
     assert said.parts[2].text == "(index 0) A screen that shows seventy-one percent."
     assert {fact.label: fact.value for fact in said.facts}["Is sufficient"] == "yes"
     assert "buyer" in [fact.value for fact in said.facts]

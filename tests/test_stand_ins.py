@@ -255,3 +255,21 @@ def test_the_shell_says_who_is_missing(server: OpenAIServer, tmp_path: Path, mon
     assert json.loads(shell("show", ran["run"], "--json"))["turnout"] == ran["turnout"]
     (line,) = shell("runs").splitlines()
     assert f"\t{MISSING}" in line
+
+
+def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAIServer, app_house: Courthouse) -> None:
+    said = {"verdict": "seller", "reasoning": ["As an AI language model, I have no eyes, but the crack was shown."]}
+    server.faults = 0.0
+    server.answer = lambda body: json.dumps(said) if "# Your task: vote" in str(body["messages"]) else None
+    app_house.connections.update(lab(server))
+    try:
+        record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
+        name = record.member("juror-03").name  # type: ignore[union-attr]
+        assert record.ballots["round-1"]["juror-03"].choice == "seller"
+        assert turnout(record) == (f"{name} spoke of itself as a language model.",)
+        app = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
+        assert literal(turnout(record)[0]) in texts(app)
+        votes = next(one.value for one in app.dataframe if "member" in one.value)
+        assert votes.iloc[2, 1].endswith("(speaks of itself as a language model)")
+    finally:
+        app_house.connections.pop("lab")

@@ -171,7 +171,7 @@ def test_scripted_jurors_are_told_apart_or_not(name: str, tmp_path: Path, monkey
         draw = random.Random(f"{request.tag.partition('/')[0]} {votes}")
         script = MODELS.get(name, lambda _, draw: draw.random() < wins_of_people(6, votes))
         wins = script(2 * votes, draw)
-        stays = task.own.vote if task.own and task.own.vote else ""
+        stays = task.own[-1].vote if task.own else ""
         vote = stays if wins is None else task.case.sides[not wins]
         return Reply(text=Ballot(statement="So it is.", vote=vote).model_dump_json(), cost=0.0)
 

@@ -22,7 +22,7 @@ from courtroom.datasets.row import (
 from courtroom.errors import CourtroomError
 from courtroom.store.connection import StoreConnection
 from courtroom.store.database import Database, marks
-from courtroom.text.words import is_chinese
+from courtroom.text.languages import language_of
 
 CHUNK = 500
 """Rows in one transaction."""
@@ -130,6 +130,14 @@ class DatasetDraft:
         )
         return [row[0] for row in rows]
 
+    def language(self) -> str:
+        """The language of most of the text."""
+        row = self.database.row(
+            "SELECT language FROM dataset_rows WHERE content = ? GROUP BY language ORDER BY SUM(length) DESC LIMIT 1",
+            (self.number,),
+        )
+        return str(row[0]) if row else "en"
+
     def place_of(self, outcome: str) -> str:
         """File and line of the first row with an outcome."""
         row = self.database.row(
@@ -186,7 +194,7 @@ def _columns(line: IncomingRow, text: str, print_: bytes) -> tuple[Any, ...]:
         line.place,
         outcome_of(case)[:400],
         len(text),
-        ("zh" if is_chinese(text) else "en") if isinstance(case, Labelled) else case.language,
+        language_of(text) if isinstance(case, Labelled) else case.language,
         margin_of(case),
         print_,
         json.dumps(numbers_of(case)),

@@ -41,7 +41,6 @@ from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
-from courtroom.text.words import is_chinese
 
 log = logging.getLogger(__name__)
 CHUNK = 500
@@ -379,11 +378,8 @@ class _Work:
             return
         frame = form.frame(value)
         if self.now.frame is None:
-            chinese = any(isinstance(one.case, Labelled) and is_chinese(one.case.text) for one in made)
-            language = {} if frame and frame.labels else {"language": "zh" if chinese else "en"}
-            self.now.frame = (frame or SharedFields()).model_copy(
-                update={"source": Path(self._order.source).name[:400], **language}
-            )
+            source = Path(self._order.source).name[:400]
+            self.now.frame = (frame or SharedFields()).model_copy(update={"source": source})
         elif frame and frame.labels and frame.labels != self.now.frame.labels:
             raise CaseError("its labels are not those of the records before it. Import it as a dataset of its own.")
 
@@ -403,7 +399,8 @@ class _Work:
         if found := alike(labels):  # labels that nobody could tell apart are one label written in two ways
             raise CourtroomError(look_alike(*(f"“{one}” ({self._draft.place_of(one)})" for one in found)))
         question = self.now.frame.question or question_of(self.now.frame.names, labels)
-        frame = self.now.frame.model_copy(update={"labels": labels, "question": question})
+        language = self.now.frame.language if self.now.frame.labels else self._draft.language()
+        frame = self.now.frame.model_copy(update={"labels": labels, "question": question, "language": language})
         try:
             frame.task(Labelled(id="check", text="check"), "")
         except ValidationError as error:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from courtroom.strict import Strict
-from courtroom.text.words import is_chinese, sentences, words
+from courtroom.text.languages import is_unspaced
+from courtroom.text.words import sentences, words
 
 SENTENCES = 2
 """So many sentences of the text may together support one sentence."""
@@ -106,7 +107,7 @@ def overlap(summary: str, reference: str) -> Overlap:
     from rouge_score.rouge_scorer import RougeScorer
     from sacrebleu import sentence_bleu
 
-    chinese = is_chinese(reference)
+    chinese = is_unspaced(reference)
     kinds = ["rouge1", "rouge2", "rougeL"]
     scorer = RougeScorer(kinds, tokenizer=_Pieces()) if chinese else RougeScorer(kinds, use_stemmer=True)
     rouge = scorer.score(reference, summary)
@@ -166,7 +167,7 @@ class Semantic(Strict):
 
 def language_of(reference: str) -> Language:
     """By which encoder a reference is read."""
-    return "zh" if is_chinese(reference) else "en"
+    return "zh" if is_unspaced(reference) else "en"
 
 
 def why_not(references: Sequence[str]) -> str:

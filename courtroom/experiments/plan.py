@@ -145,15 +145,19 @@ def answers(experiment: Experiment) -> dict[int, Answers]:
 
 
 def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
-    """Try what can be tried by the first case; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
-    is unknown or takes another kind of case, a setup does not fit, or names a role or member that is not there, a measure is unknown."""
+    """Try what can be tried before a case is read; the setups of the arms, by their places. Raises `CourtroomError`: a procedure
+    is unknown or takes another kind of case, a setup does not fit, a measure is unknown."""
     if not measures_of(kind) and not experiment.dataset.run:
         raise CourtroomError(f"Cases of the kind “{kind}” have no outcome to measure. Choose another dataset.")
     wanted(kind, experiment.measures)
-    setups = setups_of(experiment, kind, house)
+    return setups_of(experiment, kind, house)
+
+
+def check_names(experiment: Experiment, setups: Mapping[int, Setup], house: Hearings) -> None:
+    """Try the arms' setups by the first case. Raises `CourtroomError`: one names a role or a member that is not there."""
     parent, first = parent_of(experiment, house), next(rows_of(house, experiment.dataset), None)
     if first is None:
-        return setups
+        return  # whoever plans the cells says so
     for place, setup in setups.items():
         arm = experiment.arms[place]
         procedure = house.procedures[arm.procedure]
@@ -162,7 +166,6 @@ def check(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup
             procedure.refuse_unknown_names(complete, parent.setup if parent else None)
         except CourtroomError as error:
             raise CourtroomError(f"{arm.name}: {error}") from error
-    return setups
 
 
 def setups_of(experiment: Experiment, kind: str, house: Hearings) -> dict[int, Setup]:
@@ -414,6 +417,7 @@ def estimate(
     """An estimate; nothing is asked of any language model or put on record. An arm that learns is rehearsed with the memory as it
     is now: what it will have learned is not known yet. `progress`: is called with how many cells are rehearsed, and of how many."""
     setups, parent = check(experiment, kind, house), parent_of(experiment, house)
+    check_names(experiment, setups, house)
     training = Training(experiment, setups, house)
     of: dict[Phase, dict[int, Setup]] = {
         "train": {place: training.trains(place) for place in training.arms},

@@ -41,7 +41,9 @@ class Experiments:
         a procedure or the predictions."""
         given = plan.answers(experiment)
         exact, kind = plan.pinned(experiment, self._house)
-        learning = Training(exact, plan.check(exact, kind, self._house), self._house).arms
+        setups = plan.check(exact, kind, self._house)
+        plan.check_names(exact, setups, self._house)
+        learning = Training(exact, setups, self._house).arms
         name = self.store.create(exact, kind, plan.planned(exact, self._house, given, learning))
         there = self.store.experiment(name).experiment
         self.store.replace(exact.model_copy(update={"lock": there.lock, "canaries": there.canaries}))

@@ -32,6 +32,7 @@ from courtroom.law import (
     Judgment,
     Statute,
     Term,
+    charge_in_book,
     same_matter,
 )
 from courtroom.media.medium import Medium
@@ -210,7 +211,10 @@ def candidates(judgment: Judgment, statutes: Iterable[Statute], language: str, d
     articles = list(dict.fromkeys((*judgment.relevant_articles, *drafted, *(one.number for one in found))))
     of = sorted(found, key=lambda statute: articles.index(statute.number))
     named = (charge.in_language(language) for statute in of for charge in statute.charges)
-    return {"relevant_articles": articles, "charges": list(dict.fromkeys((*judgment.charges, *named)))}
+    charges: dict[str, str] = {}
+    for name in (*judgment.charges, *named):
+        charges.setdefault(charge_in_book(name), name)
+    return {"relevant_articles": articles, "charges": list(charges.values())}
 
 
 def precedents_of(hits: Iterable[Hit], case: CriminalCase, k: int) -> tuple[Referred, ...]:

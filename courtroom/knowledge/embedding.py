@@ -22,7 +22,7 @@ from courtroom.models.local import models_folder
 from courtroom.models.spec import LOCAL as LOCAL_MODEL
 from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from courtroom.store.database import Database, marks
-from courtroom.text.words import is_chinese, words
+from courtroom.text.words import has_chinese, words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -132,7 +132,7 @@ def _arrays(found: Iterable[tuple[int, int]]) -> tuple[Any, Any]:
 def _hashed(text: str) -> Vectors:
     import numpy as np
 
-    found, chinese = words(text), is_chinese(text)
+    found, chinese = words(text), has_chinese(text)
     counts = Counter(found)
     if chinese:  # dates, sums and words of procedure stand in every Chinese record and distinguish nothing
         counts = Counter({word: n for word, n in counts.items() if word not in PROCEDURE and not word[0].isdigit()})

@@ -23,7 +23,7 @@ from courtroom.law import Both, Charge, Decided, Statute, article_number, charge
 from courtroom.store.database import Database
 from courtroom.store.writer import plainly
 from courtroom.text.files import json_records
-from courtroom.text.words import is_chinese
+from courtroom.text.languages import language_of
 
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
@@ -210,7 +210,7 @@ def _charge(row: Any) -> Charge:
 def _both(text: Any) -> Both:
     if not isinstance(text, str):
         return Both.model_validate(text)
-    return Both(zh=text) if is_chinese(text) else Both(en=text)
+    return Both(zh=text) if language_of(text) == "zh" else Both(en=text)
 
 
 def _cases(name: str, data: bytes) -> Iterator[CriminalCase]:

@@ -18,14 +18,19 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FunctionLoader, StrictUndefined, TemplateSyntaxError, nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+_NAMES = (
+    "ar Arabic, be Belarusian, bg Bulgarian, bn Bengali, ca Catalan, cs Czech, da Danish, de German, el Greek, en English, es Spanish, "
+    "et Estonian, fa Persian, fi Finnish, fr French, he Hebrew, hi Hindi, hr Croatian, hu Hungarian, hy Armenian, id Indonesian, "
+    "it Italian, ja Japanese, ka Georgian, kk Kazakh, ko Korean, lt Lithuanian, lv Latvian, mk Macedonian, mr Marathi, ms Malay, "
+    "ne Nepali, nl Dutch, no Norwegian, pl Polish, ps Pashto, pt Portuguese, ro Romanian, ru Russian, sk Slovak, sl Slovenian, "
+    "sr Serbian, sv Swedish, sw Swahili, ta Tamil, te Telugu, th Thai, tr Turkish, uk Ukrainian, ur Urdu, vi Vietnamese"
+)
 LANGUAGES = {
-    "en": "English",
+    **{name.partition(" ")[0]: name.partition(" ")[2] for name in _NAMES.split(", ")},
+    **dict.fromkeys(("zh-Hant", "zh-TW", "zh-HK"), "Chinese (繁體中文)"),
     "zh": "Chinese (简体中文)",
-    "de": "German",
-    "fr": "French",
-    "es": "Spanish",
-    "ja": "Japanese",
 }
+"""As prompts name them."""
 
 T = TypeVar("T", bound=nodes.Node)
 BLOCKS = ("shared", "own")
@@ -47,9 +52,15 @@ def environment(
     made = _in_lines(kind)(
         loader=FunctionLoader(source), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    made.filters.update(quote=quote, line=line, language=lambda code: LANGUAGES.get(code.split("-")[0], code))
+    made.filters.update(quote=quote, line=line, language=language_name)
     del made.globals["lipsum"], made.filters["random"]
     return made
+
+
+def language_name(code: str) -> str:
+    """Return what a prompt calls a language; one without a name here is that of the material."""
+    known = LANGUAGES.get(code) or LANGUAGES.get(code.split("-")[0])
+    return known or f"the language of the material ({code})"
 
 
 def _in_lines(kind: type[Environment]) -> type[Environment]:

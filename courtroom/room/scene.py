@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -247,7 +248,7 @@ def _moment(
             return Moment(
                 kind="call",
                 path=event.path,
-                title=_about(record, event),
+                title=event.title,
                 member=event.member,
                 parts=(SpokenPart(label="No answer", text=event.error or "-"),) if failed else said.parts,
                 facts=said.facts,
@@ -268,13 +269,6 @@ def _moment(
             return Moment(kind="note", title=event.text, **at)
         case _:
             return None
-
-
-def _about(record: Record, call: Called) -> str:
-    """A call's title, with the piece of the case that its path ends with."""
-    parts = record.case.parts() if call.path[-1].isdigit() else ()
-    piece = next((name for name, _ in parts if call.path.endswith(f"-{name}")), "")
-    return f"{call.title}: {piece}" if piece else call.title
 
 
 def _act(one: Intervention, record: Record, start: float) -> Moment:
@@ -305,7 +299,7 @@ def places(seating: Seating, voters: Sequence[str], others: Sequence[str]) -> di
         outer = math.ceil(len(voters) * 0.6)
         rings = _ring(voters[:outer], 45, 44) | _ring(voters[outer:], 31, 28)
     else:
-        rings = _ring(voters, 44, 40)
+        rings = _ring(voters, 44, 39)
     if len(others) == 2 and 3 <= len(voters) <= FEW:  # the corners, into which no ring reaches
         return rings | _line(others, 89, 7.5, 92.5)
     return rings | _line(others, 88 if len(voters) < 3 else 68, 34, 66)
@@ -387,8 +381,11 @@ def spoken(value: Mapping[str, Any]) -> SpokenAnswer:
     """The sentences and the facts of an answer, in its own order; quotes and lists of sentences are joined."""
     parts: list[SpokenPart] = []
     facts: list[Fact] = []
-    for name, item in _leaves(value):
-        label = name.replace("_", " ").capitalize()
+    leaves = list(_leaves(value))
+    inner = Counter(name.rpartition("/")[2] for name, _ in leaves)
+    for name, item in leaves:
+        short = name.rpartition("/")[2]
+        label = (short if inner[short] == 1 else name).replace("/", " ").replace("_", " ").capitalize()
         if isinstance(item, list):
             texts = [str(one).strip() for one in item if str(one).strip()]
             if any(_SENTENCE.search(text) or len(text) > SHORT for text in texts):
@@ -420,7 +417,7 @@ def _leaves(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
     """Fields with what they hold: a text, a number, or a list of texts; groups are gone into."""
     for name, item in value.items():
         if isinstance(item, Mapping):
-            yield from _leaves(item, f"{name} ")
+            yield from _leaves(item, f"{name}/")
         elif isinstance(item, list) and any(isinstance(one, Mapping) for one in item):
             yield f"{prefix}{name}", [_in_line(one) for one in item if isinstance(one, Mapping)]
         elif isinstance(item, list):

@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from courtroom.cases.checks import check
-from courtroom.cases.files import read_upload
+from courtroom.cases.files import read_each, read_upload
 from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
@@ -19,7 +19,16 @@ from courtroom.knowledge.collection import Collection, Mode
 from courtroom.knowledge.embedding import embedding_problem
 from courtroom.knowledge.indexed_records import Filter
 from courtroom.panel.personas import read_panel, write_csv, write_yaml
-from courtroom.shell.options import Json, opened, read_bytes, tell_unreadable, write
+from courtroom.shell.options import (
+    Encoding,
+    Json,
+    Labels,
+    opened,
+    read_bytes,
+    taken_in,
+    tell_unreadable,
+    write,
+)
 
 cases_app = typer.Typer(help="List the cases, or check one.", invoke_without_command=True)
 
@@ -38,10 +47,10 @@ def cases(context: typer.Context) -> None:
 @cases_app.command("check")
 def check_case(
     path: Path,
-    labels: Annotated[str, Option(help="What labels mean that are numbers: 0=NAME,1=NAME.")] = "",
-    encoding: Annotated[str, Option(help="Of texts and tables, such as gb18030; by default as the file looks.")] = "",
+    labels: Labels = "",
+    encoding: Encoding = "",
 ) -> None:
-    """Check a case file (.json, .jsonl, .zip) or a folder with a case.json; exit code 1 where there are errors."""
+    """Check a file that holds cases, or a folder with a case.json; exit code 1 where there are errors."""
     try:
         packages = read_upload(path.name, path, names_from(labels) or None, encoding)
     except CourtroomError as error:
@@ -58,6 +67,26 @@ def check_case(
         if not findings:
             print(f"{package.case.id}\tok")
     raise typer.Exit(1 if wrong else 0)
+
+
+@cases_app.command("add")
+def add_cases(
+    path: Annotated[Path, Argument(help="A file that the page Cases takes, or a folder with a case.json.")],
+    labels: Labels = "",
+    encoding: Encoding = "",
+) -> None:
+    """Take the cases of a file in and print their ids; exit code 1 where one is refused. What members will not have of them is told."""
+    refused = False
+    with opened() as house:
+        for package in read_each(path.name, path, names_from(labels) or None, encoding):
+            try:
+                if isinstance(package, CourtroomError):
+                    raise package
+                print(taken_in(house, package).id)
+            except CourtroomError as error:
+                refused = True
+                print(error, file=sys.stderr)
+    raise typer.Exit(1 if refused else 0)
 
 
 panels_app = typer.Typer(help="Panels of personas under a name.", invoke_without_command=True)

@@ -12,7 +12,9 @@ from typing import Annotated, Any, TypeVar
 from pydantic import ValidationError
 from typer import Option
 
-from courtroom.cases.checks import explain
+from courtroom.cases.case import Case
+from courtroom.cases.checks import check, explain
+from courtroom.cases.files import Package
 from courtroom.courthouse import Courthouse
 from courtroom.engine.budget import Payment
 from courtroom.engine.changes import changed, read_value
@@ -21,6 +23,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.settings import from_environment
+from courtroom.text.files import replacing
 
 
 @contextmanager
@@ -100,7 +103,8 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
         "reasked": sum(max(0, len(call.keys) - 1) for call in record.calls),
         "failed": record.failed,
-        "tokens": {"prompt": prompt, "completion": completion},
+        "reasks": record.reasks,
+        "tokens": {"prompt": prompt, "completion": completion, **({"estimated": True} if record.estimated else {})},
         "cost": record.cost,
         "wall_s": round(run.wall_s, 3),
         "seed": run.seed,
@@ -113,7 +117,8 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 def write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
 
@@ -124,6 +129,21 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise CourtroomError(f"{path} can't be read: {error.strerror}. Check the path.") from error
+
+
+Labels = Annotated[str, Option("--labels", help="What labels mean that are numbers: 0=NAME,1=NAME.")]
+Encoding = Annotated[
+    str, Option("--encoding", help="Of texts and tables, such as gb18030; by default as the file looks.")
+]
+
+
+def taken_in(house: Courthouse, package: Package) -> Case:
+    """Add a case to the library, and tell what of it members will not have. Raises `CaseError`: it has errors."""
+    case = house.library.add(package)
+    warnings = (f"{one.field}: {one.message}" for one in check(case, house.media) if one.severity == "warning")
+    for sentence in (*package.remarks, *warnings):
+        print(f"{case.id}: {sentence}", file=sys.stderr)
+    return case
 
 
 def tell_unreadable(rows: Iterable[Unreadable]) -> None:

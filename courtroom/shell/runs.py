@@ -12,7 +12,8 @@ from pydantic import ValidationError
 from typer import Argument, Option
 
 from courtroom.cases.checks import explain
-from courtroom.cases.files import read_upload
+from courtroom.cases.files import ENDINGS, read_upload
+from courtroom.cases.readers.tables import names_from
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import changed
 from courtroom.engine.knobs import seating
@@ -26,7 +27,9 @@ from courtroom.questions.audit import MEANINGS, MOST_SEEDS, SEEDS, auditable, sh
 from courtroom.questions.interview import last_call
 from courtroom.questions.marks import HIGHEST, LOWEST, Mark, agreement, check_target
 from courtroom.shell.options import (
+    Encoding,
     Json,
+    Labels,
     Model,
     Set,
     Until,
@@ -36,9 +39,11 @@ from courtroom.shell.options import (
     read_bytes,
     result,
     setup_with,
+    taken_in,
     tell_unreadable,
     write,
 )
+from courtroom.text.files import replacing
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
@@ -77,7 +82,7 @@ def stage_named(kinds: Sequence[StageKind], wanted: str) -> str:
 
 
 def run(
-    case: Annotated[str, Argument(help="A case's id, or a file.")],
+    case: Annotated[str, Argument(help="A case's id, or a file that the page Cases takes.")],
     procedure: Annotated[
         str | None, Option(help="Which procedure; default: the first that takes cases of its kind.")
     ] = None,
@@ -86,16 +91,20 @@ def run(
     set_: Set = None,
     panel: Annotated[str | None, Option(help="A saved panel whose persons are the jurors.")] = None,
     until: Until = None,
+    labels: Labels = "",
+    encoding: Encoding = "",
     json_: Json = False,
 ) -> None:
     """Hear a case."""
     with opened() as house:
         path = Path(case)
-        if path.exists() and (path.is_dir() or path.suffix in (".json", ".jsonl", ".zip")):
-            (package, *more) = read_upload(path.name, path)
+        if path.is_dir() or path.suffix.lower() in ENDINGS or (path.is_file() and path.suffix):
+            (package, *more) = read_upload(path.name, path, names_from(labels) or None, encoding)
             if more:
-                raise CourtroomError(f"{case} holds {1 + len(more)} cases; give a file with one.")
-            heard = house.library.add(package)
+                raise CourtroomError(
+                    f"{case} holds {1 + len(more)} cases. Take them in with `courtroom cases add`, and run one by its id."
+                )
+            heard = taken_in(house, package)
         else:
             heard = house.library.case(case)
         chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
@@ -185,7 +194,8 @@ def film(
                     print(f"{number}\t{shot.seconds:.1f} s\t{shot.head}\t{shot.caption}")
             print(f"{films.length(shots):.0f} s", file=sys.stderr)
         elif to.suffix == ".png":
-            films.poster(told, shots, shape=shape, theme=theme).save(to)
+            with replacing(to) as part:
+                films.poster(told, shots, shape=shape, theme=theme).save(part)
         else:
             films.film(told, shots, to, shape=shape, theme=theme, progress=drawn)
     if to:

@@ -42,7 +42,8 @@ def sentences(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
 
 
-def is_chinese(text: str) -> bool:
+def has_chinese(text: str) -> bool:
+    """Return whether there are Chinese words in a text; `language_of` says which language it is in."""
     return _CJK.search(text) is not None
 
 

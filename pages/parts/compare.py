@@ -124,7 +124,7 @@ def _card(house: Courthouse, procedure: Procedure, letter: str, run: RunFacts, p
         open_run(run.run)
 
 
-def in_a_sentence(comparison: Comparison) -> str:
+def in_a_sentence(comparison: Comparison, records: Sequence[Record]) -> str:
     outcomes = {run.verdict.outcome if run.verdict else None for run in comparison.runs}
     if None in outcomes:
         text = _("Not all are done yet.")
@@ -141,8 +141,27 @@ def in_a_sentence(comparison: Comparison) -> str:
         text += _(", {states} are only in some of the runs", states=f"{states['only in some']:d}")
     text += _(", {states} can't be compared yet.", states=f"{states['not yet']:d}") if states["not yet"] else _(".")
     if comparison.parts_at:
-        text += _(" They part at {parts_at}.", parts_at=literal(comparison.parts_at))
+        text += _(" They part at {parts_at}.", parts_at=literal(_place(comparison.parts_at, records)))
     return text
+
+
+def _place(path: str, records: Sequence[Record]) -> str:
+    """Where an answer was given, in words: its stage, who gave it, and to what."""
+    record, call = next((record, call) for record in records if (call := record.call(path)))
+    member, stage = record.member(call.member), next(one.name for one in record.stages if one.path == call.stage)
+    return " · ".join(translated(text) for text in (stage, member.name if member else call.member, call.title))
+
+
+def verdict_beside(comparison: Comparison, procedure: Procedure) -> None:
+    """What differs between the verdicts; a text that stands within another one is not told twice."""
+    titles = {f"counts.{choice.name}": choice.title for choice in procedure.choices}
+    whole = " ".join(str(value) for one in comparison.verdict if one.path == "summary" for value in one.values)
+    told = [
+        one
+        for one in comparison.verdict
+        if one.path == "summary" or not all(str(value) in whole for value in one.values)
+    ]
+    differences_view(told, lambda path: titles.get(path) or label(path.removeprefix("details.")))
 
 
 def standing(records: Iterable[Record]) -> list[tuple[object, ...]]:

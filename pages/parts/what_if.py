@@ -10,6 +10,7 @@ import streamlit as st
 from courtroom.access import Access
 from courtroom.courthouse import Courthouse
 from courtroom.engine.changes import value_at
+from courtroom.engine.events import Verdict
 from courtroom.engine.knobs import path_in_words
 from courtroom.engine.procedure import Choice, Procedure
 from courtroom.engine.record import Record
@@ -39,7 +40,7 @@ from pages.parts.shared.actions import errors_shown, offered
 from pages.parts.shared.blocks_view import choice_html
 from pages.parts.shared.knobs import knob_values, varied
 from pages.parts.shared.models_form import stand_in_choice
-from pages.parts.shared.shown import declared, heads, in_columns, literal, many, moment, table
+from pages.parts.shared.shown import declared, escaped, heads, in_columns, literal, many, moment, table
 
 PER_ROW = 3
 WAYS = ("What would change this verdict?", "Choose what to vary")
@@ -115,14 +116,19 @@ def recorded_forks(house: Courthouse, base: Record) -> None:
         with column, st.container(border=True):
             st.markdown(f"**{literal(recording.title.in_language(language()))}**")
             st.markdown(literal(recording.sentence.in_language(language())))
-            for verdict in filter(None, (base.run.verdict, house.store.run(run).verdict)):
-                counts = " : ".join(f"{number:d}" for number in verdict.counts.values())
-                st.html(f"{choice_html(choices, verdict.outcome)} {counts}")
+            verdicts = filter(None, (base.run.verdict, house.store.run(run).verdict))
+            st.html("&ensp;→&ensp;".join(_verdict_html(choices, verdict) for verdict in verdicts))
             if st.button(_("Compare"), key=f"compare-{run}", icon=":material/compare:", type="primary"):
                 st.switch_page("pages/compare.py", query_params={"runs": f"{base.run.id},{run}"})
     together = [base.run.id, *others][:MOST]
     if len(together) > 2 and st.button(_("Compare {runs} runs", runs=len(together)), icon=":material/compare:"):
         st.switch_page("pages/compare.py", query_params={"runs": ",".join(together)})
+
+
+def _verdict_html(procedure: Procedure, verdict: Verdict) -> str:
+    """An outcome with the votes for it and for the others."""
+    counts = " : ".join(f"{number:d}" for number in verdict.counts.values())
+    return f"{choice_html(procedure, verdict.outcome)} {escaped(counts)}"
 
 
 def _proposed(house: Courthouse, base: Record) -> Axis | None:

@@ -27,7 +27,7 @@ from typing import Any
 
 from courtroom.errors import CaseError
 from courtroom.law import LONGEST, article_number, bare_charge, defendants_in
-from courtroom.text.words import is_chinese
+from courtroom.text.languages import language_of
 
 LABELS = ("relevant_articles", "accusation", "term_of_imprisonment")
 TERM = ("death_penalty", "life_imprisonment", "imprisonment")
@@ -97,7 +97,7 @@ def criminal(
         "kind": "criminal",
         "id": f"case-{hashlib.sha256(content.encode(errors='surrogatepass')).hexdigest()[:16]}",
         "title": first[:40] + ("…" if len(first) > 40 else ""),
-        "language": "zh" if is_chinese(facts) else "en",
+        "language": language_of(facts),
         "source": source,
         "facts": facts,
         "defendants": list(defendants or defendants_in(facts)),

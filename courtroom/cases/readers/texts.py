@@ -15,8 +15,8 @@ from courtroom.cases.readers.pdf import read_pdf
 from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
 from courtroom.errors import CaseError
 from courtroom.text.encoding import decoded, in_utf8
+from courtroom.text.languages import language_of
 from courtroom.text.table import TableRow
-from courtroom.text.words import is_chinese
 
 ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv"})
 MOST_SHOWN, MOST_LEFT_OUT = 5, 100
@@ -67,8 +67,8 @@ def _named(name: str) -> Iterator[None]:
 
 
 def _task(name: str, read: TaskRead, remark: str = "") -> Read:
-    chinese = is_chinese("".join(item["text"] for item in read.fields["items"][:20]))
-    known = {"id": _id(name), "title": _title(name, ""), "language": "zh" if chinese else "en"}
+    language = language_of("\n".join(item["text"] for item in read.fields["items"][:20]))
+    known = {"id": _id(name), "title": _title(name, ""), "language": language}
     left_out = [*read.left_out[:MOST_LEFT_OUT]]
     if more := len(read.left_out) - len(left_out):
         left_out.append(f"And {more} more rows were left out.")
@@ -81,7 +81,7 @@ def _document(name: str, text: str, title: str = "") -> Document:
         return Document(
             id=_id(name),
             title=title or _title(name, ""),
-            language="zh" if is_chinese(text[:2000]) else "en",
+            language=language_of(text),
             text=text,
             source=Path(name).name[:400],
         )

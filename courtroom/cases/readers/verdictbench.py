@@ -31,8 +31,8 @@ from pydantic import TypeAdapter, ValidationError
 from courtroom.cases.dispute import SIDES, Category, Side
 from courtroom.errors import CaseError
 from courtroom.media.medium import MediumKind
+from courtroom.text.languages import language_of
 from courtroom.text.prices import currency, price
-from courtroom.text.words import is_chinese
 
 FIELDS: Mapping[str, tuple[str, ...]] = {
     # the record
@@ -114,6 +114,7 @@ _ENDED = re.compile(
     re.IGNORECASE,
 )
 """Words of a status that tell how a dispute ended."""
+_CODE = re.compile(r"[a-z]{2}(-[A-Za-z]+)?")
 _MOMENT = TypeAdapter(datetime)
 _SAID = re.compile(r"\s*([^:：]{1,10})[:：]\s*(.*)", re.DOTALL)
 
@@ -139,7 +140,7 @@ def convert(row: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
         "kind": "dispute",
         "id": re.sub(r"[^A-Za-z0-9._-]+", "-", record.text("id") or product).strip("-._")[:80] or "dispute",
         "title": (record.text("title") or product)[:200],
-        "language": record.text("language") or ("zh" if is_chinese(words) else "en"),
+        "language": _language(record) or language_of(words),
         "source": "VerdictBench-like record",
         "category": top,
         "subcategory": below,
@@ -252,6 +253,18 @@ def _transaction(record: _Part) -> dict[str, Any]:
     }
     inner.report_rest()
     return transaction
+
+
+def _language(record: _Part) -> str:
+    """The code of the language that a record names; empty where it names none by its code."""
+    said = record.text("language").replace("_", "-")
+    code = f"{said[:2].lower()}{said[2:]}"
+    if said and not _CODE.fullmatch(code):
+        record.remark(
+            f"`{record.name('language')}` (“{said[:40]}”) is no code such as `en`, so it was found from the texts."
+        )
+        return ""
+    return code
 
 
 def _price(inner: _Part, record: _Part) -> float | None:

@@ -28,7 +28,7 @@ from courtroom.datasets.forms.form import Context, Form, ImportedRow, having
 from courtroom.datasets.row import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
-from courtroom.text.words import is_chinese
+from courtroom.text.languages import language_of
 
 NO_CATEGORY = "no category"
 """Of a row whose cell is blank, in a table with such a column beside the label."""
@@ -115,7 +115,7 @@ def _made(row: dict[str, Any], context: Context, text: str, summary: str, domain
     case = Document(
         id="document",
         title=(context.part.stem if is_file else title)[:200],
-        language="zh" if is_chinese(text[:2000]) else "en",
+        language=language_of(text),
         source=context.part.name[:400],
         text=text,
         reference=summary,

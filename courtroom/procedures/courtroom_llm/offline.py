@@ -9,7 +9,8 @@ from functools import lru_cache
 from courtroom.models.narrow import folded
 from courtroom.models.offline import methods
 from courtroom.procedures.courtroom_llm import tasks
-from courtroom.text.words import is_chinese, sentences, words
+from courtroom.text.languages import is_unspaced
+from courtroom.text.words import sentences, words
 
 STEMS: dict[str, str] = {
     "joy": "joy happ glad delight cheer excit thrill great good wonderful amaz content satisf pleas proud confident calm relax "
@@ -88,7 +89,7 @@ def compares(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> bool:
 
 def cues(label: str, text: str) -> list[tuple[str, float]]:
     """The words of a text that speak for a label, each with its weight; a denial shortly before halves it."""
-    if is_chinese(text):
+    if is_unspaced(text):
         return [(part, 1.0) for part in words(label) if part in text]
     stems, terms = _stems(folded(label)), _WORD.findall(text.lower())
     denied = [word in DENIALS or word.endswith(("n't", "dnt", "ont")) for word in terms]

@@ -88,13 +88,15 @@ def summaries(record: Record) -> Shown:
 
 def examination(record: Record) -> Shown:
     """Which pieces were looked at, in which order, and what they were found to be worth."""
-    rows = []
+    rows: list[tuple[str | int, ...]] = []
     for call in record.calls:
         if call.task == "perceive" and call.value:
             side, _, turn = call.path.rsplit("/", 1)[1].removeprefix("perceive-").partition("-")
             member = record.member(call.member)
             chosen = record.call(call.path.replace("/perceive-", "/select-"))
-            piece = str(chosen.value["selected_evidence_id"]) if chosen and chosen.value else "the only piece left"
+            seen = {row[3] for row in rows if row[1] == side and row[0] == (member.name if member else call.member)}
+            left = [name for name, _ in record.case.parts() if name.startswith(f"{side}-") and name not in seen]
+            piece = str(chosen.value["selected_evidence_id"]) if chosen and chosen.value else left[0] if left else ""
             sufficient = "yes" if call.value["is_sufficient"] else "no"
             found = str(call.value["support_strength"]), sufficient, str(call.value["evidence_summary"])
             rows.append((member.name if member else call.member, side, int(turn), piece, *found))

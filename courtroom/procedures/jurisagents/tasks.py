@@ -23,7 +23,9 @@ class Act(Answer):
     """One criminal act (table 6)."""
 
     act: Sentence = Field(min_length=1, description="What was done?")
-    consequence: Sentence = Field(default="", description="What came of it? Empty where the facts do not say.")
+    consequence: Sentence = Field(
+        default="", description="What came of it, and after the last act: what did the person do then?"
+    )
     intent: Literal["intent", "negligence", "unclear"] = Field(
         description="Was it done with intent or by negligence? `unclear` where the facts leave it open."
     )

@@ -120,8 +120,9 @@ function benchPart(open) {
   /** The largest box in the middle into which no seat reaches: what is said stands there, and is scrolled where it is longer. */
   function clear() {
     const { width, height } = box;
-    if (!width || scene.seating === "rows" || now.offers.size) { speech.removeAttribute("style"); return; }
+    if (!width || scene.seating === "rows") { speech.removeAttribute("style"); return; }
     const taken = [...seats.values()].map(({ made }) => ({ across: made.offsetLeft, half: made.offsetWidth / 2, middle: made.offsetTop, high: made.offsetHeight / 2 }));
+    if (now.offers.size) taken.push({ across: width / 2, half: width / 2, middle: offers.offsetTop + offers.offsetHeight / 2, high: offers.offsetHeight / 2 });
     let best = { area: 0 };
     for (let share = 0.9; share > 0.28; share -= 0.04) {
       const half = (width * share) / 2, near = taken.filter((one) => Math.abs(one.across - width / 2) < half + one.half);

@@ -16,7 +16,8 @@ function mountRoom(host, hooks = {}) {
   const timeline = timelinePart(go, present, () => { timeline.stop(); root.classList.add("open"); drawer.recount(scene, standing(scene, at)); });
   const left = el("div", "col-bench", null, tally.element, bench.element);
   const right = el("div", "col-said", null, transcript.element, drawer.element);
-  root.append(el("div", "main", null, left, right), timeline.element);
+  const notice = el("div", "soft notice");
+  root.append(el("div", "main", null, left, right), timeline.element, notice);
   host.append(root);
 
   function go(to) {
@@ -61,6 +62,7 @@ function mountRoom(host, hooks = {}) {
     if (!scene) return;
     const atEnd = at >= scene.moments.length - 1, now = standing(scene, at), open = atEnd && scene.status !== "done" ? live : [];
     root.dataset.seating = scene.seating;
+    say(notice, scene.notice);
     tally.draw(scene, now); bench.draw(scene, now, open); transcript.draw(scene, at, open); timeline.draw(scene, at);
     if (drawer.opened() && drawer.opened() !== "recount") drawer.draw(scene, now, at);
   }

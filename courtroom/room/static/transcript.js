@@ -56,7 +56,7 @@ function transcriptPart(hooks) {
 
   function tallied(moment) {
     const told = Object.entries(moment.counts || {}).map(([name, number]) => `${(side(name) || { title: name }).title} ${number}`).join(", ");
-    return `${scene.ballots[moment.ballot] || ""}: ${told}${moment.abstained ? `, ${t("{number} abstained", { number: moment.abstained })}` : ""}${moment.above && scene.carries ? `. ${t("Enough agree.")}` : ""}`;
+    return `${scene.ballots[moment.ballot] || ""}: ${told}${moment.abstained ? `, ${t("{number} abstained", { number: moment.abstained })}` : ""}${moment.above && scene.carries && scene.seats.filter((one) => one.votes).length > 1 ? `. ${t("Enough agree.")}` : ""}`;
   }
 
   function key(moment, index) { return moment.kind === "call" ? moment.path : `${index}-${moment.kind}`; }

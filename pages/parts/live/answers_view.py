@@ -13,7 +13,7 @@ from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
-from courtroom.engine.turnout import failure_of, stand_in_of
+from courtroom.engine.turnout import call_of, failure_of, speaks_as_model, stand_in_of
 from courtroom.language import N_, _, listed, translated
 from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
@@ -194,6 +194,8 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
         if call.described:
             named = literal(", ".join(call.described))
             st.caption(_("By description only, as this model can't see: {media}", media=named))
+        if call.speaks_as_model:
+            st.warning(_("This answer speaks of itself as a language model, and not as the member."))
         st.caption(literal(call.path))
 
 
@@ -289,6 +291,8 @@ def _card(
     notes += [_("given by a person")] if person else []
     if vote and (stand_in := stand_in_of(record, vote)):
         notes.append(_("by its stand-in {model}", model=stand_in.model))
+    if vote and (call := call_of(record, vote)) and speaks_as_model(call):
+        notes.append(_("speaks of itself as a language model"))
     if vote and (failure := failure_of(record, vote)):
         notes.append(translated(failure.error))
     choice, colour = choice_words(procedure, vote.choice) if vote else (_("no vote yet"), "")

@@ -169,8 +169,8 @@ def graph_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
         if any(graph[name] != value for name, value in before.items()):
             graph["edges"] = None
         if graph["edges"] is not None:
-            st.caption(_("The edges were edited by hand."))
-            if st.button(_("Back to those drawn"), icon=":material/restart_alt:"):
+            st.caption(_("These edges stay as they are until you have others drawn."))
+            if st.button(_("Draw others"), icon=":material/restart_alt:"):
                 graph["edges"] = None
                 draft.version += 1
                 st.rerun()

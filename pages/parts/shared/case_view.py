@@ -216,7 +216,10 @@ def upload(house: Courthouse) -> None:
         help=_("Only for tables whose labels are numbers: the file's own description says what they mean."),
     )
     encoding = encoding_choice(st, "case_encoding")
-    if not st.button(_("Import"), disabled=not files, type="primary"):
+    if not st.button(_("Import"), type="primary"):
+        return
+    if not files:  # after a restart of the server the browser still shows a file that is gone here
+        st.warning(_("No file is here. If one is shown above, take it out and choose it again."))
         return
     taken: list[str] = []
     refused: list[str] = []
@@ -257,6 +260,10 @@ def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None
         (st.warning if taken else st.error)(sentence, icon=":material/error:")
     else:
         st.success(sentence, icon=":material/check:")
+    if remarks:
+        first = translated(next(iter(remarks)))
+        more = ngettext("And {number} remark more, below.", "And {number} remarks more, below.", len(remarks) - 1)
+        st.warning(literal(f"{first} {more}" if len(remarks) > 1 else first), icon=":material/info:")
     if len(taken) + len(refused) + len(remarks) > 1:
         with st.expander(_("Details"), expanded=bool(remarks)):
             _list(_("Refused"), [translated(one) for one in refused])

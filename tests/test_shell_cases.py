@@ -1,0 +1,82 @@
+"""The shell takes the files that the app takes, and says what of them members will not have."""
+
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from courtroom.__main__ import app
+from courtroom.cases.files import ENDINGS
+from courtroom.errors import CourtroomError
+from tests.driving import shell
+from tests.test_archive_names import case, packed
+from tests.test_pdf import SCAN, lines, pdf
+from tests.test_sent_pictures import saved
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COURTROOM_HOME", str(tmp_path / "home"))
+
+
+TABLE = b"text,label\nso good,joy\nso bad,fear\n"
+ZIP = packed({"case.json": case("long.png"), "long.png": saved(Image.new("RGB", (900, 5_000), "teal"))})
+FILES = {
+    ".json": case("a.png")
+    .replace(', "media": [{"id": "m1", "kind": "image", "file": "a.png", "description": "The lamp."}]', "")
+    .encode(),
+    ".jsonl": b'{"text": "so good", "label": "joy"}\n{"text": "so bad", "label": "fear"}\n',
+    ".zip": ZIP,
+    ".txt": b"The river rose in the night. The ferry stayed.",
+    ".md": b"# The river\n\nThe river rose in the night.",
+    ".pdf": pdf(lines("The river rose in the night."), SCAN),
+    ".csv": TABLE,
+    ".tsv": TABLE.replace(b",", b"\t"),
+}
+
+
+@pytest.mark.parametrize("ending", sorted(ENDINGS))
+def test_every_file_that_the_app_takes_is_heard_by_the_shell(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"lamp{ending.upper()}"
+    path.write_bytes(FILES[ending])
+    assert json.loads(shell("run", str(path), "--json"))["status"] == "done"
+    (name,) = shell("cases", "add", str(path)).split()
+    assert name in shell("cases")
+
+
+def test_what_members_will_not_have_is_told_before_the_run(tmp_path: Path) -> None:
+    for name, data in (("a.pdf", FILES[".pdf"]), ("a.zip", ZIP)):
+        (tmp_path / name).write_bytes(data)
+    ran = CliRunner().invoke(app, ["run", str(tmp_path / "a.pdf")])
+    assert "a.pdf, page 2: no text can be read there" in ran.stderr
+    assert "it is shown in 6 parts" in CliRunner().invoke(app, ["cases", "add", str(tmp_path / "a.zip")]).stderr
+
+
+def test_labels_that_are_numbers_are_named_in_the_shell(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"text,label\nso good,0\nso bad,1\n")
+    with pytest.raises(CourtroomError, match="The labels are numbers"):
+        shell("run", str(path))
+    assert json.loads(shell("run", str(path), "--labels", "0=joy,1=fear", "--json"))["status"] == "done"
+
+
+def test_a_file_with_one_case_refused_takes_the_others_in(tmp_path: Path) -> None:
+    good = json.loads(FILES[".json"])
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{json.dumps(good)}\n{{"kind": "nothing"}}\n')
+    ran = CliRunner().invoke(app, ["cases", "add", str(path)])
+    assert (ran.exit_code, ran.stdout) == (1, "lamp\n")
+    assert "“nothing” is not known" in ran.stderr
+
+
+def test_a_file_that_is_not_there_or_holds_several_cases_says_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(CourtroomError, match=r"x.pdf is not there. Check the path."):
+        shell("run", str(tmp_path / "x.pdf"))
+    (tmp_path / "x.docx").write_bytes(b"x")
+    with pytest.raises(CourtroomError, match=r"x.docx can't be read. Upload one of .csv"):
+        shell("run", str(tmp_path / "x.docx"))
+    (tmp_path / "two.json").write_bytes(b"[" + FILES[".json"] + b"," + FILES[".json"] + b"]")
+    with pytest.raises(CourtroomError, match="Take them in with `courtroom cases add`, and run one by its id"):
+        shell("run", str(tmp_path / "two.json"))
