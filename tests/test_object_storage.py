@@ -41,10 +41,11 @@ def s3() -> Iterator[str]:
         server.stop()
 
 
-@pytest.fixture(params=["memory", "s3"])
-def url(request: pytest.FixtureRequest) -> str:
-    base = request.getfixturevalue("s3") if request.param == "s3" else "memory://court"
-    return f"{base}/{uuid4().hex[:8]}"
+@pytest.fixture(params=["local", "s3"])
+def url(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    if request.param == "s3":
+        return f"{request.getfixturevalue('s3')}/{uuid4().hex[:8]}"
+    return f"local://{tmp_path_factory.mktemp('bucket')}"
 
 
 def test_what_one_machine_keeps_another_finds(url: str, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from courtroom.experiments.written import Facts, Plan, Settings, checklist, csv_
 from courtroom.hearings import Hearings
 from courtroom.models.prompts import templates
 from courtroom.models.spec import OFFLINE, ModelSpec
+from courtroom.text.files import replacing
 from courtroom.version import __version__
 
 COMMAND = "courtroom experiment run experiment.toml"
@@ -112,7 +113,11 @@ def write_bundle(found: ExperimentResults, house: Hearings, to: Path) -> None:
     crate = _crate(found, files_of(found, house))
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        (crate.write_zip if to.suffix == ".zip" else crate.write)(to)
+        if to.suffix == ".zip":
+            with replacing(to) as part:
+                crate.write_zip(part)
+        else:
+            crate.write(to)
     except OSError as error:
         raise CourtroomError(f"{to} can't be written: {error.strerror}. Name another with --to.") from error
 

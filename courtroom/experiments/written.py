@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from courtroom.errors import CourtroomError
 from courtroom.experiments import table as tables
 from courtroom.experiments.measures import Measure
-from courtroom.text.files import write_csv
+from courtroom.text.files import replacing, write_csv
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -301,14 +301,15 @@ def write_frame(frame: pd.DataFrame, path: Path) -> None:
     """Write a frame as its file's ending says: .csv, .parquet or .jsonl. Raises `CourtroomError`: the ending is none of these, or the file can't be written."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix == ".csv":
-            path.write_text(csv_of(frame), encoding="utf-8", newline="")
-        elif path.suffix == ".parquet":
-            frame.to_parquet(path, index=False)
-        elif path.suffix == ".jsonl":
-            frame.to_json(path, orient="records", lines=True, force_ascii=False)
-        else:
-            raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
+        with replacing(path) as part:
+            if path.suffix == ".csv":
+                part.write_text(csv_of(frame), encoding="utf-8", newline="")
+            elif path.suffix == ".parquet":
+                frame.to_parquet(part, index=False)
+            elif path.suffix == ".jsonl":
+                frame.to_json(part, orient="records", lines=True, force_ascii=False)
+            else:
+                raise CourtroomError(f"--to needs a file name that ends in {', '.join(FORMS)}.")
     except OSError as error:
         raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
 

@@ -14,6 +14,7 @@ from courtroom.film.picture import ACCENT, Painter, Shape, Theme
 from courtroom.film.storyboard import Shot
 from courtroom.room.player import read
 from courtroom.room.scene import RoomScene, scene
+from courtroom.text.files import replacing
 
 Format = Literal["mp4", "gif"]
 RATE = 12
@@ -57,9 +58,11 @@ def film(
         raise CourtroomError("No moment is left to show. Keep at least one.")
     painter = Painter(told, shape, theme)
     if to.suffix == ".mp4":
-        _write_mp4(painter, kept, to, progress)
+        with replacing(to) as part:
+            _write_mp4(painter, kept, part, progress)
     elif to.suffix == ".gif":
-        _write_gif(painter, kept, to, progress)
+        with replacing(to) as part:
+            _write_gif(painter, kept, part, progress)
     else:
         raise CourtroomError("A film's file name ends in .mp4 or .gif.")
 

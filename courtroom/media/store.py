@@ -233,6 +233,10 @@ def _is_renewed(target: Path) -> bool:
 
 def media_of(settings: Settings) -> MediaStore:
     url = settings.media_storage
+    if url.startswith("memory:"):
+        raise MediaError(
+            "COURTROOM_MEDIA=memory:// keeps files as long as one process lives. Name a folder or a storage."
+        )
     return MediaStore(settings.media_folder, ObjectStorage(url) if url else None)
 
 

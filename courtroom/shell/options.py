@@ -23,6 +23,7 @@ from courtroom.engine.setup import Setup
 from courtroom.engine.turnout import turnout
 from courtroom.errors import CourtroomError, Unreadable
 from courtroom.settings import from_environment
+from courtroom.text.files import replacing
 
 
 @contextmanager
@@ -102,7 +103,8 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "recorded": sum(len(call.keys) - min(new.get(call.path, 0), len(call.keys)) for call in record.calls),
         "reasked": sum(max(0, len(call.keys) - 1) for call in record.calls),
         "failed": record.failed,
-        "tokens": {"prompt": prompt, "completion": completion},
+        "reasks": record.reasks,
+        "tokens": {"prompt": prompt, "completion": completion, **({"estimated": True} if record.estimated else {})},
         "cost": record.cost,
         "wall_s": round(run.wall_s, 3),
         "seed": run.seed,
@@ -115,7 +117,8 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
 def write(path: Path, text: str) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with replacing(path) as part:
+            part.write_text(text, encoding="utf-8")
     except OSError as error:
         raise CourtroomError(f"{path} can't be written: {error.strerror}. Name another with --to.") from error
 

@@ -43,6 +43,7 @@ from courtroom.shell.options import (
     tell_unreadable,
     write,
 )
+from courtroom.text.files import replacing
 
 
 def drive(house: Courthouse, run: str, until: str | None, as_json: bool) -> None:
@@ -193,7 +194,8 @@ def film(
                     print(f"{number}\t{shot.seconds:.1f} s\t{shot.head}\t{shot.caption}")
             print(f"{films.length(shots):.0f} s", file=sys.stderr)
         elif to.suffix == ".png":
-            films.poster(told, shots, shape=shape, theme=theme).save(to)
+            with replacing(to) as part:
+                films.poster(told, shots, shape=shape, theme=theme).save(part)
         else:
             films.film(told, shots, to, shape=shape, theme=theme, progress=drawn)
     if to:

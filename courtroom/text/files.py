@@ -1,14 +1,33 @@
-"""CSV as this program writes it, and JSON lines as people name them."""
+"""CSV as this program writes it, JSON lines as people name them, and files that are there whole or not at all."""
 
 import codecs
 import csv
 import io
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from courtroom.errors import CaseError
+
+
+@contextmanager
+def replacing(to: Path) -> Iterator[Path]:
+    """Give a file to write, which takes this name once all of it is written: until then the old one stays whole."""
+    to = to.resolve()
+    if to.exists() and not to.is_file():  # such as /dev/stdout
+        yield to
+        return
+    part = to.with_name(f".{to.stem}-{os.getpid()}{to.suffix}")
+    try:
+        yield part
+        os.replace(part, to)
+    finally:
+        part.unlink(missing_ok=True)
+
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _QUOTED = re.compile(r"'+[=+\-@\t\r]")
