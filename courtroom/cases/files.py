@@ -183,17 +183,14 @@ def _from_text(
 ) -> Iterator[Package | CaseError]:
     try:
         text, remark = decoded(data, encoding)
-        if ending == ".json" and is_json_lines(text):
-            ending = ".jsonl"  # so CAIL2018 is handed around
-        content = json_of(text) if ending == ".json" else None
+        if ending == ".json" and not is_json_lines(text):  # lines are how CAIL2018 is handed around
+            content = json_of(text)
+            rows = content if isinstance(content, list) else [content]
+            records = [(f"case {number}" if len(rows) > 1 else "", row) for number, row in enumerate(rows, start=1)]
+        else:
+            records = list(json_records(text.encode(errors="surrogatepass")))
     except CaseError as error:
         raise CaseError(f"{where}: {error}") from error
-    records: list[tuple[str, Any]]
-    if ending == ".json":
-        rows = content if isinstance(content, list) else [content]
-        records = [(f"case {number}" if len(rows) > 1 else "", row) for number, row in enumerate(rows, start=1)]
-    else:
-        records = list(json_records(text.encode(errors="surrogatepass")))
     if not records:
         raise CaseError(f"{where} holds no case. Put at least one into it.")
     objects = [row for _, row in records[:MOST_COMPARED] if isinstance(row, dict)]
