@@ -171,7 +171,7 @@ st.caption(
         asked=count(record.asked),
         recorded=count(record.recorded),
         failed=f"{record.failed:d}",
-        prompt=count(prompt),
+        prompt=_("about {number}", number=count(prompt)) if record.estimated else count(prompt),
         completion=count(completion),
         cost=literal(money(record.cost)),
         wall_s=duration(record.run.wall_s),

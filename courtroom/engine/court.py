@@ -5,6 +5,7 @@ import hashlib
 import random
 import re
 import sys
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -162,6 +163,8 @@ class Court(Generic[C, S]):
         self.seed, self._declared = seed, choices
         self._input, self._stages, self._services = run_input, stages, services
         self._choices: dict[tuple[str, str], str] = {}
+        self._errors = defaultdict[str, list[str]](list)
+        """Why there is no answer, by stage."""
         self._ballots: dict[str, dict[str, str | None]] = {}
         self._see(run_input.at(0))
 
@@ -211,6 +214,7 @@ class Court(Generic[C, S]):
             return self._said_instead(member, task, path, overruled)
         before = services.ledger.called(path)
         if before is not None and before.value is None:
+            self._errors[self._stages.here].append(before.error)
             raise Abstained(before.error)
         await services.gate.open()
         asked = Asked(member, task, self.setup, self._prompts, self.seed, path, self._stages.here)
@@ -224,6 +228,7 @@ class Court(Generic[C, S]):
         called = exchange.called()
         services.record(called)
         if answer is None:
+            self._errors[self._stages.here].append(called.error)
             raise Abstained(called.error)
         return answer
 
@@ -347,11 +352,17 @@ class Court(Generic[C, S]):
         Raises:
             QuorumLost: there are none, or fewer than the setup's quorum asks for.
         """
-        if not self.enough(have, of):
+        if self.enough(have, of):
+            return
+        if errors := Counter(self._errors[self._stages.here]).most_common(1):
             raise QuorumLost(
-                f"Only {have} of {of} {what}, fewer than the quorum asks for. "
-                "Check the models' server and keys, then continue: those who failed are asked again."
+                f"Only {have} of {of} {what}, fewer than the quorum asks for. Most often: “{errors[0][0]}” "
+                "Mend that, then continue: those who failed are asked again."
             )
+        raise QuorumLost(
+            f"Only {have} of {of} {what}, fewer than the quorum asks for. "
+            "Check the models' server and keys, then continue: those who failed are asked again."
+        )
 
     def note(self, name: str, text: str) -> None:
         """Record one sentence that a reader of the run should know."""

@@ -78,6 +78,10 @@ class Called(Strict):
     completion_tokens: int = 0
     cost: float | None = None
     latency_s: float = 0.0
+    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    """Whether a provider did not count the tokens, so that they, and the cost, are about so many."""
+    speaks_as_model: bool = Field(default=False, exclude_if=lambda speaks: not speaks)
+    """Whether the answer speaks of its author as a language model, and not as the member."""
 
 
 class Retrieved(Strict):

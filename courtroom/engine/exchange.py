@@ -15,12 +15,22 @@ from courtroom.engine.events import Called
 from courtroom.engine.ledger import Ledger
 from courtroom.engine.services import Asked, Renders, Services
 from courtroom.media.medium import without_media
-from courtroom.models.capabilities import VISION, Findings
+from courtroom.models.capabilities import IMAGES, SCHEMA, SYSTEM, Findings
 from courtroom.models.card import estimate_prompt_tokens, price
 from courtroom.models.errors import CannotSee, ModelError
-from courtroom.models.longer import fewer_frames, fits, runs_in_circles, with_longer_answer
-from courtroom.models.repair import CutOff, Declined, Empty, InvalidAnswer, Refused, Withheld, complaint, read_answer
-from courtroom.models.request import LATE, Message, Reply, Request
+from courtroom.models.longer import fewer_frames, fewer_pictures, fits, runs_in_circles, with_longer_answer
+from courtroom.models.repair import (
+    CutOff,
+    Declined,
+    Empty,
+    InvalidAnswer,
+    Refused,
+    Withheld,
+    complaint,
+    read_answer,
+    speaks_as_model,
+)
+from courtroom.models.request import LATE, Message, Reply, Request, pictures_in
 from courtroom.models.spec import LEFT_OUT, OFFLINE, PERSON, ModelSpec
 from courtroom.models.task import Task
 from courtroom.store.log import about
@@ -35,6 +45,11 @@ MOST_REPEATED = 50_000
 """Characters of an answer that are held up to the model when it is asked again."""
 MOST_OF_CUT = 400
 """Of one that was cut."""
+WITHOUT = {
+    SCHEMA: "was asked without the answer's JSON schema, which its server refused; its answers were checked all the same",
+    SYSTEM: "takes no system message: what it says stands at the beginning of the question",
+}
+"""What is said of what was left out, by the names of `capabilities`."""
 NONE_BEFORE = "The same question was not answered before."
 CIRCLES = "it says the same again and again until it is cut off; be brief"
 
@@ -78,7 +93,11 @@ class Exchange(Generic[A]):
         self._error = ""
         self._last = _NOTHING
         self._described: tuple[str, ...] = ()
-        self._refused_pictures = False
+        self._most_pictures: int | None = None
+        """How many the server takes of this question, where it refused more."""
+        self._to_note: dict[str, str] = {}
+        """What is noted once the server has answered, by path."""
+        self._estimated = False
 
     async def run(self) -> A | None:
         """The answer, or None; `called` then says why."""
@@ -87,29 +106,28 @@ class Exchange(Generic[A]):
             while self._answer is None:
                 try:
                     reply = await self._reply(request)
-                    if self._refused_pictures:  # and answers without them: that is what it could not do
-                        (await self._services.sight.of(self._spec)).remember(VISION, 0)
                     if reply.finish == LATE:
                         request = await self._ask_stand_in(f"{self._member.name} did not answer in time.")
                     else:
                         self._answer = await self._read(request, reply)
-                except CannotSee:
-                    self._refused_pictures = True
+                except CannotSee as refused:
+                    self._most_pictures = refused.most
                     request = await self.request()
                 except ModelError as failure:
                     if self._spec.stand_in is None:
                         return self._fail(str(failure))
                     request = await self._ask_stand_in(str(failure))
                 except InvalidAnswer as unreadable:
-                    if self._reasks < self._setup.reasks and self._can_be_mended(unreadable, reply):
+                    can_be_mended = self._can_be_mended(unreadable, reply)
+                    if self._reasks < self._setup.reasks and can_be_mended:
                         self._reasks += 1
                         request = await self._again(request, reply, unreadable)
                     elif (sample := await self._new_sample()) is not None:
                         request = sample
                     elif self._spec.stand_in is None:
-                        return self._fail(_why(request.spec, unreadable))
+                        return self._fail(_why(request.spec, unreadable, self._circles))
                     else:
-                        request = await self._ask_stand_in(_why(request.spec, unreadable))
+                        request = await self._ask_stand_in(_why(request.spec, unreadable, self._circles))
             return self._answer
 
     def _fail(self, error: str) -> A | None:
@@ -168,6 +186,8 @@ class Exchange(Generic[A]):
             completion_tokens=paid.completion,
             cost=paid.cost,
             latency_s=round(self._latency, 3),
+            estimated=self._estimated,
+            speaks_as_model=self._answer is not None and speaks_as_model(self._last.text),
         )
 
     async def _read(self, request: Request, reply: Reply) -> A:
@@ -206,7 +226,7 @@ class Exchange(Generic[A]):
         assert (stand_in := self._spec.stand_in) is not None
         self._error, self._instead_of, self._spec = why, self._spec.id, stand_in
         self._series = self._reasks = self._circles = 0
-        self._is_new = self._refused_pictures = False
+        self._is_new, self._most_pictures = False, None
         self._address, self._described, self._last = None, (), _NOTHING
         why = why or NONE_BEFORE
         text = f"{why} There {stand_in.id} answered instead of {self._instead_of}."
@@ -222,19 +242,24 @@ class Exchange(Generic[A]):
                 text = f"{spec.id} is asked on the texts alone: pictures and their descriptions are left out."
                 self._services.note(f"left-out/{spec.id}", text, self._stage)
         media = self._task.media()
-        sees = bool(media) and not self._refused_pictures and await self._services.sight.sees(spec)
-        if media and not sees:
-            self._described = tuple(medium.id for medium in media)
-            if spec.id not in (OFFLINE, PERSON):  # it says so of itself
-                self._services.note(
-                    f"described/{spec.id}",
-                    f"{spec.id} can't see pictures: media are replaced by their descriptions.",
-                    self._stage,
-                )
+        can_see = bool(media) and await self._services.sight.sees(spec)
+        sees = can_see and self._most_pictures != 0
+        self._to_note = {}
+        self._described = () if sees else tuple(medium.id for medium in media)
+        if self._described and spec.id not in (OFFLINE, PERSON):  # it says so of itself
+            path, told = (
+                f"described/{spec.id}",
+                f"{spec.id} can't see pictures: media are replaced by their descriptions.",
+            )
+            if can_see:
+                path = f"described/{self._path}"
+                told = f"The server of {spec.id} refused “{self._task.title}” with pictures: here alone they are replaced by their descriptions."
+            self._to_note[path] = told
         messages = await prompts.render(self._task, sees=sees, room=spec.room)
         address = ""
         if spec.id not in (OFFLINE, PERSON):
             findings = await self._services.sight.context(spec)
+            messages = self._with_as_many_pictures_as_are_taken(messages, findings)
             messages = await self._in_the_room_there_is(messages, prompts, findings, sees=sees)
             address = findings.address if self._address is None else self._address
         # What a person says, or a stand-in, holds for this run and its forks: another run of the same case asks anew.
@@ -247,6 +272,20 @@ class Exchange(Generic[A]):
             former = replace(request, by_address=True)
             request = former if self._services.asker.knows(former.key) else request
         return request
+
+    def _with_as_many_pictures_as_are_taken(self, messages: Sequence[Message], findings: Findings) -> Sequence[Message]:
+        """A prompt with fewer frames of each video, then with fewer pictures, where its server takes no more."""
+        limits = [most for most in (self._most_pictures, findings.get(IMAGES)) if most is not None]
+        most, all_pictures, path = min(limits, default=10**6), pictures_in(messages), f"pictures/{self._path}"
+        while pictures_in(messages) > most and (fewer := fewer_frames(messages)) is not None:
+            messages = fewer
+        if pictures_in(messages) > most:
+            messages, self._described = fewer_pictures(messages, most)
+        if (shown := pictures_in(messages)) < all_pictures:
+            told = f"The server of {self._spec.id} takes no more: “{self._task.title}” is shown with {shown} of {all_pictures} pictures"
+            rest = ", the others by their descriptions" if self._described else ""
+            self._to_note[path] = f"{told}{rest}."
+        return messages
 
     async def _in_the_room_there_is(
         self, messages: Sequence[Message], prompts: Renders, findings: Findings, *, sees: bool
@@ -311,6 +350,13 @@ class Exchange(Generic[A]):
                 monthly_budget.settle(lent, paid)
             if paid is not None:
                 self._pay(paid)
+        for name in reply.left_out:
+            told = WITHOUT.get(name, f"was asked without {name}, which its server refused")
+            self._to_note[f"without/{self._spec.id}/{name}"] = f"{self._spec.id} {told}."
+        for path, told in self._to_note.items():
+            self._services.note(path, told, self._stage)
+        self._to_note = {}
+        self._estimated = self._estimated or (paid is not None and reply.usage.estimated)
         self._keys.append(request.key)
         self._last = reply
         self._latency += reply.latency_s
@@ -341,8 +387,10 @@ class Exchange(Generic[A]):
         await self._services.gate.open()
 
 
-def _why(spec: ModelSpec, unreadable: InvalidAnswer) -> str:
+def _why(spec: ModelSpec, unreadable: InvalidAnswer, circles: int) -> str:
     match unreadable:
+        case CutOff() if circles:
+            return f"{spec.id} wrote the same, or blanks, until it was cut off. Take another model, or ask it without the schema."
         case Refused() | Declined():
             said = unreadable.words if isinstance(unreadable, Declined) else unreadable
             return f"{spec.id} refused to answer: “{said}”. Change the prompt, or take another model."

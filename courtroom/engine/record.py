@@ -169,6 +169,16 @@ class Record:
         return sum(call.value is None for call in self.calls)
 
     @property
+    def reasks(self) -> int:
+        """How often a question was asked again, as its answer could not be used."""
+        return sum(max(0, len(call.keys) - 1) for call in self.calls)
+
+    @property
+    def estimated(self) -> bool:
+        """Whether a provider did not count the tokens of a call, so that tokens and cost are about so many."""
+        return any(call.estimated for call in self.calls)
+
+    @property
     def tokens(self) -> tuple[int, int]:
         """Prompt and completion tokens that this run has used."""
         return self._spent.prompt, self._spent.completion

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
 from courtroom.models.errors import ModelError
-from courtroom.models.failures import Attempts, Incomplete, may_pass
+from courtroom.models.failures import Attempts, Incomplete, again_if_it_may_pass
 from courtroom.models.keys import scrubbed
 from courtroom.models.route import route
 from courtroom.models.spec import ModelSpec
@@ -49,7 +49,7 @@ class LiteLLMEmbedding:
         for start in range(0, len(new), AT_ONCE):
             batch = new[start : start + AT_ONCE]
             try:
-                vectors = await Attempts(ModelSpec(id=self.name)).made(partial(self._ask, batch), may_pass)
+                vectors = await Attempts(ModelSpec(id=self.name)).made(partial(self._ask, batch), again_if_it_may_pass)
             except Exception as error:  # noqa: BLE001  whatever a provider's client raises, a user is shown one sentence
                 log.warning("%s: %s", self.name, scrubbed(repr(error)))
                 raise ModelError(

@@ -12,6 +12,10 @@ class Overlong(Exception):
     """A reply far beyond the answer's longest."""
 
 
+class WebPage(Exception):
+    """A web page, such as a network's sign-in, in place of a reply."""
+
+
 @dataclass(frozen=True)
 class Bound:
     """How much of one reply is read."""

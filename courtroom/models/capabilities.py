@@ -19,10 +19,12 @@ VISION = "vision"
 """The name under which it is kept whether a model takes pictures."""
 SCHEMA = "schema"
 """Whether it takes a JSON schema for its answer."""
-LENGTHS = "lengths"
-"""Whether that schema may say how long texts are."""
 SYSTEM = "system"
 """Whether it takes a system message."""
+MAX_TOKENS = "max_tokens"
+"""Whether the longest answer goes by this name; else it is `max_completion_tokens`."""
+IMAGES = "images"
+"""How many pictures one question may have."""
 CONTEXT = "context"
 """How many tokens its prompt and its answer may have together."""
 
@@ -42,6 +44,17 @@ class Findings:
         self.tried_context = CONTEXT in values
         self.tokens_an_estimate = 1.0
         """How many tokens the server counts where we estimate one."""
+        self.streams = True
+        """Whether answers may be asked for as streams."""
+        self.broken_streams = 0
+        """How many broke off in a row."""
+        self.is_slow = False
+        """Whether a whole answer did not come in time: then it is asked for as a stream, which can be heard."""
+
+    @property
+    def lacking(self) -> frozenset[str]:
+        """All that the model was found not to take."""
+        return frozenset(name for name, value in self._values.items() if not value)
 
     def get(self, name: str) -> int | None:
         """What was found out; None where nothing was."""

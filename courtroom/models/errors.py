@@ -54,7 +54,15 @@ class Filtered(ModelRefused):
 
 
 class CannotSee(ModelError):
-    """The model refuses pictures; asking without them can help."""
+    """The server refuses so many pictures; asking with fewer can help.
+
+    Args:
+        most: how many may be shown of this question.
+    """
+
+    def __init__(self, sentence: str, most: int = 0) -> None:
+        super().__init__(sentence)
+        self.most = most
 
 
 class NotInTime(ModelError):

@@ -7,12 +7,12 @@ import math
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from enum import Enum, auto
+from typing import Any, TypeVar
 
-from courtroom.models.bounds import Overlong
-from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM
+from courtroom.models.bounds import Overlong, WebPage
 from courtroom.models.card import provider
 from courtroom.models.errors import (
     BrokenOff,
@@ -42,28 +42,43 @@ LONGEST_LOADING_S = 120.0
 LOADING_PAUSE_S = 2.0
 _PICTURES = re.compile(r"image|picture|vision|visual|multi-?modal", re.IGNORECASE)
 _BLIND = re.compile(
-    r"missing data required for image input|mmproj|at most 0 image"
+    r"missing data required for image input|mmproj|at most 0 image|image_url is only supported by"
     r"|(image|vision|multi-?modal)[^.\n]{0,40}(not|n't|never) (be )?(support|enabl|available)"
     r"|(not|n't|cannot|no) (a |an )?(support|accept|take|see|allow|vision|multi-?modal)[^.\n]{0,40}(image|picture|vision|model)",
     re.IGNORECASE,
 )
-_KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
-_TOO_LONG = re.compile(r"context (length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
-_CONTEXT = re.compile(r"maximum context length (?:is|of) (\d{2,9})", re.IGNORECASE)
-_PROMPT = re.compile(
-    r"(\d{1,9}) (?:tokens? )?(?:in the (?:messages|prompt)|(?:text |prompt )?input tokens)", re.IGNORECASE
-)
-_FORM = re.compile(
-    r"response_format|json.?schema|response_schema|structured.?output|guided.?decoding|grammar", re.IGNORECASE
-)
-_LENGTHS = re.compile(r"(max|min)_?length", re.IGNORECASE)
-_TURNS = re.compile(
-    r"roles must alternate|system (role|message)s? (is|are) not supported|system role not supported"
-    r"|only user(,| and|,? or) assistant|only support[^.\n]{0,20} user and assistant",
+_ABOUT_FILE = re.compile(
+    r"(image|picture)s? (file|format|size|dimension|resolution)|(format|size|type) of|(invalid|unsupported|corrupt\w*) (image|picture)"
+    r"|mime|media.type",
     re.IGNORECASE,
 )
+"""What is wrong with one picture, which says nothing of others."""
+_NO_SIZE = r"(?![\d.,]|\s*(?:[kKmMgG]i?B|bytes|px|pixel|token))"
+_IMAGES = re.compile(
+    rf"(?:at most|up to|max\w*(?: is| of)?|limit\w*(?: is| of| to)?|more than|only)\D{{0,30}}?(\d{{1,3}}){_NO_SIZE}\s*(?:image|picture|photo)"
+    rf"|(?:image|picture|photo)s?\b[^.\n]{{0,60}}(?:at most|max\w*(?: is| of)?|limit\w*(?: is| of| to)?|>)\D{{0,20}}(\d{{1,3}}){_NO_SIZE}",
+    re.IGNORECASE,
+)
+_KEYS = re.compile(r"api[ _-]?key", re.IGNORECASE)
+_TOO_LONG = re.compile(r"context (length|window|size)|too many tokens|prompt is too long", re.IGNORECASE)
 _MEMORY = re.compile(r"requires more (system |gpu )?memory", re.IGNORECASE)
 _LOADING = re.compile(r"loading model|model is (still |currently )?loading|is currently loading", re.IGNORECASE)
+_QUOTA = re.compile(
+    r"insufficient[_ ](quota|credit|fund|balance)|exceeded your current quota|credit balance|(quota|balance|credits?) (is |are )?(used up|exhausted)"
+    r"|billing|payment required",
+    re.IGNORECASE,
+)
+_SOON = re.compile(r"(retry|again) in|per (minute|second|day)|rate limit", re.IGNORECASE)
+"""Of a quota that fills up again by itself."""
+_TOO_LARGE = re.compile(r"request (is )?too large|larger than the[^.\n]{0,20} limit", re.IGNORECASE)
+_COUNTRY = re.compile(
+    r"(country|region|territory|location)[^\n]{0,40}(not|un)[ -]?(support|available|allow)", re.IGNORECASE
+)
+_PASSING = re.compile(r"try again|retry|right now|temporar|failed to generate json|json_validate_failed", re.IGNORECASE)
+"""Of a refusal that does not hold for long."""
+_UNKNOWN_MODEL = re.compile(
+    r"model[^.\n]{0,80}(not (found|exist)|n't exist|unknown|no such)|(invalid|unknown|no such) model", re.IGNORECASE
+)
 _NO_LINE = ("ConnectError", "ConnectTimeout", "ConnectionRefusedError", "gaierror", "SSLError", "ClientSSLError")
 _FILTER = re.compile(
     r"content[ _](management[ _])?(policy|filter)|safety (system|settings)|moderation|flagged|ContentPolicyViolation",
@@ -103,14 +118,24 @@ def status_of(error: BaseException) -> int | None:
 
 def may_pass(error: BaseException) -> bool:
     """Whether trying again can help: rate limit, time-out, server's fault, a broken line or body."""
-    if _is(error, Overlong.__name__):
+    if _is(error, Overlong.__name__, WebPage.__name__):
         return False
     if isinstance(error, (TimeoutError, json.JSONDecodeError, ConnectionError, Incomplete)):
         return True
     status = getattr(error, "status_code", None)
-    if not isinstance(status, int) or _says(error, _TOO_LONG, _MEMORY):
+    if not isinstance(status, int) or says(error, _TOO_LONG, _MEMORY):
         return False
-    return status in (408, 409, 425, 429) or status >= 500
+    if status == 429:
+        return not (_is_used_up(error) or _TOO_LARGE.search(str(error)))
+    return status in (408, 409, 425) or status >= 500 or says(error, _PASSING)
+
+
+def _is_used_up(error: BaseException) -> bool:
+    """Whether what was paid for is used up, which no waiting mends."""
+    text = f"{error} {_body(error)}"
+    return "insufficient_quota" in text or (
+        bool(_QUOTA.search(text)) and not _SOON.search(text) and retry_after(error) is None
+    )
 
 
 def is_loading(error: BaseException | None) -> bool:
@@ -120,35 +145,56 @@ def is_loading(error: BaseException | None) -> bool:
 
 def cannot_see(error: BaseException) -> bool:
     """Whether a server says that its model takes no pictures, and leaves no doubt."""
-    return _says(error, _BLIND)
+    return (
+        says(error, _BLIND)
+        and not _ABOUT_FILE.search(str(error))
+        and not _IMAGES.search(str(error).replace("at most 0", ""))
+    )
 
 
-def refused(error: BaseException) -> tuple[str, int] | None:
-    """What a server says that its model can't do, by its name among the `capabilities`; None where it says nothing of it."""
-    if isinstance(error, Unwilling):
-        return SCHEMA, 0
-    if _says(error, _TURNS):
-        return SYSTEM, 0
-    if _says(error, _LENGTHS):
-        return LENGTHS, 0
-    if _says(error, _FORM):
-        return SCHEMA, 0
-    if _says(error, _CONTEXT):
-        return CONTEXT, int(_CONTEXT.findall(str(error))[0])
-    return None
+def most_images(error: BaseException) -> int | None:
+    """How many pictures a server takes at once, where it refuses more and says so."""
+    given = _IMAGES.search(str(error)) if says(error, _IMAGES) else None
+    return int(given[1] or given[2]) if given else None
 
 
-def prompt_tokens(error: BaseException) -> int | None:
-    """How many tokens the prompt has, where a refusal says it."""
-    counts = _PROMPT.findall(str(error))
-    return int(counts[0]) if counts else None
+def is_unexplained(error: BaseException) -> bool:
+    """Whether a server refuses a request for a reason that nobody here knows, so that another form may pass."""
+    known = (_PICTURES, _KEYS, _TOO_LONG, _MEMORY, _QUOTA, _TOO_LARGE, _COUNTRY, _PASSING, _UNKNOWN_MODEL, _FILTER)
+    return status_of(error) in (400, 422) and not says(error, *known)
 
 
-def _says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
+def failed_generation(error: BaseException) -> str:
+    """What a model said where its provider gives an error in place of an answer that does not fit; empty where it gives none."""
+    body = _body(error)
+    said = body.get("failed_generation") if isinstance(body, Mapping) else None
+    return said if isinstance(said, str) else ""
+
+
+def _body(error: BaseException) -> Any:
+    """The body that an error came with: JSON's object, or a text."""
+    return next(filter(None, (getattr(link, "body", None) for link in _chain(error))), None)
+
+
+def says(error: BaseException, *patterns: re.Pattern[str]) -> bool:
     """Whether a server refuses a call with such words. It may do so with a 500: not all tell their faults from ours."""
     in_stream = any((type(link).__module__, type(link).__name__) == ("openai", "APIError") for link in _chain(error))
     status = 500 if in_stream else status_of(error) or 0
     return (status in (400, 422) or status >= 500) and any(pattern.search(str(error)) for pattern in patterns)
+
+
+class Again(Enum):
+    """Whether a call that failed is made again."""
+
+    NO = auto()
+    SAME = auto()
+    OTHERWISE = auto()
+    """In a way that its server has not refused yet: at once, and not counted among the attempts."""
+
+
+def again_if_it_may_pass(error: BaseException) -> Again:
+    """Return whether the same call is to be made again."""
+    return Again.SAME if may_pass(error) else Again.NO
 
 
 class Attempts:
@@ -161,24 +207,27 @@ class Attempts:
         self._model, self._most = spec.id, spec.attempts
         self.number = 0
         """Of the attempt under way."""
-        self._loading = 0
+        self._loading = self._otherwise = 0
         self._loading_since = 0.0
 
     @property
     def is_last(self) -> bool:
         """Whether there will be no further attempt if this one fails."""
-        return self.number - self._loading >= self._most
+        return self.number - self._loading - self._otherwise >= self._most
 
-    async def made(self, work: Callable[[], Awaitable[T]], worth_another: Callable[[Exception], bool]) -> T:
+    async def made(self, work: Callable[[], Awaitable[T]], worth_another: Callable[[Exception], Again]) -> T:
         """What the work comes to, which is done again where that is worth it; else the last error is raised."""
         while True:
             self.number += 1
             try:
                 return await work()
             except Exception as error:
-                if not worth_another(error) or self._are_enough(error):
+                again = worth_another(error)
+                if again is Again.OTHERWISE:
+                    self._otherwise += 1
+                elif again is Again.NO or self._are_enough(error):
                     raise
-                pause_s = self.pause_s(error)
+                pause_s = 0.0 if again is Again.OTHERWISE else self.pause_s(error)
             await asyncio.sleep(pause_s)
 
     def _are_enough(self, error: Exception) -> bool:
@@ -192,7 +241,7 @@ class Attempts:
 
     def pause_s(self, error: Exception) -> float:
         """Seconds until the next attempt: none to ask in another way, else as the provider says, else ever longer."""
-        if isinstance(error, (Unstreamed, EmptyStream)) or refused(error):
+        if isinstance(error, (Unstreamed, EmptyStream)):
             pause_s = 0.0
         elif (seconds := retry_after(error)) is not None:
             pause_s = seconds
@@ -255,18 +304,28 @@ def sentence(error: Exception, request: Request) -> ModelError:
         return TimedOut(f"{model} did not answer within {request.spec.timeout_s:g} s. Try again, or allow more time.")
     if status == 504:
         return TimedOut(f"The server of {model} got no answer from the model in time (status 504). Try again later.")
+    if status == 402 or (status is not None and status < 500 and _is_used_up(error)):
+        return ModelRefused(
+            f"What was paid for {model} at its provider is used up. Pay in there, or take another model."
+        )
+    if status in (413, 429) and _TOO_LARGE.search(detail):
+        if request.has_media:
+            return _fewer_pictures(error, status, request)
+        return ModelRefused(
+            f"One question to {model} is larger than its provider lets this key ask. Take another model, or a larger plan."
+        )
     if status == 429:
         return RateLimited(f"{model} allows no more calls for now. Wait a little, or lower the calls at once.")
     if status is not None and status < 500:
-        return _refusal(model, status, detail, request)
-    if _says(error, _MEMORY):
+        return _refusal(error, status, detail, request)
+    if says(error, _MEMORY):
         return ModelRefused(f"The server of {model} has too little memory for it. Take a smaller model.")
-    if _says(error, _TOO_LONG):
+    if says(error, _TOO_LONG):
         return _too_long(model)
     if is_loading(error):
         return ServerFailed(f"The server of {model} is still loading it. Wait until it has, then continue.")
     if request.has_media and status is not None and _PICTURES.search(detail):
-        return CannotSee(f"{model} does not take pictures.")
+        return _fewer_pictures(error, status, request)
     if not provider(model):
         return ModelRefused(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
     if status is not None:
@@ -274,8 +333,9 @@ def sentence(error: Exception, request: Request) -> ModelError:
     return _without_status(error, model)
 
 
-def _refusal(model: str, status: int, detail: str, request: Request) -> ModelError:
+def _refusal(error: Exception, status: int, detail: str, request: Request) -> ModelError:
     """Of a reply that says no."""
+    model = request.spec.id
     if 300 <= status < 400:
         return ModelRefused(
             f"The server of {model} sends calls on to another address, which is not followed. Set that address instead."
@@ -284,6 +344,13 @@ def _refusal(model: str, status: int, detail: str, request: Request) -> ModelErr
         return Filtered(
             f"The provider's filter refused what {model} was asked. Change the case's words, or take another model."
         )
+    if _COUNTRY.search(detail):
+        return ModelRefused(f"{model} is not offered in the country from which this server asks. Take another model.")
+    if status == 403 and str(_body(error)).lstrip()[:1] == "<":
+        return ModelRefused(
+            f"Something before {model}, such as a firewall, refuses the call with a web page; the key was not looked at. "
+            "Ask whoever looks after the network."
+        )
     if status in (401, 403) or (status == 400 and _KEYS.search(detail)):
         if there := request.spec.connection:
             return ModelRefused(f"The key for {model} at {there} was refused. Ask the server's owner for another.")
@@ -291,13 +358,27 @@ def _refusal(model: str, status: int, detail: str, request: Request) -> ModelErr
         return ModelRefused(f"The key for {model} was refused. Set {name}, or type it on the Setup page.")
     if _TOO_LONG.search(detail):
         return _too_long(model)
-    if request.has_media and (status in (400, 415, 422) or _PICTURES.search(detail)):
-        return CannotSee(f"{model} does not take pictures.")
+    if request.has_media and (status in (400, 413, 415, 422) or _PICTURES.search(detail)):
+        return _fewer_pictures(error, status, request)
+    if status == 413:
+        return _too_long(model)
     if not provider(model):
         return ModelRefused(f"{model} names no provider. Write it as provider/model, such as openai/gpt-4o-mini.")
     if status == 404:
         return ModelRefused(f"{model} is not known to its provider. Check the model's id.")
     return ModelRefused(f"{model} refused the request: {detail[:200] or 'it did not say why'}")
+
+
+def _fewer_pictures(error: Exception, status: int, request: Request) -> CannotSee:
+    """Of a question with pictures: how many it may have as far as the server says, half of them where it was too large, else none."""
+    model = request.spec.id
+    if cannot_see(error):
+        return CannotSee(f"{model} does not take pictures.")
+    most = most_images(error) or (request.pictures // 2 if status in (413, 429) else 0)
+    return CannotSee(
+        f"{model} does not take the {request.pictures} pictures of this question.",
+        most if most < request.pictures else 0,
+    )
 
 
 def _too_long(model: str) -> ModelError:
@@ -308,6 +389,10 @@ def _without_status(error: Exception, model: str) -> ModelError:
     """Of a call that came to no HTTP status, or to a reply that makes no sense."""
     if _is(error, "Overlong"):
         return Runaway(f"{model} sent far more than the longest answer allows, so it was cut. Take another model.")
+    if _is(error, "WebPage"):
+        return ModelRefused(
+            f"What answers in place of {model} is a web page, such as a sign-in. Check its address, and the network."
+        )
     if _is(error, *_NO_LINE):
         return Unreachable(f"{model} could not be reached: no connection. Check the server and its address.")
     broken = isinstance(error, Incomplete) and not isinstance(error, NoAnswer)

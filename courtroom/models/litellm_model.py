@@ -2,37 +2,47 @@
 
 import asyncio
 import inspect
-import json
 import logging
 import math
 import time
-from collections import Counter
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
 
+from pydantic import BaseModel
+
 from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound, Overlong
-from courtroom.models.capabilities import CONTEXT, LENGTHS, SCHEMA, SYSTEM, VISION, Capabilities, Findings
-from courtroom.models.card import card, free, load, price, provider
+from courtroom.models.capabilities import (
+    CONTEXT,
+    IMAGES,
+    MAX_TOKENS,
+    SCHEMA,
+    SYSTEM,
+    VISION,
+    Capabilities,
+    Findings,
+)
+from courtroom.models.card import card, estimate_tokens, free, load, price, provider
 from courtroom.models.connections import Connections
 from courtroom.models.errors import CannotSee, ModelError
 from courtroom.models.failures import (
+    Again,
     Attempts,
     EmptyStream,
     Incomplete,
     NoAnswer,
     Unstreamed,
     Unwilling,
+    again_if_it_may_pass,
     breaks_stream,
     cannot_see,
+    failed_generation,
     is_loading,
-    may_pass,
-    prompt_tokens,
-    refused,
+    most_images,
     sentence,
 )
 from courtroom.models.keys import secret_forms, secrets_in_environment, without_beginnings, without_secrets
@@ -40,9 +50,11 @@ from courtroom.models.limits import Limits, Slot, Turns
 from courtroom.models.local import LOCAL_SERVERS
 from courtroom.models.longer import leaves_room, ollama_context, room
 from courtroom.models.providers import PROVIDERS
-from courtroom.models.request import REFUSAL, Reply, Request, Usage, Watch
+from courtroom.models.refusals import PARAMETERS, prompt_tokens, refused
+from courtroom.models.repair import InvalidAnswer, read_answer
+from courtroom.models.request import CUT, FILTERED, REFUSAL, Reply, Request, Usage, Watch
 from courtroom.models.route import route
-from courtroom.models.schema import schema_of
+from courtroom.models.schema import enforced
 from courtroom.models.spec import LOCAL, ModelSpec, NotAllowed
 from courtroom.models.wire import alternating, to_wire
 
@@ -60,69 +72,110 @@ class Used(NamedTuple):
     completion: int
     cached: int
     cost: float | None
+    estimated: bool = False
+    """Whether the provider said nothing, so that the tokens are estimated."""
 
 
-async def whole(parameters: dict[str, Any], bound: Bound, used: list[Used]) -> Reply:
+class Said(NamedTuple):
+    """What a model said in one call, before it is known which part of it is the answer."""
+
+    content: str
+    call: str
+    """What it gave to a tool, though it has none."""
+    thought: str
+    finish: str
+    answered_by: dict[str, str]
+
+
+async def whole(parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used]) -> Said:
     """A whole answer. What it used up is added to `used` as soon as the provider has said it."""
     answer = await load().acompletion(**parameters)
     if answer is None:
         raise Unwilling("the request could not be processed")
-    used.append(_used(parameters["model"], getattr(answer, "usage", None)))
-    if not answer.choices:
+    choice = answer.choices[0] if answer.choices else None
+    message = choice.message if choice else None
+    content, thought = getattr(message, "content", None) or "", getattr(message, "reasoning_content", None) or ""
+    call = _called(message)
+    used.append(_used(parameters["model"], getattr(answer, "usage", None), slot, content + call + thought))
+    if choice is None or message is None:
+        if any(getattr(answer, name, None) for name in ("promptFeedback", "prompt_feedback")):  # which says why
+            return Said("", "", "", FILTERED, _answered_by(answer))
         raise NoAnswer("the reply holds no answer")
-    choice = answer.choices[0]
-    message = choice.message
     refusal = getattr(message, "refusal", None) or (message.provider_specific_fields or {}).get("refusal")
-    text = message.content or ""
-    thought = getattr(message, "reasoning_content", None) or ""
-    if len(text) + len(thought) > bound.characters:
-        raise Overlong(f"{len(text) + len(thought)} characters")
-    if refusal and not text:
-        return _reply(str(refusal), REFUSAL, _answered_by(answer))
-    return _reply(text, choice.finish_reason, _answered_by(answer))
+    if len(content) + len(call) + len(thought) > bound.characters:
+        raise Overlong(f"{len(content) + len(call) + len(thought)} characters")
+    if refusal and not content:
+        return Said(str(refusal), "", "", REFUSAL, _answered_by(answer))
+    return Said(content, call, thought, choice.finish_reason or "stop", _answered_by(answer))
 
 
-async def streamed(parameters: dict[str, Any], bound: Bound, used: list[Used], watch: Watch) -> Reply:
+async def streamed(parameters: dict[str, Any], slot: Slot, bound: Bound, used: list[Used], watch: Watch) -> Said:
     """An answer that streams in. What it used up is added to `used`, whatever comes of it."""
     stream = await load().acompletion(stream=True, stream_options={"include_usage": True}, **parameters)
     if stream is None:
         raise Unwilling("the request could not be processed")
-    text, thought, called, usage, answered_by = "", 0, False, None, dict[str, str]()
+    content, call, thought, usage, answered_by = "", "", "", None, dict[str, str]()
     try:
         async for chunk in stream:
             usage = getattr(chunk, "usage", None) or usage
             answered_by = _answered_by(chunk) | answered_by  # what came first counts: the last chunks are LiteLLM's own
             for choice in chunk.choices[:1]:
-                thought += len(getattr(choice.delta, "reasoning_content", None) or "")
-                called = called or bool(choice.delta.tool_calls)
+                thought += getattr(choice.delta, "reasoning_content", None) or ""
+                call += _called(choice.delta)
                 if choice.delta.content:
-                    text += choice.delta.content
-                    watch(text)
-            if len(text) + thought > bound.characters:
+                    content += choice.delta.content
+                    watch(content)
+            if len(content) + len(call) + len(thought) > bound.characters:
                 raise Overlong(f"more than {bound.characters} characters")
-    except BaseException:
-        # LiteLLM gives what was used last of all, and keeps it where the stream broke off after it.
-        kept = [found for chunk in stream.chunks if (found := getattr(chunk, "usage", None))]
-        if usage is not None or kept:
-            used.append(_used(parameters["model"], usage or kept[-1]))
-        raise
-    used.append(_used(parameters["model"], usage))
+    finally:
+        # LiteLLM gives what was used last of all, counted by itself where the server said nothing, and keeps what it said.
+        said = [given for chunk in stream.chunks if (given := getattr(chunk, "usage", None))]
+        if usage is not None or said or content or thought:
+            told = _used(parameters["model"], usage or next(reversed(said), None), slot, content + call + thought)
+            used.append(told._replace(estimated=told.estimated or not said))
     # LiteLLM ends each stream with a “stop” of its own; these say how the provider ended it, if it did.
     finish = stream.received_finish_reason or stream.intermittent_finish_reason
     if not finish:
-        raise Incomplete("the stream broke off") if text else Unstreamed("the reply was no stream")
-    if finish == "stop" and not (text or thought or called):
+        raise Incomplete("the stream broke off") if content else Unstreamed("the reply was no stream")
+    if finish == "stop" and not (content or thought or call):
         raise EmptyStream("the stream ended without a word")  # LiteLLM drops a refusal from a stream
-    return _reply(text, finish, answered_by)
+    return Said(content, call, thought, finish, answered_by)
 
 
-def _used(model: str, usage: Any) -> Used:
-    return Used(
+def _called(message: Any) -> str:
+    """What a message gives to the first tool that it calls."""
+    calls = getattr(message, "tool_calls", None) or ()
+    old = getattr(message, "function_call", None)
+    return next((str(call.function.arguments or "") for call in calls[:1]), str(getattr(old, "arguments", None) or ""))
+
+
+async def _reply(said: Said, form: type[BaseModel]) -> Reply:
+    """The answer in what was said: the content, what was given to a tool, or a thought that ends with a whole answer."""
+    text = said.content if said.content.strip() else said.call
+    if not text and said.finish not in (CUT, REFUSAL, FILTERED) and said.thought.rstrip("` \n").endswith("}"):
+        try:
+            await asyncio.to_thread(read_answer, said.thought, form, CUT)  # of which only what is whole is read
+            text = said.thought
+        except InvalidAnswer:
+            pass  # it is a thought; the answer is empty
+    text = (text or said.content).encode(errors="replace").decode()  # half a surrogate pair can't be stored
+    return Reply(text=text, finish=said.finish, **said.answered_by)
+
+
+def _used(model: str, usage: Any, slot: Slot, text: str) -> Used:
+    """What one call used up. No prompt has 0 tokens: where the provider says so, or nothing, they are estimated."""
+    used = Used(
         prompt=_count(getattr(usage, "prompt_tokens", 0)),
         completion=_count(getattr(usage, "completion_tokens", 0)),
         cached=_count(getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0)),
         cost=_cost(model, usage),
     )
+    if used.prompt:
+        return used
+    prompt, completion = slot.prompt_tokens, used.completion or estimate_tokens(text)
+    known = price(model)
+    cost = used.cost or (known.of(prompt, completion) if known else None)
+    return Used(prompt, completion, used.cached, cost, estimated=True)
 
 
 def _count(value: Any) -> int:
@@ -159,13 +212,9 @@ def in_all(used: list[Used], reply: Reply, **more: object) -> Reply:
         prompt=sum(each.prompt for each in used),
         completion=sum(each.completion for each in used),
         cached=sum(each.cached for each in used),
+        estimated=any(each.estimated for each in used),
     )
     return reply.model_copy(update={"usage": usage, "cost": cost, **more})
-
-
-def _reply(text: str, finish: str | None, answered_by: dict[str, str]) -> Reply:
-    text = text.encode(errors="replace").decode()  # half a surrogate pair can't be stored
-    return Reply(text=text, finish=finish or "stop", **answered_by)
 
 
 def _answered_by(answer: Any) -> dict[str, str]:
@@ -206,14 +255,8 @@ class LiteLLMModel:
         # One thread: many members look at the same video at once, and it is to be decoded once.
         self._encoder = ThreadPoolExecutor(1, thread_name_prefix="media")
         self._looked_at, self._in_environment = -math.inf, frozenset[str]()
-        self._streamless: set[tuple[str, str]] = set()
-        """Connections and models found not to stream."""
-        self._slow: set[tuple[str, str]] = set()
-        """Connections and models whose whole answer did not come in time: they are asked for streams, which can be heard."""
         self.loading: set[str] = set()
         """Models whose servers are waited for, as they are still loading them."""
-        self._broken: Counter[tuple[str, str]] = Counter()
-        """How many streams of a model broke in a row."""
 
     async def answer(self, request: Request, watch: Watch | None = None) -> Reply:
         """See `Model.answer`."""
@@ -227,32 +270,37 @@ class LiteLLMModel:
 
     async def _answer(self, spec: ModelSpec, request: Request, watch: Watch | None) -> Reply:
         findings, left_out = await self._capabilities.of(spec), set[str]()
-        attempts, used, number = Attempts(spec), list[Used](), 0
+        attempts, used, number, sent = Attempts(spec), list[Used](), 0, dict[str, Any]()
         tries_picture = request.has_media and spec.vision == "auto"
 
         async def attempt() -> Reply:
-            nonlocal number
+            nonlocal number, sent
             alone = self._first_picture_alone(findings) if tries_picture else nullcontext()
             async with alone, self._limits.turn(request) as slot:
                 if tries_picture and findings.lacks(VISION):
                     raise CannotSee(f"{spec.id} does not take pictures.")
                 number, secrets = attempts.number, self._secrets()
-                shown = _careful(self._shown(spec, watch, is_last=attempts.is_last), secrets)
+                shown = _careful(self._shown(spec, findings, watch, is_last=attempts.is_last), secrets)
                 async with LOCAL_SERVERS.turn(spec.id, request.messages):
                     began = time.perf_counter()
-                    parameters = self._parameters(request, messages, findings, left_out)
-                    reply = await self._ask(spec, parameters, shown, used, slot)
+                    sent = self._parameters(request, messages, findings, left_out)
+                    answer = await self._ask(spec, findings, sent, shown, used, slot)
+                    reply = await _reply(answer, request.form)
                 said = {name: without_secrets(getattr(reply, name), secrets) for name in ECHOING}
                 where = {"connection": spec.connection, "address": request.address}
                 took = round(time.perf_counter() - began, 4)
-                reply = in_all(used, reply, latency_s=took, attempts=number, **said, **where)
+                without = tuple(sorted(self._left_out(spec, findings, left_out)))
+                more = {"latency_s": took, "attempts": number, "left_out": without}
+                reply = in_all(used, reply, **more, **said, **where)
                 slot.usage = reply.usage
                 _remember_what_worked(request, findings, left_out)
                 return reply
 
         try:
             messages = await self._messages(request)
-            return await attempts.made(attempt, partial(self._worth_another, request, findings, left_out))
+            return await attempts.made(
+                attempt, lambda error: self._worth_another(request, findings, left_out, sent, error)
+            )
         except NotAllowed:
             raise
         except ModelError as error:
@@ -278,18 +326,23 @@ class LiteLLMModel:
         if not load.cache_info().currsize:
             await asyncio.to_thread(load)
 
-    def _shown(self, spec: ModelSpec, watch: Watch | None, *, is_last: bool) -> Watch | None:
+    def _shown(self, spec: ModelSpec, findings: Findings, watch: Watch | None, *, is_last: bool) -> Watch | None:
         """Who is shown a stream; None where the whole answer is asked for."""
-        model = (spec.connection, spec.id)
-        if model in self._streamless:
+        if not findings.streams:
             return None
-        if model in self._slow or spec.id.startswith(LOCAL):
+        if findings.is_slow or spec.id.startswith(LOCAL):
             return watch or (lambda text: None)  # asked for only so that the server is heard
         return None if is_last else watch  # not every server that says so can stream
 
     async def _ask(
-        self, spec: ModelSpec, parameters: dict[str, Any], watch: Watch | None, used: list[Used], slot: Slot
-    ) -> Reply:
+        self,
+        spec: ModelSpec,
+        findings: Findings,
+        parameters: dict[str, Any],
+        watch: Watch | None,
+        used: list[Used],
+        slot: Slot,
+    ) -> Said:
         """One call, within its time-out. What it used up is added to `used` as soon as the provider has said it, whatever
         comes of it. A model that is too slow for whole answers is remembered.
         """
@@ -298,20 +351,30 @@ class LiteLLMModel:
         try:
             async with slot.time_out(spec.timeout_s, whole=watch is None):
                 if watch is None:
-                    return await whole(parameters, bound, used)
-                return await self._streamed(spec, parameters, bound, used, watch)
+                    return await whole(parameters, slot, bound, used)
+                return await self._streamed(findings, parameters, slot, bound, used, watch)
         except TimeoutError:
-            if watch is None:
-                self._slow.add((spec.connection, spec.id))
+            findings.is_slow = findings.is_slow or watch is None
             raise
+        except Exception as error:
+            if not (text := failed_generation(error)):
+                raise
+            used.append(_used(parameters["model"], None, slot, text))
+            return Said(text, "", "", "stop", {})
         finally:
             BOUND.reset(before)
 
     async def _streamed(
-        self, spec: ModelSpec, parameters: dict[str, Any], bound: Bound, used: list[Used], watch: Watch
-    ) -> Reply:
+        self,
+        findings: Findings,
+        parameters: dict[str, Any],
+        slot: Slot,
+        bound: Bound,
+        used: list[Used],
+        watch: Watch,
+    ) -> Said:
         """A streamed call; a model whose streams keep breaking is not asked for one again."""
-        began, model = False, (spec.connection, spec.id)
+        began = False
 
         def heard(text: str) -> None:
             nonlocal began
@@ -319,18 +382,17 @@ class LiteLLMModel:
             watch(text)
 
         try:
-            reply = await streamed(parameters, bound, used, heard)
+            said = await streamed(parameters, slot, bound, used, heard)
         except Unstreamed:
-            self._streamless.add(model)
+            findings.streams = False
             raise
         except (Exception, asyncio.CancelledError) as error:
             if began or breaks_stream(error):
-                self._broken[model] += 1
-                if self._broken[model] >= BROKEN_STREAMS:
-                    self._streamless.add(model)
+                findings.broken_streams += 1
+                findings.streams = findings.streams and findings.broken_streams < BROKEN_STREAMS
             raise
-        self._broken[model] = 0
-        return reply
+        findings.broken_streams = 0
+        return said
 
     async def close(self) -> None:
         """End the thread that reads pictures and videos, and close the connections made on this loop."""
@@ -357,12 +419,16 @@ class LiteLLMModel:
         extra: dict[str, Any] = dict(spec.extra)
         if (tokens := extra.pop("thinking_budget", None)) is not None:
             extra["thinking"] = {"type": "enabled", "budget_tokens": tokens}
+        if (threshold := extra.pop("safety_settings", None)) is not None:
+            extra["safety_settings"] = [{"category": category, "threshold": threshold} for category in HARMS]
+        without = findings.lacking | left_out
+        longest = "max_completion_tokens" if MAX_TOKENS in without else "max_tokens"
         given: dict[str, Any] = {
             "num_ctx": ollama_context(request, findings),
             **extra,
-            "messages": alternating(messages) if findings.lacks(SYSTEM) else messages,
+            "messages": alternating(messages) if SYSTEM in without else messages,
             "temperature": spec.temperature,
-            "max_tokens": room(request, findings),
+            longest: room(request, findings),
             "top_p": spec.top_p,
             "timeout": NO_TIMEOUT_S,
             "num_retries": 0,
@@ -370,13 +436,19 @@ class LiteLLMModel:
             **route(spec, self._connections).parameters(),
         }
         if SCHEMA not in left_out and self._wants_schema(spec, findings):
-            answer = request.form
-            schema = schema_of(
-                answer, room=spec.room, lengths=LENGTHS not in left_out and _takes_lengths(spec, findings)
-            )
-            form = {"name": answer.__name__, "schema": json.loads(schema), "strict": True}
+            lengths = "minLength" not in without and _takes_lengths(spec)
+            schema = enforced(request.form, room=spec.room, lengths=lengths, lacking=without)
+            form = {"name": request.form.__name__, "schema": schema, "strict": True}
             given["response_format"] = {"type": "json_schema", "json_schema": form}
-        return {name: value for name, value in given.items() if value is not None}
+        unwanted = without & PARAMETERS | ({"thinking"} if "thinking_budget" in without else set())
+        return {name: value for name, value in given.items() if value is not None and name not in unwanted}
+
+    def _left_out(self, spec: ModelSpec, findings: Findings, left_out: set[str]) -> set[str]:
+        """What was wanted of a call, and its server refused."""
+        without = findings.lacking | left_out
+        knobs = {name for name in ("temperature", "top_p") if getattr(spec, name) is not None} | spec.extra.keys()
+        forms = {SCHEMA, SYSTEM} if spec.structured == "auto" else {SYSTEM}
+        return set(without & (knobs | forms))
 
     def _wants_schema(self, spec: ModelSpec, findings: Findings) -> bool:
         """As set; else unless its card says no. A model without a card is asked, and asked no more when it refuses."""
@@ -400,41 +472,55 @@ class LiteLLMModel:
                     return
         yield
 
-    def _worth_another(self, request: Request, findings: Findings, left_out: set[str], error: BaseException) -> bool:
-        """Whether to try again. What the server says that the model can't do is remembered before anybody else asks it.
+    def _worth_another(
+        self, request: Request, findings: Findings, left_out: set[str], sent: dict[str, Any], error: BaseException
+    ) -> Again:
+        """Whether to try again, and how. What the server says that the model can't do is remembered before anybody else asks it.
 
         Args:
             left_out: what this request has been asked again without, by the names of `capabilities`.
+            sent: the parameters of the call that failed.
         """
         if is_loading(error):
             self.loading.add(request.spec.id)
-            return True
+            return Again.SAME
         if request.has_media and cannot_see(error):
             findings.remember(VISION, 0)
-            return False
-        if (refusal := refused(error)) is None:
-            return may_pass(error)
-        name, value = refusal
-        if name in left_out or (name == SCHEMA and request.spec.structured != "auto"):
-            return False
-        if name == CONTEXT and not leaves_room(request, findings, value, prompt_tokens(error)):
-            return False
-        left_out.add(name)
-        if not isinstance(error, Unwilling):  # which does not say what it is unwilling to do
-            findings.remember(name, value)
-        return True
+            return Again.NO
+        if request.has_media and (most := most_images(error)) and most < request.pictures:
+            findings.remember(IMAGES, most)
+            return Again.NO
+        without_schema = request.spec.structured == "auto"
+        if not sent or (refusal := refused(error, sent, without_schema=without_schema)) is None:
+            return again_if_it_may_pass(error)
+        if refusal.values.keys() <= left_out:
+            return Again.NO
+        context = refusal.values.get(CONTEXT)
+        if context and not leaves_room(request, findings, context, prompt_tokens(error)):
+            return Again.NO
+        left_out.update(refusal.values)
+        if refusal.is_said:
+            for name, value in refusal.values.items():
+                findings.remember(name, value)
+        return Again.OTHERWISE
 
 
-def _takes_lengths(spec: ModelSpec, findings: Findings) -> bool:
+HARMS = tuple(
+    f"HARM_CATEGORY_{name}" for name in ("HARASSMENT", "HATE_SPEECH", "SEXUALLY_EXPLICIT", "DANGEROUS_CONTENT")
+)
+"""What Gemini's filter can be set for, by its names."""
+
+
+def _takes_lengths(spec: ModelSpec) -> bool:
     """Servers of one's own take them, and models of which no card is known are asked once; hosted providers refuse them."""
     served_by = PROVIDERS.get(provider(spec.id))
     own = bool(spec.connection) or (served_by is not None and served_by.near)
-    return not findings.lacks(LENGTHS) and (own or card(spec.id) is None)
+    return own or card(spec.id) is None
 
 
 def _remember_what_worked(request: Request, findings: Findings, left_out: set[str]) -> None:
-    if SCHEMA in left_out:
-        findings.remember(SCHEMA, 0)
+    for name in left_out - {CONTEXT}:
+        findings.remember(name, 0)
     if request.has_media and request.spec.vision == "auto":
         findings.remember(VISION, 1)
 

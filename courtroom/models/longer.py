@@ -4,11 +4,13 @@ import asyncio
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import count
 
 from courtroom.media.medium import Medium
 from courtroom.models.capabilities import CONTEXT, Findings
 from courtroom.models.card import card, estimate_prompt_tokens
 from courtroom.models.errors import ModelRefused
+from courtroom.models.prompts import describe
 from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 
@@ -50,9 +52,30 @@ def fewer_frames(messages: Sequence[Message]) -> tuple[Message, ...] | None:
     return fewer if fewer != tuple(messages) else None
 
 
+def fewer_pictures(messages: Sequence[Message], most: int) -> tuple[tuple[Message, ...], tuple[str, ...]]:
+    """Return the same with so many pictures at most, the first; of the others, the descriptions, and their ids."""
+    shown, described, numbers = 0, list[str](), count()
+
+    def kept(part: str | Medium) -> str | Medium:
+        nonlocal shown
+        if isinstance(part, str):
+            return part
+        number = next(numbers)
+        if shown + part.pictures <= most:
+            shown += part.pictures
+            return part
+        described.append(part.id)
+        return describe(part, number)
+
+    return tuple(replace(message, parts=tuple(map(kept, message.parts))) for message in messages), tuple(described)
+
+
 def runs_in_circles(text: str) -> bool:
-    """Whether a text ends with what it says again and again; numbers don't count, as those of a list go on."""
-    said = _NUMBER.sub("0", text).rstrip()
+    """Whether a text ends with what it says again and again, or with blanks; numbers don't count, as those of a list go on."""
+    said = _NUMBER.sub("0", text)
+    if len(said) - len(said.rstrip()) > TURNS * CIRCLE:
+        return True
+    said = said.rstrip()
     return len(said) > TURNS * CIRCLE and said.count(said[-CIRCLE:]) >= TURNS
 
 

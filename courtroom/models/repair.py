@@ -43,7 +43,12 @@ _AFTER = re.compile(r"[\s`]*\Z")
 """What may follow an answer that is whole although it is called cut."""
 _DECLINES = re.compile(
     r"\bI(?:['’]m| am) (?:sorry|afraid|unable|not able)|\bI (?:can['’]?t|cannot|can not|won['’]t|will not|must decline|decline)\b"
-    r"|\bas an? (?:AI|artificial|(?:large )?language model)|抱歉|对不起|我(?:不能|无法)|作为(?:一个|一名)?\s*(?:AI|人工智能|语言模型)",
+    r"|抱歉|对不起|我(?:不能|无法)",
+    re.IGNORECASE,
+)
+_MODEL = re.compile(
+    r"\b(?:as|I['’]m|I am)(?: just| only| merely)? an? (?:AI\b|artificial intelligence|(?:large )?language model|LLM\b)"
+    r"|(?:作为|我(?:只)?是)(?:一个|一名|一款)?\s*(?:AI|人工智能|(?:大型?)?语言模型)",
     re.IGNORECASE,
 )
 _FIRST = 400
@@ -125,6 +130,11 @@ def _is_whole(text: str) -> bool:
     return end > 0 and not thinks and bool(_AFTER.match(text, end))
 
 
+def speaks_as_model(text: str) -> bool:
+    """Return whether a text speaks of its author as a language model."""
+    return bool(_MODEL.search(text))
+
+
 def complaint(reason: str) -> str:
     """What a member is shown when it is asked again."""
     return (
@@ -142,7 +152,7 @@ def _fitting(text: str, schema: type[BaseModel]) -> BaseModel:
             wrong = wrong or _described(error, schema)
         except InvalidAnswer as error:
             wrong = wrong or str(error)
-    if not wrong and _DECLINES.search(text, 0, _FIRST):
+    if not wrong and (_DECLINES.search(text, 0, _FIRST) or speaks_as_model(text[:_FIRST])):
         raise Declined(text)
     raise InvalidAnswer(wrong or "there is no JSON object in it")
 

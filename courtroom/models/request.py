@@ -2,12 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, StringConstraints
 
 from courtroom.media.medium import Medium
 from courtroom.models.schema import schema_of
@@ -32,6 +32,11 @@ class Message:
     def digest(self) -> list[object]:
         """Role and content hashes: equal exactly where the message is byte-identical."""
         return [self.role, [digest_text(p) if isinstance(p, str) else f"medium:{p.shown}" for p in self.parts]]
+
+
+def pictures_in(messages: Sequence[Message]) -> int:
+    """Return how many pictures these show at most, frames of videos included."""
+    return sum(part.pictures for message in messages for part in message.parts if not isinstance(part, str))
 
 
 @lru_cache(maxsize=4096)
@@ -59,7 +64,12 @@ class Request:
     @cached_property
     def has_media(self) -> bool:
         """Whether pictures or videos go with it."""
-        return any(not isinstance(part, str) for message in self.messages for part in message.parts)
+        return self.pictures > 0
+
+    @cached_property
+    def pictures(self) -> int:
+        """How many pictures go with it at most, frames of videos included."""
+        return pictures_in(self.messages)
 
     @cached_property
     def form(self) -> type[BaseModel]:
@@ -96,12 +106,14 @@ class Usage(Strict):
     prompt: int = 0
     completion: int = 0
     cached: int = 0
+    estimated: bool = Field(default=False, exclude_if=lambda estimated: not estimated)
+    """Whether the provider did not count them, so that they are about so many."""
 
 
 class Reply(Strict):
     """What came back, as it came back. It is stored before it is read."""
 
-    text: str
+    text: Annotated[str, StringConstraints(strip_whitespace=False)]
     usage: Usage = Usage()
     cost: float | None = None
     """US dollars; None where no price is known."""
@@ -119,6 +131,8 @@ class Reply(Strict):
     connection: str = ""
     address: str = ""
     """Where it was asked, without any credentials; empty for its provider's own address."""
+    left_out: tuple[str, ...] = Field(default=(), exclude_if=lambda names: not names)
+    """What its server refused to take, by the names of `capabilities`, so that it was asked without."""
 
 
 Watch = Callable[[str], None]

@@ -1,7 +1,7 @@
 """The JSON schema of an answer, as it stands in the prompt and as a server is asked to enforce it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -63,6 +63,29 @@ def _with_room(part: Any, room: Room) -> Any:
         name = "maxItems" if part.get("type") == "array" else "maxLength"
         made[name] = min(size, made.get(name, size))
     return made
+
+
+def enforced(
+    answer: type[BaseModel], *, room: Room = "generous", lengths: bool, lacking: Container[str] = ()
+) -> dict[str, Any]:
+    """Return the schema that a server is asked to enforce. It has no longest text: what decodes by a grammar would end in mid-word.
+
+    Args:
+        room, lengths: as for `schema_of`.
+        lacking: keywords that the server does not take.
+    """
+    return _without(json.loads(schema_of(answer, room=room, lengths=lengths)), lacking)
+
+
+def _without(part: Mapping[str, Any], lacking: Container[str]) -> dict[str, Any]:
+    kept = {name: value for name, value in part.items() if name != "maxLength" and name not in lacking}
+    if "anyOf" in kept:
+        kept["anyOf"] = [_without(choice, lacking) for choice in part["anyOf"]]
+    if "items" in kept:
+        kept["items"] = _without(part["items"], lacking)
+    if "properties" in kept:
+        kept["properties"] = {name: _without(field, lacking) for name, field in part["properties"].items()}
+    return kept
 
 
 def _shown(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,9 @@ _WORD = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _WHOLE = "a whole number"
 _NUMBER = "a number"
 _NAME = "one word, such as `low`"
+SAFETY = ("BLOCK_NONE", "BLOCK_ONLY_HIGH", "BLOCK_MEDIUM_AND_ABOVE", "BLOCK_LOW_AND_ABOVE")
+"""What Gemini's filter keeps back of what may be harmful. What it never lets pass is not to be set."""
+_SAFETY = f"one of {', '.join(SAFETY)}"
 _STOP = "a text, or up to 8 texts in a list, of at most 100 characters each"
 
 EXTRAS: Mapping[str, str] = {
@@ -52,6 +55,7 @@ EXTRAS: Mapping[str, str] = {
         ("min_p", "top_a", "typical_p", "tfs_z", "length_penalty", "mirostat_eta", "mirostat_tau"), _NUMBER
     ),
     **dict.fromkeys(("reasoning_effort", "verbosity"), _NAME),
+    "safety_settings": _SAFETY,  # Gemini
     "stop": _STOP,
 }
 """All further parameters that a setup may give, each with what it must be. They change how a model draws its words."""
@@ -236,6 +240,8 @@ def _wrong_extra(name: str, value: Extra) -> str:
         fits = isinstance(value, int)
     elif must == _NUMBER:
         fits = isinstance(value, (int, float))
+    elif must == _SAFETY:
+        fits = value in SAFETY
     elif must == _NAME:
         fits = isinstance(value, str) and bool(_WORD.fullmatch(value))
     else:

@@ -194,6 +194,8 @@ def _call(house: Courthouse, record: Record, call: Called) -> None:
         if call.described:
             named = literal(", ".join(call.described))
             st.caption(_("By description only, as this model can't see: {media}", media=named))
+        if call.speaks_as_model:
+            st.warning(_("This answer speaks of itself as a language model, and not as the member."))
         st.caption(literal(call.path))
 
 

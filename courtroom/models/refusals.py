@@ -1,0 +1,98 @@
+"""What a server refuses of a request, and how it is asked again: one table of what is left out or written in another way."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from courtroom.models.capabilities import CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
+from courtroom.models.failures import Unwilling, is_unexplained, says
+from courtroom.models.spec import EXTRAS
+
+KEYWORDS = (
+    ("minLength", "maxLength"),
+    ("minItems", "maxItems"),
+    ("minimum", "maximum"),
+    ("pattern",),
+    ("additionalProperties",),
+)
+"""Of a schema, each with what is left out together."""
+PARAMETERS = frozenset({"temperature", "top_p", *EXTRAS}) - {"num_ctx"}
+"""What says how a model draws its words, so that an answer is an answer without it."""
+_TABLE = (
+    (
+        SYSTEM,
+        re.compile(
+            r"roles must alternate|(?:system|developer) (?:role|message|prompt|instruction)s? (?:is|are) not (?:support|enabl|allow)"
+            r"|system role not supported|only user(,| and|,? or) assistant|only support[^.\n]{0,20} user and assistant",
+            re.IGNORECASE,
+        ),
+    ),
+    (MAX_TOKENS, re.compile(r"max_tokens.{0,160}max_completion_tokens", re.IGNORECASE | re.DOTALL)),
+    (SCHEMA, re.compile(r"too (?:many states|complex)|complexity", re.IGNORECASE)),
+)
+"""By what a server says, the name of what it does not take. The first that was sent counts."""
+_FORM = re.compile(
+    r"response_?format|json.?(?:schema|object)|response_?schema|structured.?output|guided.?decoding|grammar|format\.schema"
+    r"|generation_?config|\bschema\b",
+    re.IGNORECASE,
+)
+_UNWANTED = re.compile(
+    r"support|deprecat|unknown|unrecogni[sz]ed|unexpected|permitted|allowed|invalid|only|extra |cannot|can't|must|removed|does not take",
+    re.IGNORECASE,
+)
+_CONTEXT = re.compile(r"maximum context length (?:is|of) (\d{2,9})", re.IGNORECASE)
+_PROMPT = re.compile(
+    r"(\d{1,9}) (?:tokens? )?(?:in the (?:messages|prompt)|(?:text |prompt )?input tokens)", re.IGNORECASE
+)
+
+
+class Refused(NamedTuple):
+    """What a server does not take."""
+
+    values: Mapping[str, int]
+    """By the names of `capabilities`, what is kept of each: 0 for what is left out, or how much it takes."""
+    is_said: bool
+    """Whether the server says so; else it is tried without, and kept if that works."""
+
+
+def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bool) -> Refused | None:
+    """Return what is to be left out, or written in another way, when a request is sent again; None where nothing is.
+
+    Args:
+        sent: the parameters of the call that was refused.
+        without_schema: whether the schema may be left out.
+    """
+    kept = {SCHEMA} if without_schema and "response_format" in sent else set()
+    knobs = PARAMETERS & sent.keys() | ({"thinking_budget"} if "thinking" in sent else set())
+    if isinstance(error, Unwilling):  # which does not say what it is unwilling to do
+        return Refused(dict.fromkeys(kept or knobs, 0), is_said=False) if kept or knobs else None
+    if not says(error, re.compile("")):
+        return None
+    text = str(error)
+    if context := _CONTEXT.search(text):
+        return Refused({CONTEXT: int(context[1])}, is_said=True)
+    roles = {SYSTEM} if any(message["role"] == "system" for message in sent["messages"]) else set()
+    can = kept | roles | ({MAX_TOKENS} if "max_tokens" in sent else set())
+    schema = json.dumps(sent.get("response_format", ""))
+    names: list[tuple[str, ...]] = [(name,) for name, pattern in _TABLE if name in can and pattern.search(text)]
+    names += [pair for pair in KEYWORDS if any(f'"{name}": ' in schema and _named(name, text) for name in pair)]
+    names += [(SCHEMA,)] if kept and _FORM.search(text) else []
+    # Of two that may not stand together, the more particular one goes.
+    names += [(name,) for name in sorted(knobs, key=lambda name: name == "temperature") if _named(name, text)]
+    if names:
+        return Refused(dict.fromkeys(names[0], 0), is_said=True)
+    guessed = kept | knobs
+    return Refused(dict.fromkeys(guessed, 0), is_said=False) if guessed and is_unexplained(error) else None
+
+
+def _named(name: str, text: str) -> bool:
+    """Whether a name is said not to be wanted, whichever way it is written."""
+    plain = name.replace("_", "").lower()
+    return bool(_UNWANTED.search(text)) and bool(re.search(rf"\b{plain}\b", text.replace("_", "").lower()))
+
+
+def prompt_tokens(error: BaseException) -> int | None:
+    """Return how many tokens the prompt has, where a refusal says it."""
+    counts = _PROMPT.findall(str(error))
+    return int(counts[0]) if counts else None

@@ -1,0 +1,457 @@
+"""What servers say that is no plain answer: where the answer lies in it, what it refuses, and what no further call would mend."""
+
+import asyncio
+import json
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from courtroom.courthouse import Courthouse
+from courtroom.engine.record import Record
+from courtroom.engine.setup import Budget
+from courtroom.media.store import MediaStore
+from courtroom.models import failures
+from courtroom.models.capabilities import VISION, Capabilities
+from courtroom.models.errors import ModelError
+from courtroom.models.litellm_model import LiteLLMModel
+from courtroom.models.repair import read_answer
+from courtroom.models.request import Message, Reply, Request
+from courtroom.models.spec import ModelSpec
+from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
+from courtroom.procedures.debate.procedure import DebateSetup
+from courtroom.store.database import Database
+from courtroom.store.writer import Writer
+from tests.driving import drive
+from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
+from tests.pages import house
+from tests.say import Watch, Word, ask, either_way, question, there
+
+__all__ = ["house"]  # a fixture
+YES = '{"word": "yes"}'
+Body = dict[str, Any]
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(failures, "backoff_s", lambda number: 0.0)
+
+
+def said(finish: str | None = "stop", usage: object = None, **message: object) -> Answer:
+    """A reply with this message, as a stream where one is asked for."""
+
+    def answer(body: Body) -> web.Response:
+        if not body.get("stream"):
+            whole = [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}]
+            return web.json_response({**envelope(whole), "usage": usage})
+        calls = [{"index": n, **call} for n, call in enumerate(message.get("tool_calls", ()))]  # type: ignore[arg-type, var-annotated]
+        delta = {**message, **({"tool_calls": calls} if calls else {})}
+        return streaming(
+            {"choices": [{"index": 0, "delta": delta}]},
+            {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
+        )
+
+    return answer
+
+
+def streaming(*events: Body, end: bytes = b"data: [DONE]\n\n") -> web.Response:
+    return web.Response(body=b"".join(map(event, events)) + end, content_type="text/event-stream")
+
+
+def error(status: int, message: str, **more: object) -> web.Response:
+    told = {"message": message, "type": "invalid_request_error", "code": None, **more}
+    return web.json_response({"error": told}, status=status)
+
+
+def refusing(what: Callable[[Body], object], message: str, status: int = 400, **more: object) -> Answer:
+    """A server that refuses calls of which this holds."""
+    return lambda body: error(status, message, **more) if what(body) else None
+
+
+def word(reply: Reply) -> str:
+    answer = read_answer(reply.text, Word, reply.finish)
+    assert isinstance(answer, Word)
+    return answer.word
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "json_tool_call", "arguments": YES}}
+PLACES: dict[str, dict[str, Any]] = {
+    "reasoning_content": {"content": None, "reasoning_content": YES},
+    "reasoning": {"content": None, "reasoning": YES},
+    "reasoning, in words before": {"content": "", "reasoning_content": f"I weigh it {{so}}.\n```json\n{YES}\n```"},
+    "tool": {"content": None, "tool_calls": [CALL]},
+    "blanks and a tool": {"content": "\n", "tool_calls": [CALL]},
+    "function": {"content": None, "function_call": CALL["function"]},
+    "whole and called cut": {"content": YES, "finish": "length"},
+    "whole, then blanks until it was cut": {"content": YES + " \n" * 500, "finish": "length"},
+}
+
+
+@either_way
+@pytest.mark.parametrize("place", PLACES)
+async def test_an_answer_is_found_wherever_it_lies(place: str, watch: Watch, tmp_path: Path) -> None:
+    with OpenAIServer(answer=said(**PLACES[place])) as server:
+        assert word(await ask(server, tmp_path, watch)) == "yes"
+        assert server.calls == 1
+
+
+@either_way
+@pytest.mark.parametrize("thought", ["I weigh {things}.", f"Perhaps {YES}? I doubt it.", '{"other": 1}'])
+async def test_a_thought_is_no_answer(thought: str, watch: Watch, tmp_path: Path) -> None:
+    with OpenAIServer(answer=said(content="", reasoning_content=thought)) as server:
+        assert (await ask(server, tmp_path, watch)).text == ""
+    with OpenAIServer(answer=said(content='{"word": "no"}', reasoning_content=YES)) as server:
+        assert word(await ask(server, tmp_path, watch)) == "no"
+
+
+@either_way
+async def test_a_generation_that_a_provider_calls_failed_is_read(watch: Watch, tmp_path: Path) -> None:
+    told = "Failed to generate JSON. Please adjust your prompt. See 'failed_generation' for more details."
+    answer: Answer = lambda body: error(400, told, code="json_validate_failed", failed_generation=YES)  # noqa: E731
+    with OpenAIServer(answer=answer) as server:
+        reply = await ask(server, tmp_path, watch)
+        assert (word(reply), server.calls, reply.usage.estimated) == ("yes", 1, True)
+        assert reply.usage.prompt > 0
+
+
+SYSTEM = "Developer instruction is not enabled for models/gemma-3-27b-it"
+COMPLETION = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+)
+SCHEMAS = (
+    "The specified schema produces a constraint that has too many states for serving. Typical causes are minimum/maximum bounds",
+    "Schema is too complex for compilation. Try reducing the number of tools or simplifying tool schemas.",
+    "output_config.format.schema: For 'array' type, property 'maxItems' is not supported",
+    "Invalid JSON payload received. Unknown name \"additionalProperties\" at 'generation_config.schema': Cannot find field.",
+    "Invalid schema for response_format 'Word': In context=('properties', 'x'), 'minLength' is not permitted.",
+    "Something about this request is odd.",
+)
+REFUSALS: dict[str, tuple[Callable[[Body], object], str, str]] = {
+    **{f"schema {n}": (lambda body: "response_format" in body, told, "schema") for n, told in enumerate(SCHEMAS)},
+    "only one temperature": (
+        lambda body: body.get("temperature", 1) != 1,
+        "Unsupported value: 'temperature' does not support 0.7 with this model. Only the default (1) value is supported.",
+        "temperature",
+    ),
+    "no temperature": (
+        lambda body: "temperature" in body,
+        "`temperature` is deprecated for this model.",
+        "temperature",
+    ),
+    "not both": (
+        lambda body: {"temperature", "top_p"} <= body.keys(),
+        "`temperature` and `top_p` cannot both be specified for this model.",
+        "top_p",
+    ),
+    "no topP": (
+        lambda body: "top_p" in body,
+        "Unsupported parameter: 'topP' is not supported with this model.",
+        "top_p",
+    ),
+    "no penalty": (
+        lambda body: "repetition_penalty" in body,
+        "Unrecognized request argument supplied: repetition_penalty",
+        "repetition_penalty",
+    ),
+    "max_tokens": (lambda body: "max_tokens" in body, COMPLETION, ""),
+    "system": (lambda body: body["messages"][0]["role"] == "system", SYSTEM, "system"),
+    "odd knob": (lambda body: "temperature" in body, "Bad Request", "temperature"),
+}
+
+
+@either_way
+@pytest.mark.parametrize("name", REFUSALS)
+async def test_what_a_server_refuses_is_left_out_once_for_all_and_told(name: str, watch: Watch, tmp_path: Path) -> None:
+    what, told, without = REFUSALS[name]
+    plain = question(connection="test", top_p=0.9, extra={"repetition_penalty": 1.1})
+    asked = Request(plain.spec, (Message("system", ("Be short.",)), *plain.messages), plain.task, plain.tag)
+    calls = []
+    with OpenAIServer(answer=refusing(what, told), keep_bodies=True) as server:
+        for _ in ("one process", "the next"):
+            with closing(Database(tmp_path / "store.sqlite")) as database, closing(Writer(database)) as writer:
+                capabilities = Capabilities(database, writer, there(server))
+                model = LiteLLMModel(MediaStore(tmp_path), there(server), None, capabilities)
+                reply = await model.answer(asked, watch)
+                assert word(reply)
+                assert (without in reply.left_out) is bool(without)
+            calls.append(server.calls)
+        assert calls[0] <= 3
+        assert calls[1] == calls[0] + 1
+        assert "max_tokens" in server.bodies[-1] or server.bodies[-1]["max_completion_tokens"] == 2048
+
+
+async def test_one_keyword_of_a_schema_is_left_out_before_the_schema(tmp_path: Path) -> None:
+    told = "For 'object' type, property 'additionalProperties' is not supported"
+    answer = refusing(lambda body: "additionalProperties" in json.dumps(body.get("response_format")), told)
+    with OpenAIServer(answer=answer, keep_bodies=True) as server:
+        assert word(await ask(server, tmp_path))
+        sent = server.bodies[-1]["response_format"]["json_schema"]["schema"]
+        assert (server.calls, sent["required"]) == (2, ["word"])
+
+
+async def test_leaving_out_is_no_attempt(tmp_path: Path) -> None:
+    refuse = refusing(lambda body: "temperature" in body, "temperature is not supported")
+    with OpenAIServer(answer=refuse) as server:
+        assert word(await ask(server, tmp_path, attempts=1))
+
+
+HTML = "<!doctype html><html><head><title>Attention Required!</title></head><body>You have been blocked</body></html>"
+BLOCKED = {**envelope([]), "usage": None, "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+TOO_LARGE = "Request too large for model on tokens per minute (TPM): Limit 6000, Requested 7100, please reduce it and try again."
+DEAD_ENDS: dict[str, tuple[Answer, str]] = {
+    "quota": (lambda body: error(429, QUOTA, code="insufficient_quota"), "is used up. Pay in there"),
+    "credit": (lambda body: error(402, "Insufficient credits. Add more."), "is used up. Pay in there"),
+    "balance": (
+        lambda body: error(400, "Your credit balance is too low to access the API."),
+        "is used up. Pay in there",
+    ),
+    "larger than a minute": (
+        lambda body: error(413, TOO_LARGE, code="rate_limit_exceeded"),
+        "larger than its provider lets",
+    ),
+    "larger, as 429": (lambda body: error(429, TOO_LARGE, type="tokens"), "larger than its provider lets"),
+    "country": (lambda body: error(403, "Country, region, or territory not supported"), "not offered in the country"),
+    "location": (
+        lambda body: error(400, "User location is not supported for the API use."),
+        "not offered in the country",
+    ),
+    "firewall": (lambda body: web.Response(text=HTML, status=403, content_type="text/html"), "such as a firewall"),
+    "sign-in": (lambda body: web.Response(text=HTML, content_type="text/html"), "is a web page, such as a sign-in"),
+}
+
+
+@either_way
+@pytest.mark.parametrize("name", DEAD_ENDS)
+async def test_what_does_not_pass_is_asked_once_and_has_its_sentence(name: str, watch: Watch, tmp_path: Path) -> None:
+    answer, sentence = DEAD_ENDS[name]
+    with OpenAIServer(answer=answer) as server:
+        with pytest.raises(ModelError, match=sentence) as caught:
+            await ask(server, tmp_path, watch)
+        assert server.calls == 1
+    assert "key for" not in str(caught.value)
+
+
+async def test_a_quota_that_fills_up_again_is_waited_for(tmp_path: Path) -> None:
+    with OpenAIServer() as server:
+        server.answer = lambda body: error(429, f"{QUOTA} Please retry in 0.1s.") if server.calls == 1 else None
+        assert word(await ask(server, tmp_path))
+
+
+@either_way
+async def test_a_blocked_prompt_is_asked_once_and_was_withheld(watch: Watch, tmp_path: Path) -> None:
+    with OpenAIServer(answer=lambda body: web.json_response(BLOCKED)) as server:
+        reply = await ask(server, tmp_path, watch)
+        assert (reply.finish, reply.text) == ("content_filter", "")
+        assert server.calls == (1 if watch is None else 2)
+
+
+async def test_a_passing_refusal_is_asked_again_as_it_was(tmp_path: Path) -> None:
+    with OpenAIServer(keep_bodies=True) as server:
+        busy = "Could not process the request right now. Please retry."
+        server.answer = lambda body: error(400, busy) if server.calls == 1 else None
+        assert (await ask(server, tmp_path)).left_out == ()
+    assert server.bodies[0] == server.bodies[1]
+
+
+@either_way
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}])
+async def test_tokens_that_are_not_told_are_estimated(usage: object, watch: Watch, tmp_path: Path) -> None:
+    with OpenAIServer(answer=said(content=YES, usage=usage)) as server:
+        reply = await ask(server, tmp_path, watch, id="openai/gpt-4o-mini")
+    assert reply.usage.estimated
+    assert reply.usage.prompt > 20 < 100 * reply.usage.completion
+    assert reply.cost
+    with OpenAIServer() as server:
+        assert not (await ask(server, tmp_path, watch)).usage.estimated
+
+
+async def test_an_answer_that_streams_though_nobody_asked_is_read(tmp_path: Path) -> None:
+    pieces = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in ('{"word": ', '"yes"}')]
+    last = {
+        "choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": 4},
+    }
+    with OpenAIServer(answer=lambda body: streaming(*pieces, last)) as server:
+        reply = await ask(server, tmp_path)
+    assert (word(reply), reply.usage.prompt, server.calls) == ("yes", 5, 1)
+
+
+@pytest.mark.parametrize("end", ["broken", "open"])
+async def test_a_stream_without_a_proper_end_after_a_whole_answer_is_kept(
+    end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await LiteLLMModel(MediaStore(tmp_path)).warm()
+    from courtroom.models import transport
+
+    monkeypatch.setattr(transport, "REST_S", 0.2)
+    answered = (
+        {"choices": [{"index": 0, "delta": {"content": YES}}]},
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]},
+    )
+
+    async def chat(request: web.Request) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for part in answered:
+            await response.write(event(part))
+        if end == "broken":
+            assert request.transport is not None
+            request.transport.close()
+        else:
+            await asyncio.sleep(3600)
+        return response
+
+    class Unending(OpenAIServer):
+        def _routes(self) -> list[web.RouteDef]:
+            return [web.post("/v1/chat/completions", chat)]
+
+    with Unending() as server:
+        reply = await ask(server, tmp_path, lambda text: None)
+    assert (word(reply), reply.attempts) == ("yes", 1)
+
+
+# --- pictures -------------------------------------------------------------------------------------------------
+
+
+def images(body: Body) -> int:
+    return json.dumps(body["messages"]).count('"type": "image_url"')
+
+
+LIMITS = (
+    "At most 10 image(s) may be provided in one prompt. You passed 12.",
+    "Too many images in request: 12. The maximum is 10 images per request.",
+    "This model supports up to 10 images.",
+    "Number of images 12 exceeds the limit of 10",
+)
+
+
+@pytest.mark.parametrize("told", LIMITS)
+def test_how_many_pictures_a_server_takes_is_read_and_no_blindness(told: str) -> None:
+    refused = Exception(told)
+    refused.status_code = 400  # type: ignore[attr-defined]
+    assert failures.most_images(refused) == 10
+    assert not failures.cannot_see(refused)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "image exceeds 5 MB maximum: 5316852 bytes > 5242880 bytes",
+        "Image format is not supported",
+        "max image side 8000 pixels",
+    ],
+)
+def test_what_is_wrong_with_one_picture_is_no_limit_and_no_blindness(told: str) -> None:
+    refused = Exception(told)
+    refused.status_code = 400  # type: ignore[attr-defined]
+    assert failures.most_images(refused) is None
+    assert not failures.cannot_see(refused)
+
+
+ANY = ModelSpec(id="openai/any")
+
+
+def hear(house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, runs: int = 1) -> tuple[Record, list[int]]:
+    """A run of one juror over a case with pictures and a video, the last of so many, and how many pictures each call had."""
+    with OpenAIServer(answer=answer, keep_bodies=True) as server:
+        server.known(monkeypatch)
+        setup = CyberJurorsSetup(model=ANY, variant="baseline")
+        for seed in range(runs):
+            run = house.new_run("cyberjurors", house.library.case("phone-battery"), setup, seed)
+            drive(house, run)
+        assert house.runner.do(house.capabilities.of(ANY)).result().get(VISION) != 0
+    record = house.record(run)
+    assert record.run.status == "done"
+    return record, [images(body) for body in server.bodies]
+
+
+def test_a_limit_of_pictures_is_kept_to_with_fewer_frames(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    limited = refusing(lambda body: images(body) > 10, LIMITS[0])
+    record, shown = hear(house, monkeypatch, limited, runs=2)
+    assert 5 <= shown[1] == shown[2] <= 10 < shown[0]
+    assert any("takes no more" in note and f"with {shown[1]} of" in note for note in record.notes)
+
+
+def test_a_body_that_is_too_large_has_fewer_pictures(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    nginx = web.Response
+    page = "<html><head><title>413 Request Entity Too Large</title></head></html>"
+    record, shown = hear(
+        house,
+        monkeypatch,
+        lambda body: nginx(status=413, text=page, content_type="text/html") if images(body) > 1 else None,
+    )
+    assert shown[-1] == 1
+    assert shown == sorted(shown, reverse=True)
+    (call,) = record.calls
+    assert call.described
+    assert any("the others by their descriptions" in note for note in record.notes)
+
+
+def test_an_unexplained_refusal_takes_pictures_from_one_question_alone(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = refusing(images, "Bad Request")
+    record, shown = hear(house, monkeypatch, odd, runs=2)
+    assert shown[-1] == 0 < shown[0]
+    assert shown[len(shown) // 2 :] == shown[: len(shown) // 2]
+    assert any("here alone they are replaced" in note for note in record.notes)
+
+
+def test_a_passing_refusal_takes_no_picture_away(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = iter(["Could not process the request right now. Please retry."])
+    record, shown = hear(house, monkeypatch, lambda body: error(400, busy) if (busy := next(told, "")) else None)
+    assert len(shown) == 2
+    assert shown[0] == shown[1] > 0
+    assert not record.notes
+
+
+# --- what a run makes of it -------------------------------------------------------------------------------------
+
+
+def debate(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch, answer: Answer, **setup: Any
+) -> tuple[Record, OpenAIServer]:
+    with OpenAIServer(answer=answer, keep_bodies=True) as server:
+        server.known(monkeypatch)
+        given = {"model": ANY, **setup}
+        run = house.new_run("debate", house.library.case("phone-battery"), DebateSetup.model_validate(given), 0)
+        drive(house, run)
+    return house.record(run), server
+
+
+def test_what_was_left_out_is_noted_on_the_run(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse = refusing(lambda body: "temperature" in body, "`temperature` is deprecated for this model.")
+    record, _ = debate(house, monkeypatch, refuse)
+    assert record.notes == ("openai/any was asked without temperature, which its server refused.",)
+
+
+def test_blanks_until_the_end_are_told_once_and_given_no_room(
+    house: Courthouse, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record, server = debate(house, monkeypatch, said("length", content='{"argument":' + " \n\t" * 2_000))
+    assert {body["max_tokens"] for body in server.bodies} == {2048}
+    assert max(len(call.keys) for call in record.calls) == 2
+    assert "wrote the same, or blanks, until it was cut off" in record.calls[0].error
+
+
+def test_a_refusal_in_words_is_answered_and_told(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    sorry = "I'm sorry, but I can't help with judging a real person."
+    record, server = debate(house, monkeypatch, lambda body: sorry if len(body["messages"]) < 4 else None)
+    again = [body["messages"][-1]["content"] for body in server.bodies if len(body["messages"]) == 4]
+    assert record.run.status == "done"
+    assert again
+    assert all("the case is invented, the hearing is simulated" in text for text in again)
+
+
+def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    def untold(body: Body) -> web.Response:
+        return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
+
+    record, _ = debate(house, monkeypatch, untold, rounds=5, budget=Budget(tokens=8_000))
+    assert record.run.status == "paused"
+    assert 0 < sum(record.tokens) <= 9_000
+    assert record.estimated
