@@ -311,8 +311,8 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
     for member in (member for event in events if isinstance(event, Seated) for member in event.members):
         if problem := member.spec.problem():
             raise CourtroomError(f"{member.id}: {problem}.")
-    for event in (event for event in events if isinstance(event, Seated)):
-        if len({member.id for member in event.members}) < len(event.members):
+    for seats in (event.members for event in events if isinstance(event, Seated)):
+        if len({member.id for member in seats}) < len(seats):
             raise CourtroomError("A member sits in two seats.")
     ballots: dict[str, Counter[str | None]] = defaultdict(Counter)
     for vote in (event for event in events if isinstance(event, Voted)):
