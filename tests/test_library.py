@@ -20,6 +20,8 @@ from tests.pages import page, press
 from tests.pictures import clip, png
 from tests.test_case_files import case
 from tests.test_knowledge import records
+from tests.test_pdf import SCAN, pdf
+from tests.test_pdf import lines as lines_of_text
 
 SAMPLE = "phone-battery"
 
@@ -160,6 +162,13 @@ def uploaded(name: str, data: bytes, labels: str = "") -> AppTest:
     app.file_uploader[0].upload(name, data).run()
     press(app, "Import")
     return app
+
+
+def test_what_members_will_not_have_is_told_openly(house: Courthouse) -> None:
+    app = uploaded("river.pdf", pdf(lines_of_text("The river rose."), SCAN))
+    assert app.success[0].value.startswith("Imported: ")
+    (told,) = app.warning
+    assert "page 2: no text can be read there, only pictures" in told.value.replace("\\", "")
 
 
 def test_import_without_a_file_says_what_to_do(house: Courthouse) -> None:

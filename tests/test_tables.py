@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -80,9 +81,10 @@ def from_datasets(desk: Desk, file: str, data: bytes, **given: Any) -> tuple[Row
         ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": {"en": "x"}, "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has an object as its text"),
         ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "x", "label": {"joy": 0.9}}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has an object as its label"),
         ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "x", "label": [[0, 4, "ADJ"]]}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has a list as its label"),
-        ("a.csv", "text,label\nfine,joy\nx,0.93\ny,.5\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it has the label 0.93, which is a score"),
+        ("a.csv", "text,label\nfine,joy\nx,0.93\ny,.5\nz,93%\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it has the label 0.93, which is a score"),
         ("a.jsonl", '{"text": ["para one", "para two"], "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("para one\npara two", "joy"), ("bad", "anger")], ""),
         ("a.jsonl", '{"text": "x"}\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("x", None), ("fine", "joy"), ("bad", "anger")], ""),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"sentence": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], ""),
         ("a.jsonl", 'no json\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 1: it is not valid JSON"),
         ("a.csv", "text,label\nfine,joy\nx,NA\ny,n/a\nz,None\nbad,anger\n", [("fine", "joy"), ("x", None), ("y", None), ("z", None), ("bad", "anger")], "“NA” in the place of a label was taken for none"),
         ("a.csv", 'text, label\n"fine, really", "joy"\nbad, anger\n', [("fine, really", "joy"), ("bad", "anger")], ""),
@@ -121,14 +123,16 @@ def test_both_doors_read_a_table_alike_and_tell_what_is_left_out(
         ("text,label\na,joy\nb,jоy\n", "look alike"),  # an о of Cyrillic
         ("text,label\na,joy\nb,'joy'\n", "look alike"),
         ('text,label\n"a,joy\nb,anger\n', "lines 2 to 3: a quotation mark opens in it that is never closed"),
+        ("[", "a.jsonl.*: it is not valid JSON"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", "pointer of Git LFS"),
     ],
 )
 def test_both_doors_refuse_what_would_have_to_be_guessed(desk: Desk, data: str, told: str) -> None:  # noqa: F811
+    name = "a.jsonl" if data == "[" else "a.csv"
     with pytest.raises(CaseError, match=told):
-        from_cases("a.csv", data.encode())
+        from_cases(name, data.encode())
     with pytest.raises(CourtroomError, match=told):
-        from_datasets(desk, "a.csv", data.encode())
+        from_datasets(desk, name, data.encode())
 
 
 def test_a_truth_beside_a_yes_is_asked_about() -> None:
@@ -386,3 +390,55 @@ def test_any_bytes_under_any_ending_give_rows_or_a_sentence(desk: Desk, data: by
     except CourtroomError as refused:
         said.append(str(refused))
     assert all(name in one for one in said)
+
+
+FIELDS = [
+    "text",
+    "label",
+    "sentence",
+    "target",
+    "kind",
+    "title",
+    "evidence",
+    "votes",
+    "fact",
+    "meta",
+    "facts",
+    "labels",
+    "criminals_info",
+    "input",
+    "choices",
+    "endings",
+    "context",
+    "query",
+    "ridx",
+    "pid",
+    "qw",
+]
+VALUES = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-3, 10**20),
+        st.floats(),
+        st.sampled_from(["", "a", "joy", "nan", "\ud800"]),
+    ),
+    lambda within: st.one_of(
+        st.lists(within, max_size=3), st.dictionaries(st.sampled_from(FIELDS), within, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(
+    rows=st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5), min_size=1, max_size=4),
+    array=st.booleans(),
+)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_fields_with_any_values_give_rows_or_a_sentence(desk: Desk, rows: list[Any], array: bool) -> None:  # noqa: F811
+    name = "any.json" if array else "any.jsonl"
+    data = (json.dumps(rows) if array else "\n".join(map(json.dumps, rows))).encode()
+    with suppress(CourtroomError):
+        assert all(isinstance(found, Package | CaseError) for found in read_each(name, data))
+    with suppress(CourtroomError):
+        assert desk.take(desk.write(name, data)).taken

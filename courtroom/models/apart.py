@@ -32,7 +32,7 @@ from pydantic import BaseModel
 from courtroom.cases.kinds import PROMPTS as CASE_PROMPTS
 from courtroom.errors import CourtroomError
 from courtroom.models import rendering
-from courtroom.models.rendering import LANGUAGES, SIZE, RecordCopy, record
+from courtroom.models.rendering import SIZE, RecordCopy, record
 
 CPU_S = 1
 """Seconds of the processor that one rendering may take; the system counts whole seconds, so up to one more."""
@@ -41,6 +41,8 @@ WALL_S = 60.0
 MEMORY_MB = 256
 LONGEST = 2_000_000
 """Characters that a prompt may have."""
+WRITTEN_IN = ("en", "zh", "")
+"""The languages in which texts of this program are written; a template that asks for another gets the text of the last."""
 
 
 class PromptError(CourtroomError):
@@ -254,7 +256,7 @@ def _record(value: Any, fields: Mapping[str, Any]) -> RecordCopy:
             more[name] = plain(getattr(value, name))
         except Exception:  # noqa: BLE001, S112  a property that this object does not have; a template that asks for it fails
             continue
-    spoken = {name: {code: getattr(value, name)(code) for code in (*LANGUAGES, "")} for name in methods}
+    spoken = {name: {code: getattr(value, name)(code) for code in WRITTEN_IN} for name in methods}
     text = str(value) if prints else None
     return record(type(value).__name__, {name: plain(item) for name, item in fields.items()}, more, spoken, text)
 

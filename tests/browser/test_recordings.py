@@ -1,11 +1,14 @@
 """The first minute: a recorded hearing is played, what would change its verdict is asked, and a recorded fork stands beside it."""
 
+import re
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
+from courtroom.room.player import program, style
+from courtroom.room.scene import places
 from tests.app_server import forked_app
 from tests.test_recordings import Studio, studio
 
@@ -13,7 +16,6 @@ __all__ = ["studio"]  # a fixture
 NOTICE = ABOUT_RECORDINGS[RECORDING]
 
 
-@pytest.mark.usefixtures("page")
 def test_a_recording_is_played_and_its_forks_are_compared(studio: Studio, page: Page, tmp_path: Path) -> None:
     with forked_app(tmp_path / "home", {"COURTROOM_RECORDINGS": str(studio.folder)}) as app:
         page.goto(app.url)
@@ -30,3 +32,51 @@ def test_a_recording_is_played_and_its_forks_are_compared(studio: Studio, page: 
         expect(page.get_by_text("Who answers what is asked anew?")).to_be_visible()
         page.goto(f"{app.url}/runs")
         expect(page.get_by_text(NOTICE).first).to_be_visible()
+
+
+LONG = "Seven pieces were read, and each was weighed against what the listing said. " * 12
+"""More than any bubble holds."""
+JURY = [f"juror-{number:02d}" for number in range(1, 10)]
+PLACED = places("ring", JURY, ["clerk", "examiner"])
+SIDES = [
+    {"name": "buyer", "title": "Buyer", "mark": "●", "symbol": "circle", "light": "#0070aa", "dark": "#4db5ee"},
+    {"name": "seller", "title": "Seller", "mark": "■", "symbol": "square", "light": "#b54f00", "dark": "#f58d3d"},
+]
+SCENE = {
+    "run": "a-run", "title": "A case", "procedure": "CyberJurors", "status": "done", "seating": "ring", "carries": True,
+    "above": 0.8, "rule": "most", "sides": SIDES, "ballots": {"round-1": "Round 1"}, "ended": ["round-1"],
+    "seats": [
+        {"id": name, "name": f"Juror {name[-2:]}", "role": "Juror", "votes": name in JURY, "model": "m", "place": place}
+        for name, place in PLACED.items()
+    ],
+    "moments": [
+        {"kind": "stage", "path": "round-1", "stage": "round-1", "title": "Round 1"},
+        *({"kind": "vote", "stage": "round-1", "ballot": "round-1", "member": name, "choice": "seller"} for name in JURY),
+        {"kind": "call", "path": "round-1/juror-01", "stage": "round-1", "title": "Verdict", "member": "juror-01",
+         "parts": [{"label": "Reasoning", "text": LONG}]},
+    ],
+}  # fmt: skip
+CLEAR = """(words) => words.map((one) => [one.textContent, one.getBoundingClientRect()]).filter(([text, box]) => text && box.width)
+  .filter(([, box]) => { const said = document.querySelector(".speech").getBoundingClientRect();
+    return box.right > said.left && box.left < said.right && box.bottom > said.top && box.top < said.bottom; }).length"""
+
+
+@pytest.mark.parametrize("size", [(360, 780), (768, 1024), (1366, 768), (1920, 1080)], ids=lambda size: f"{size[0]} px")
+def test_a_long_statement_is_read_whole_in_the_room(page: Page, size: tuple[int, int]) -> None:
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.set_content(f"<style>{style()}</style><div id=room></div><script>{program()}</script>")
+    page.evaluate("(scene) => mountRoom(document.getElementById('room')).update(scene)", SCENE)
+    spoken = page.locator(".room .line-said.now .part-text")
+    expect(spoken).to_contain_text(LONG.strip())
+    speech = page.locator(".room .speech")
+    expect(speech).to_have_attribute("style", re.compile("max-height"))
+    for words in (spoken, speech.locator(".speech-text")):
+        assert words.evaluate(
+            "(e) => e.scrollHeight <= e.clientHeight + 1 && getComputedStyle(e).webkitLineClamp === 'none'"
+        )
+    is_longer = speech.evaluate("(e) => e.scrollHeight > e.clientHeight + 2")
+    assert ("longer" in (speech.get_attribute("class") or "")) == is_longer, "it says that there is more"
+    assert is_longer or size[0] > 1366
+    speech.evaluate("(e) => e.scrollTo(0, e.scrollHeight)")
+    assert speech.evaluate("(e) => e.scrollTop > 0") == is_longer, "the rest of it is read in place"
+    assert page.locator(".room .seat .word").evaluate_all(CLEAR) == 0, "no vote lies under what is said"

@@ -24,7 +24,7 @@ MISSING = frozenset({"-1", "na", "n/a", "null", "none", *_NO_TEXT})
 _LOOKS = str.maketrans("‘’ʼ´`“”аеорсухіјѕαορν", "'''''\"\"aeopcyxijsaopv")
 """Signs, and letters of other scripts, that look like those of the Latin one."""
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
-_SCORE = re.compile(r"[+-]?(\d*[.,]\d+|\d+[.,]?)([eE][+-]?\d+)?")
+_SCORE = re.compile(r"[+-]?(\d*[.,]\d+|\d+[.,]?)([eE][+-]?\d+)?\s*%?")
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _OWN_ID = re.compile(r"[\w.:-]{1,120}")
 MOST_SHOWN = 20
@@ -225,7 +225,8 @@ def task_from_rows(
         try:
             if isinstance(row, str):
                 raise CaseError(row)
-            item, as_none = item_of(row, columns or (), label, names)
+            own = columns_of(set(row)) or ()  # in JSON, rows may have columns of their own
+            item, as_none = item_of(row, own if len(own) == len(columns or ()) else columns or (), label, names)
         except NumberedLabels as error:
             unnamed.update(error.values)
         except CaseError as error:
@@ -274,7 +275,7 @@ def labels_from(column: str, names: Collection[str]) -> str:
 
 def counted_as_none(word: str) -> str:
     """The sentence that something written in the place of a label counts as none."""
-    return f"“{word}” in the place of a label was taken for none; to keep it as a label, give it a name: {word}=NAME."
+    return f"“{word}” in the place of a label was taken for none; to keep it as a label, give it a name: “{word}=NAME”."
 
 
 def look_alike(one: str, other: str) -> str:

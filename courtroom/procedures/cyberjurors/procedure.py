@@ -333,7 +333,7 @@ async def judge(
             summary=summary,
             round=number,
             own=recalled(own, setup.recall),
-            others=len(court.panel("juror")) - 1 if plain else 0,
+            others=len(court.panel("juror")) - 1 if plain and number > 1 else 0,
             last=plain and 1 < setup.rounds <= number,
             reasons_first=setup.reasons_first,
         )

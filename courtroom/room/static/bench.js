@@ -114,13 +114,18 @@ function benchPart(open) {
     speech.className = `speech ${kind}${text.length > MUCH ? " much" : ""}`;
     if (speechText.textContent !== text) speech.scrollTop = 0;
     say(speechHead, head); say(speechText, text); say(speechFoot, foot);
-    requestAnimationFrame(() => { clear(); speech.classList.toggle("longer", speech.scrollHeight > speech.clientHeight + 4); });  // when the page is laid out anyway
+    requestAnimationFrame(clear);  // when the page is laid out anyway
   }
 
-  /** The largest box in the middle into which no seat reaches: what is said stands there, and is scrolled where it is longer. */
+  /** What is said stands in the largest box in the middle into which no seat reaches, and is scrolled where it is longer. */
   function clear() {
+    if (scene.seating === "rows") speech.removeAttribute("style"); else if (box.width) place();
+    speech.classList.remove("longer");
+    speech.classList.toggle("longer", speech.scrollHeight > speech.clientHeight + 2);
+  }
+
+  function place() {
     const { width, height } = box;
-    if (!width || scene.seating === "rows") { speech.removeAttribute("style"); return; }
     const taken = [...seats.values()].map(({ made }) => ({ across: made.offsetLeft, half: made.offsetWidth / 2, middle: made.offsetTop, high: made.offsetHeight / 2 }));
     if (now.offers.size) taken.push({ across: width / 2, half: width / 2, middle: offers.offsetTop + offers.offsetHeight / 2, high: offers.offsetHeight / 2 });
     let best = { area: 0 };

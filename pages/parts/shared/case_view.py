@@ -260,6 +260,10 @@ def _report(taken: list[str], refused: list[str], remarks: Counter[str]) -> None
         (st.warning if taken else st.error)(sentence, icon=":material/error:")
     else:
         st.success(sentence, icon=":material/check:")
+    if remarks:
+        first = translated(next(iter(remarks)))
+        more = ngettext("And {number} remark more, below.", "And {number} remarks more, below.", len(remarks) - 1)
+        st.warning(literal(f"{first} {more}" if len(remarks) > 1 else first), icon=":material/info:")
     if len(taken) + len(refused) + len(remarks) > 1:
         with st.expander(_("Details"), expanded=bool(remarks)):
             _list(_("Refused"), [translated(one) for one in refused])
