@@ -11,6 +11,7 @@ import pytest
 
 from courtroom.cases.checks import check
 from courtroom.cases.files import read_each, read_folder, read_upload
+from courtroom.datasets.source import parts
 from courtroom.errors import CaseError
 from tests.pictures import png
 
@@ -142,3 +143,11 @@ def test_a_damaged_case_beside_a_good_one_is_told() -> None:
 def test_a_zip_of_json_files_that_are_no_cases_says_so() -> None:
     with pytest.raises(CaseError, match="package.json"):
         read_upload("cases.zip", packed({"package.json": '{"name": "x"}'}))
+
+
+def test_datasets_find_media_in_a_zip_by_the_same_rule(tmp_path: Path) -> None:
+    path = tmp_path / "set.zip"
+    path.write_bytes(packed({"a\\cases.jsonl": case("photo.png"), "a\\Photo.PNG": png()}))
+    (part,) = parts(path)
+    assert part.beside("photo.png") == png()
+    assert part.beside("../photo.png") is None

@@ -89,3 +89,13 @@ def test_a_record_names_its_language_by_a_code(said: str, language: str, told: b
     (package,) = read_upload("a.json", json.dumps(record).encode())
     assert package.case.language == language
     assert any("is no code such as `en`" in remark for remark in package.remarks) == told
+
+
+@pytest.mark.parametrize(("text", "language"), [(TEXTS["zh"], "zh"), (TEXTS["de"], "de"), (TEXTS["en"], "en")])
+def test_a_case_that_names_no_language_is_in_that_of_its_texts(text: str, language: str) -> None:
+    pieces = [{"id": f"{side}-1", "side": side, "text": text} for side in ("buyer", "seller")]
+    case = {"kind": "dispute", "id": "x", "title": "X", "category": "Other", "transaction": {"product": "X"}}
+    (package,) = read_upload("a.json", json.dumps({**case, "evidence": pieces}).encode())
+    assert package.case.language == language
+    (said,) = read_upload("a.json", json.dumps({**case, "evidence": pieces, "language": "fr"}).encode())
+    assert said.case.language == "fr", "what the case says holds"

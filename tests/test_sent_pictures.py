@@ -99,8 +99,8 @@ def test_a_long_screenshot_arrives_as_parts_in_order(store: MediaStore) -> None:
     case = case_with(saved(page), store)
     parts = sent(case, store)
     assert [label for label, _ in parts][:2] == [
-        "Picture m1, part 1 of 15, from top to bottom:",
-        "Picture m1, part 2 of 15, from top to bottom:",
+        "Image 0, part 1 of 15, from top to bottom:",
+        "Image 0, part 2 of 15, from top to bottom:",
     ]
     assert {image.size for _, image in parts} == {(900, 1024)}, "nothing is shrunk"
     tones = [image.convert("L").getpixel((450, 512)) for _, image in parts]
@@ -119,7 +119,7 @@ def test_each_line_of_a_long_picture_is_whole_in_some_part(store: MediaStore) ->
 
 def test_a_wide_picture_is_cut_from_left_to_right(store: MediaStore) -> None:
     parts = sent(case_with(saved(Image.new("RGB", (5_000, 700), "teal")), store), store)
-    assert parts[0][0] == "Picture m1, part 1 of 6, from left to right:"
+    assert parts[0][0] == "Image 0, part 1 of 6, from left to right:"
     assert all(image.height == 700 for _, image in parts)
 
 
@@ -136,7 +136,7 @@ def test_an_animation_is_shown_as_its_frames(store: MediaStore, form: str, optio
     case = case_with(data, store, f"photo.{form.lower()}")
     shown = sent(case, store)
     assert [label.rpartition(", at ")[0] for label, _ in shown] == [
-        f"Picture m1, frame {number} of 3" for number in (1, 2, 3)
+        f"Image 0, frame {number} of 3" for number in (1, 2, 3)
     ]
     assert [max(range(3), key=image.getpixel((30, 20)).__getitem__) for _, image in shown] == [0, 1, 2]
     assert "3 of its 3 different frames are shown" in remarks(case, store)

@@ -21,6 +21,7 @@ from courtroom.errors import CaseError, CourtroomError
 from courtroom.media.store import MediaStore
 from courtroom.text.encoding import decoded
 from courtroom.text.files import is_json_lines, json_of, json_records
+from courtroom.text.languages import language_of
 
 MAX_UPLOAD = 200 * 2**20
 ENDINGS = frozenset({".json", ".jsonl", ".zip", *texts.ENDINGS})
@@ -222,6 +223,8 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
                 f"{', '.join(map(str, list(row)[:MAX_LISTED_KEYS]))[:400]}."
             )
         case = parse_case(row)
+        if "language" not in row:
+            case = case.model_copy(update={"language": language_of("\n".join(_texts(row)))})
     except ValidationError as error:
         lines = explain(error, row)
         more = f" And {len(lines) - MOST_SHOWN} more." if len(lines) > MOST_SHOWN else ""
@@ -230,6 +233,18 @@ def _package(where: str, row: Any, beside: Beside) -> Package:
         raise CaseError(f"{where}: {error}") from error
     found = {medium.file: beside(medium.file) for medium in case.media()}
     return Package(case, {name: data for name, data in found.items() if data is not None}, remarks)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All that is written in a record, names of files and ids aside."""
+    if isinstance(value, dict):
+        yield from (
+            text for name, inner in value.items() if name not in ("id", "file", "kind") for text in _texts(inner)
+        )
+    elif isinstance(value, list):
+        yield from (text for inner in value for text in _texts(inner))
+    elif isinstance(value, str):
+        yield value
 
 
 def _reader(row: dict[str, Any]) -> Callable[[dict[str, Any]], tuple[dict[str, Any], tuple[str, ...]]] | None:

@@ -321,7 +321,7 @@ def _member(archive: Archive, path: PurePosixPath) -> SourceFile:
     return SourceFile(
         *(str(path), ending, *archive.sizes(path)),
         open=lambda: _opened(path.name, archive.open(path), packed, ending),
-        beside=lambda name: None if leads_out(name) else archive.read(path.parent / name),
+        beside=lambda name: None if leads_out(name) else archive.find(path.parent / name),
         split=split_of(str(path)),
     )
 
