@@ -306,3 +306,21 @@ def test_the_shared_link_and_file_name_the_case_and_a_saved_setup_does_not(house
     field(app, "text_input", "Name").set_value("plain")
     press(app, "Save")
     assert "case" not in house.setups.load("plain")
+
+
+def test_who_changed_sides_in_any_round_is_found(house: Courthouse) -> None:
+    def changed_before_the_last(run: str) -> bool:
+        *earlier, last = ([vote.changed for vote in votes.values()] for votes in house.record(run).ballots.values())
+        return any(map(any, earlier)) and not any(last)
+
+    runs = (heard(house, jury_size=size, examination="shared", rounds=3, consensus=1.0) for size in range(7, 18, 2))
+    run = next(filter(changed_before_the_last, runs))
+    app = page("deliberation", {"run": run, f"tab-{run}": "Members", "member_filter": "Changed sides"})
+    assert "No member fits this filter" not in texts(app)
+
+
+def test_a_recount_begins_with_the_rule_of_the_run(house: Courthouse) -> None:
+    rules = {"unanimous": "all", "five-sixths": "five-sixths", "majority": "half"}
+    procedure = house.procedures["mock-jury"]
+    for rule, counted in rules.items():
+        assert procedure.counting(procedure.setup.model_validate({"rule": rule})).rule == counted
