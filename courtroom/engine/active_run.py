@@ -28,8 +28,9 @@ from courtroom.errors import CourtroomError, log_file
 from courtroom.knowledge.search import Knowledge
 from courtroom.models.capabilities import Capabilities
 from courtroom.models.keys import KEYS, scrubbed
+from courtroom.store.connection import OUTAGES, passing
 from courtroom.store.log import about
-from courtroom.store.writer import Writer
+from courtroom.store.writer import PROBE_S, Writer
 
 log = logging.getLogger(__name__)
 
@@ -162,8 +163,20 @@ class ActiveRun:
                     self._ended()
 
     async def _deliberate(self) -> None:
-        await self._engine.reading(self._read)
-        await self._engine.warm(self._procedure, self._setup)
+        """Go on from the record until the run stands; where the store can't be reached, wait and begin again from there."""
+        while True:
+            try:
+                await self._engine.reading(self._read)
+                await self._engine.warm(self._procedure, self._setup)
+                await self._go_on()
+                return
+            except (*OUTAGES, OSError) as error:
+                if not (why := passing(error)):
+                    raise
+                log.warning("run %s waits: %s (%s)", self.run, why, error)
+                await asyncio.sleep(PROBE_S)
+
+    async def _go_on(self) -> None:
         self._gate.hold(bool(self._engine.writer.trouble))
         self.gate = self._gate
         began = time.perf_counter()
@@ -171,6 +184,8 @@ class ActiveRun:
         try:
             verdict = await self._deliberation()
         except Exception as error:  # noqa: BLE001  the run's page and the log report it
+            if passing(error):
+                raise
             self._report(error)
         finally:
             took = max(0.0, time.perf_counter() - began - self._gate.waited_s)

@@ -1,7 +1,7 @@
 """What models can do, as their cards say or as was found out."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -150,6 +150,30 @@ class Capabilities:
             self._findings[model] = Findings(self._read(model), partial(self._keep, model), at)
         return self._findings[model]
 
+    def found(self) -> dict[str, dict[str, int]]:
+        """Return all that was found out, by model and the place where it is asked, and by name."""
+        kept: dict[str, dict[str, int]] = {}
+        if self._database is not None:
+            for row in self._database.connection.execute(
+                "SELECT model, name, value FROM capabilities ORDER BY model, name"
+            ):
+                kept.setdefault(row["model"], {})[row["name"]] = row["value"]
+        return kept
+
+    def forget(self, model: str) -> int:
+        """Forget what was found out of a model, wherever it is asked; the next calls find it out again.
+
+        Returns:
+            How many findings there were.
+        """
+        mine = [place for place in {*self.found(), *self._findings} if place.partition(" at ")[0] == model]
+        for place in mine:
+            self._findings.pop(place, None)
+        if self._database is None:
+            return 0
+        with self._database.transaction() as db:
+            return sum(db.execute("DELETE FROM capabilities WHERE model = ?", (place,)).rowcount for place in mine)
+
     def _read(self, model: str) -> dict[str, int]:
         if self._database is None:
             return {}
@@ -166,3 +190,14 @@ class Capabilities:
             "INSERT INTO capabilities VALUES (?, ?, ?) ON CONFLICT (model, name) DO UPDATE SET value = excluded.value",
             (model, name, value),
         )
+
+
+def in_words(findings: Mapping[str, int]) -> str:
+    """Return findings as a reader takes them in."""
+    said = {
+        VISION: ("no pictures", "pictures"),
+        CONTEXT: ("", "{value:,} tokens"),
+        IMAGES: ("", "at most {value} pictures"),
+    }
+    words = (said.get(name, (f"no {name}", name))[bool(value)].format(value=value) for name, value in findings.items())
+    return f"takes {', '.join(words)}"

@@ -4,8 +4,9 @@ import hashlib
 import io
 import json
 import zipfile
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
@@ -25,6 +26,7 @@ from courtroom.engine.run import RECORDING, Control, Run
 from courtroom.engine.setup import Setup
 from courtroom.engine.store import RunStore
 from courtroom.errors import CourtroomError
+from courtroom.evaluation.comparison import compare
 from courtroom.media.store import MediaStore
 from courtroom.models.apart import refuse
 from courtroom.models.request import Reply, digest_text
@@ -309,14 +311,23 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
     for member in (member for event in events if isinstance(event, Seated) for member in event.members):
         if problem := member.spec.problem():
             raise CourtroomError(f"{member.id}: {problem}.")
-    ballots = {event.ballot for event in events if isinstance(event, Voted)}
+    for seats in (event.members for event in events if isinstance(event, Seated)):
+        if len({member.id for member in seats}) < len(seats):
+            raise CourtroomError("A member sits in two seats.")
+    ballots: dict[str, Counter[str | None]] = defaultdict(Counter)
+    for vote in (event for event in events if isinstance(event, Voted)):
+        ballots[vote.ballot][vote.choice] += 1
     for event in events:
+        if isinstance(event, Called) and min(event.prompt_tokens, event.completion_tokens, event.cost or 0.0) < 0:
+            raise CourtroomError(f"What {event.path[:80]} took is less than nothing.")
         if event.stage not in stages:
             raise CourtroomError(f"Nothing is known of the stage of {event.path[:80]}.")
         if isinstance(event, Called | Voted) and event.member not in members:
             raise CourtroomError(f"Nobody sits in the seat of {event.path[:80]}.")
         if isinstance(event, Tallied) and event.path not in ballots:
             raise CourtroomError(f"There are no votes for {event.path[:80]}.")
+        if isinstance(event, Tallied) and Counter(event.counts) + Counter() != _chosen(ballots[event.path]):
+            raise CourtroomError(f"The count of {event.path[:80]} is not that of its votes.")
     answers = {task.name: task.answer for task in procedure.tasks}
     for call in (*(event for event in events if isinstance(event, Called)), *file.overtaken):
         if call.value is not None:
@@ -334,6 +345,11 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         if set(entry.request) != {"model", "sampling", "tag", "messages"}:
             raise _no_run()
         unpack(entry.request["messages"], file.parts.__getitem__)
+
+
+def _chosen(votes: Counter[str | None]) -> Counter[str]:
+    """Count the votes of a ballot, without abstentions."""
+    return Counter({choice: number for choice, number in votes.items() if choice is not None})
 
 
 def _depth(value: Any) -> int:
@@ -424,7 +440,9 @@ class RunFiles:
     def _read(self, run: str, procedure: Procedure) -> None:
         """Read it once as pages do, before anybody has to: what falls over it is reported now, and it is not kept."""
         try:
-            as_html(self._record(run), procedure, self._answers, self._media, self._beside.of(run))
+            record = self._record(run)
+            as_html(record, procedure, self._answers, self._media, self._beside.of(run))
+            compare([record, replace(record, run=record.run.model_copy(update={"id": f"{run}-twin"}))])
         except HARMFUL as error:
             raise CourtroomError(
                 "This run does not hold together, so that it can't be shown. Ask for the file anew."

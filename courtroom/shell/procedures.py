@@ -60,6 +60,16 @@ def list_(json_: Json = False) -> None:
 
 
 @models_app.command()
+def forget(
+    model: Annotated[str, Argument(help="A model id, as `courtroom doctor` names it, e.g. openai/gpt-4o-mini.")],
+) -> None:
+    """Forget what was found out of a model and its server: whether it takes pictures, a schema, a temperature ..."""
+    with opened() as house:
+        count = house.capabilities.forget(model)
+    print(f"{count} findings of {model} are forgotten. An app that is running forgets them when it starts again.")
+
+
+@models_app.command()
 def check(
     model: Annotated[str, Argument(help="A LiteLLM model id, e.g. openai/gpt-4o-mini.")],
     connection: Annotated[str, Option(help="The name of a connection that the server's owner lists.")] = "",

@@ -70,8 +70,13 @@ _OF_SQLITE = {
 }
 _OF_POSTGRES = {
     "53100": FULL,  # disk_full
+    "53200": AWAY,  # out_of_memory
     "53300": AWAY,  # too_many_connections
     "55P03": LOCKED,  # lock_not_available
+    "57014": LOCKED,  # query_canceled, by a limit on statements or by whoever looks after the server
+    "40001": LOCKED,  # serialization_failure
+    "40P01": LOCKED,  # deadlock_detected
+    "25P03": AWAY,  # idle_in_transaction_session_timeout
     "58030": UNWRITABLE,  # io_error
     "25006": UNWRITABLE,  # read_only_sql_transaction
 }

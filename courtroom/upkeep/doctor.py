@@ -21,6 +21,7 @@ from pydantic import SecretStr
 from courtroom.cases.kinds import parse_case
 from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError, MediaError, StoreError
+from courtroom.models.capabilities import in_words
 from courtroom.settings import Settings, from_environment
 from courtroom.settings import variables as settings_variables
 from courtroom.store.database import Database
@@ -51,6 +52,7 @@ def examine(
         yield from stored_rows.readable(house, mend, progress)
         yield from stored_rows.belonging(house, mend, progress)
         yield from living(house, mend)
+        yield from found_out(house)
         yield from whole(house, mend)
         yield from indexes(house, mend)
     finally:
@@ -274,6 +276,12 @@ def living(house: Courthouse, mend: bool) -> Iterator[CheckResult]:
             "leases",
             f"Held by a process that is gone: {named}. Start the app, use `resume RUN`, or --mend to release them.",
         )
+
+
+def found_out(house: Courthouse) -> Iterator[CheckResult]:
+    """Tell what was found out of models and their servers, which holds until it is forgotten."""
+    for model, findings in house.capabilities.found().items():
+        yield fine(f"model: {model}", f"Found out: it {in_words(findings)}. `courtroom models forget` forgets it.")
 
 
 KINDS = ("words", "vectors")

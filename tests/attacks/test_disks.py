@@ -225,16 +225,18 @@ def test_a_real_disk_that_is_full_while_a_case_is_taken_in_keeps_nothing_of_it(s
     assert len(files_in(small_disk / "media") - before) == 2
 
 
-def test_a_case_for_whose_row_there_is_no_room_leaves_no_picture(tmp_path: Path) -> None:
+def test_a_case_for_whose_row_there_is_no_room_loses_no_picture(tmp_path: Path) -> None:
     database = Database(tmp_path / "store.sqlite")
     library = Library(database, MediaStore(tmp_path / "media"))
     library.cases()
     before = files_in(tmp_path / "media")
+    names = {case.id for case in library.cases()}
     database.connection.execute("PRAGMA max_page_count = 1")
     package = with_pictures(1)
     with pytest.raises(CourtroomError, match="then add the case again"):
         library.add(Package(package.case.model_copy(update={"category": LONG}), package.files))
-    assert files_in(tmp_path / "media") == before
+    assert {case.id for case in library.cases()} == names
+    assert {*before} <= {*files_in(tmp_path / "media")}
 
 
 @pytest.mark.parametrize("small_disk", [16], indirect=True)

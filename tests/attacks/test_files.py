@@ -274,6 +274,12 @@ HARMFUL: dict[str, Change] = {
     "another case under a known hash": lambda document: (
         set_in("case", "title", to="Another")(document) or set_in("run", "title", to="Another")(document)
     ),
+    "a member in two seats": lambda document: last(document, "seated")["members"].append(
+        last(document, "seated")["members"][0]
+    ),
+    "a tally that nobody gave": of_last("tally", "counts", to={"buyer": 999, "seller": 0}),
+    "a negative cost": of_last("call", "cost", to=-1e9),
+    "a negative tally": of_last("tally", "counts", to={"buyer": -1, "seller": 4}),
     "no such stage": of_last("vote", "stage", to="round-9"),
     "no such member": of_last("call", "member", to="juror-99"),
     "votes without a ballot": lambda document: set_in(

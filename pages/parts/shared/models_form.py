@@ -26,13 +26,14 @@ from courtroom.knowledge.embedding import (
     missing,
 )
 from courtroom.language import _, translated
+from courtroom.models.capabilities import in_words
 from courtroom.models.connections import Connections
 from courtroom.models.keys import KEYS, first_set, typed_name
 from courtroom.models.offers import Offer, offers
 from courtroom.models.providers import PROVIDERS
 from courtroom.models.spec import ABSTAIN, OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.actions import errors_shown
-from pages.parts.shared.house import open_run
+from pages.parts.shared.house import courthouse, open_run
 from pages.parts.shared.knobs import SetupDraft, knob
 from pages.parts.shared.shown import declared, heads, literal
 
@@ -136,6 +137,18 @@ def try_it(values: dict[str, Any], key: str, connections: Connections) -> None:
         price = _(", US$ {cost}", cost=f"{trial.cost:.6f}") if trial.cost is not None else ""
         sentence = literal(f"{trial.about}: {trial.sentence} ({trial.seconds:.1f} s{price})")
         (st.success if trial.works else st.warning)(sentence)
+
+
+def found_out(model: str, key: str) -> None:
+    """What was found out of a model, and a button that forgets it."""
+    capabilities = courthouse().capabilities
+    mine = [findings for place, findings in capabilities.found().items() if place.partition(" at ")[0] == model]
+    if not mine:
+        return
+    st.caption(_("Found out: {found}.", found=literal("; ".join(map(in_words, mine)))))
+    if st.button(_("Forget what was found out"), key=f"forget-{key}", icon=":material/restart_alt:"):
+        capabilities.forget(model)
+        st.toast(_("What was found out of this model is forgotten: it is asked again what it takes."))
 
 
 def one_for_each_seat(
@@ -307,6 +320,7 @@ def _spec(values: dict[str, Any], key: str, connections: Connections) -> dict[st
             values |= {"connection": there} if there else {}
     with columns[1]:
         try_it(values, key, connections)
+        found_out(values["id"], key)
     of_persons = [] if values["id"] == PERSON else ["wait_s"]
     names = [name for name in fields if name not in ("id", "connection", "extra", *of_persons)]
     with st.expander(_("Parameters"), expanded=values["id"] != OFFLINE):
