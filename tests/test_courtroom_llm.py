@@ -288,7 +288,7 @@ def test_the_judges_are_shown_the_passages_to_which_a_pleading_points_and_no_inv
     model = court(argue={"evidence": ["LOVELY  morning", "a dreadful morning"]})
     record = hear(house, model, judges=1)
     (prompt,) = map(text_of, asked_for(model, "judge"))
-    assert prompt.count("points to this passage of the text:\n\n> lovely morning\n") == 2
+    assert prompt.count("Passage 1 to which it points:\n> lovely morning\n") == 2
     assert "dreadful" not in prompt
     sides = next(block for block in views.pleadings(record)["a"] if isinstance(block, Beside))
     assert "Not in the text, so the judges are not shown it: “a dreadful morning”" in str(sides.blocks[0])
@@ -372,7 +372,7 @@ def test_a_long_argument_is_cut_after_a_sentence_and_the_judge_is_told(house: Co
     model = court(argue={"argument": f"The first one is whole. {'But this one goes on ' * 20}."})
     hear(house, model, judges=1, argument_words=20)
     (prompt,) = map(text_of, asked_for(model, "judge"))
-    assert prompt.count("> The first one is whole.\n\n(The rest was longer than allowed and is left out.)") == 2
+    assert prompt.count("> The first one is whole.\n(The rest was longer than allowed and is left out.)") == 2
     assert cut("今天下雨。路很滑，所以迟到了。", 4) == "今天下雨。"
 
 

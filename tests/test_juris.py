@@ -170,8 +170,8 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
 def test_jurors_are_told_range_length_and_a_place_by_lot(house: Courthouse) -> None:
     model = panel(ballot={"vote": "first"})
     record = write(house, model)
-    assert all("It has to be from 3 to 10." in text for text in asked(model, "length"))
-    assert all('"minimum": 3, "maximum": 10}' in text for text in asked(model, "length"))
+    assert all("It has to be from 3 to 5." in text for text in asked(model, "length"))
+    assert all('"minimum": 3, "maximum": 5}' in text for text in asked(model, "length"))
     assert "# Accepted so far: 1 of 3 sentences" in asked(model, "ballot")[5]
     assert "After the next sentence, 1 more comes." in asked(model, "ballot")[5]
     assert "The next sentence is the last one." in asked(model, "ballot")[-1]
