@@ -376,6 +376,12 @@ def test_a_long_argument_is_cut_after_a_sentence_and_the_judge_is_told(house: Co
     assert cut("今天下雨。路很滑，所以迟到了。", 4) == "今天下雨。"
 
 
+def test_a_chinese_argument_is_bounded_in_characters_as_it_is_cut(house: Courthouse) -> None:
+    model = court()
+    hear(house, model, TASK.model_copy(update={"language": "zh"}), judges=1, argument_words=20)
+    assert all(text_of(one).count("at most 40 characters") == 2 for one in asked_for(model, "argue"))
+
+
 def test_both_texts_of_a_pair_are_named_and_may_be_quoted(house: Courthouse) -> None:
     pair = Labelled(id="p", text="Ann sold it.", second="It was sold.", label="joy")
     case = TASK.model_copy(update={"items": (pair, *TASK.items), "names": ("text", "statement")})
