@@ -13,7 +13,17 @@ from typing import Any
 from courtroom.errors import CaseError
 from courtroom.text.encoding import in_utf8
 from courtroom.text.files import json_records
-from courtroom.text.table import Table, TableRow, column_name, dialect_of, is_text, looks_like_lines, read_lines, read_table, seen
+from courtroom.text.table import (
+    Table,
+    TableRow,
+    column_name,
+    dialect_of,
+    is_text,
+    looks_like_lines,
+    read_lines,
+    read_table,
+    seen,
+)
 
 UNLABELLED = frozenset({"-", ""})
 """What stands in place of a label where there is none: `-` in SNLI, where annotators disagreed."""
