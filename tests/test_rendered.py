@@ -37,7 +37,7 @@ from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive, house
 from tests.samples import sample
-from tests.write_prompts import FOLDER, rendered
+from tests.write_prompts import CHINESE, FOLDER, rendered
 
 __all__ = ["house"]  # a fixture
 
@@ -48,6 +48,12 @@ def test_the_prompts_of_a_sample_are_those_on_file(house: Courthouse, name: str)
     assert rendered(house, name) == kept, "read the new prompts, then write them by python -m tests.write_prompts"
 
 
+@pytest.mark.parametrize("name", list(CHINESE))
+def test_the_prompts_of_a_chinese_case_are_those_on_file(house: Courthouse, name: str) -> None:
+    procedure, case = CHINESE[name]
+    assert rendered(house, procedure, house.library.case(case)) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
 def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> None:
     """As in the papers: small models forget what they read first."""
@@ -55,6 +61,7 @@ def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> No
         *_, closing, schema = prompt.strip().splitlines()
         assert closing == "Answer with one JSON object and nothing else, its fields in the order of this JSON schema:"
         assert schema.startswith('{"properties": {')
+        assert "===== user\n\n" not in prompt, "no empty line before the first heading"
 
 
 @pytest.mark.parametrize(
