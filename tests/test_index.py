@@ -257,7 +257,9 @@ class Replaced:
     size = 32
 
     async def embed(self, texts: Sequence[str]) -> Vectors:
-        vectors = (await HashedNgrams().embed(texts)).reshape(len(texts), DIMENSIONS // self.size, self.size).sum(axis=1)
+        vectors = (
+            (await HashedNgrams().embed(texts)).reshape(len(texts), DIMENSIONS // self.size, self.size).sum(axis=1)
+        )
         return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
