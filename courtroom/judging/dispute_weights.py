@@ -7,9 +7,9 @@ that claims, what media or a third party bear out more than what is merely said,
 import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, TypeAdapter
 
@@ -46,14 +46,7 @@ class Cue(Strict):
     @cached_property
     def patterns(self) -> dict[Place, re.Pattern[str]]:
         """What is looked for in each place; a line without Chinese begins where a word begins."""
-        texts: dict[Place, str] = {
-            "own": self.own,
-            "other": self.other,
-            "chat": self.chat,
-            "chat_other": self.chat_other,
-            "listing": self.listing,
-        }
-        return {place: _pattern(text) for place, text in texts.items() if text}
+        return {place: _pattern(text) for place in get_args(Place) if (text := getattr(self, place))}
 
     def words(self, language: str) -> str:
         """What the cue is called in a reason."""
@@ -137,6 +130,8 @@ class Contribution:
     kind: str
     text: str
     weight: float
+    piece: str = ""
+    """Id of the evidence in which the words stand; empty for chat, listing, rules and personas."""
 
 
 def other(side: Side) -> Side:
@@ -170,15 +165,14 @@ def weigh(piece: Evidence) -> tuple[Contribution, ...]:
         for one in read(text, piece.side, "own", conceded):
             weight = one.weight * (share if one.weight * towards > 0 else AGAINST_OWN_INTEREST)
             if one.kind not in found or abs(weight) > abs(found[one.kind].weight):
-                found[one.kind] = Contribution(one.kind, one.text, weight)
+                found[one.kind] = replace(one, weight=weight, piece=piece.id)
     if shown.strip():
         weight = CUE_BY_NAME["shown"].weight * towards
-        found["shown"] = Contribution("shown", _CLAUSE.split(piece.media[0].description or shown)[0], weight)
-    ranked = sorted(found.values(), key=lambda one: -abs(one.weight))
-    places = Counter[bool]()
-    told = []
-    for one in ranked:
-        told.append(Contribution(one.kind, one.text, one.weight * FURTHER ** places[one.weight > 0]))
+        first = _CLAUSE.split(piece.media[0].description or shown)[0]
+        found["shown"] = Contribution("shown", first, weight, piece.id)
+    places, told = Counter[bool](), []
+    for one in sorted(found.values(), key=lambda one: -abs(one.weight)):
+        told.append(replace(one, weight=one.weight * FURTHER ** places[one.weight > 0]))
         places[one.weight > 0] += 1
     return tuple(told)
 
@@ -197,9 +191,7 @@ def context(case: Dispute) -> tuple[Contribution, ...]:
     """
     listed = read(case.transaction.description, "seller", "listing", "listing")
     broken = bool(case.by_side("buyer"))
-    found = [
-        Contribution(one.kind, one.text, one.weight * IN_LISTING) for one in listed if broken or one.kind != "promise"
-    ]
+    found = [replace(one, weight=one.weight * IN_LISTING) for one in listed if broken or one.kind != "promise"]
     warned = False
     for line in case.chat:
         here = read(line.text, line.speaker, "chat", "chat_other")
@@ -209,7 +201,7 @@ def context(case: Dispute) -> tuple[Contribution, ...]:
         for one in here:
             early = one.kind == "accepted" and not warned
             if not asks and not early and not (one.kind == "promise" and (cautious or not broken)):
-                found.append(Contribution(one.kind, one.text, one.weight * IN_CHAT))
+                found.append(replace(one, weight=one.weight * IN_CHAT))
     return tuple(found)
 
 
