@@ -268,9 +268,9 @@ class Crime(Strict):
     words: str
 
 
-CRIMES = TypeAdapter(tuple[Crime, ...]).validate_python(
-    tomllib.loads((DATA / "crime_words.toml").read_text(encoding="utf-8"))["crime"]
-)
+_WORDS = tomllib.loads((DATA / "crime_words.toml").read_text(encoding="utf-8"))
+CRIMES = TypeAdapter(tuple[Crime, ...]).validate_python(_WORDS["crime"])
+_GRAVE, _HEAVY, _LIGHT = (re.compile(pattern) for pattern in _WORDS["gravity"].values())
 
 
 def commonest(facts: str, language: str) -> tuple[int, str]:
@@ -286,16 +286,6 @@ NEIGHBOUR = 1.0
 """Weight of precedents beside statutes and charges."""
 NEAR = 0.3
 """Cosine below which a precedent is of another matter."""
-
-_GRAVE = re.compile(
-    r"死亡|致死|重伤|持枪|轮奸|特别巨大|特别严重|致残|killed|death of|died|serious injury|especially (large|huge|serious)|gunpoint"
-)
-_HEAVY = re.compile(
-    r"巨大|严重|多次|持刀|入户|流窜|逃逸|累犯|主犯|团伙|首要|huge|serious|repeatedly|with a knife|broke into|fled|ringleader|previous conviction"
-)
-_LIGHT = re.compile(
-    r"自首|坦白|如实供述|认罪|谅解|赔偿|未遂|从犯|退赃|退赔|轻微|初犯|surrendered|confess|compensat|forgave|attempt|accessory|returned|minor"
-)
 
 
 def article_scores(found: CaseInformation) -> Mapping[int, float]:

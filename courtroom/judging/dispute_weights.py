@@ -72,33 +72,11 @@ DENIED = re.compile(
 )
 """What makes the words after it a denial."""
 
-CUES = TypeAdapter(tuple[Cue, ...]).validate_python(
-    tomllib.loads((DATA / "dispute_cues.toml").read_text(encoding="utf-8"))["cue"]
-)
+_WORDS = tomllib.loads((DATA / "dispute_cues.toml").read_text(encoding="utf-8"))
+CUES = TypeAdapter(tuple[Cue, ...]).validate_python(_WORDS["cue"])
 CUE_BY_NAME = {cue.name: cue for cue in CUES}
-
-SPECIFIC = re.compile(
-    r"\d|serial|report|receipt|timestamp|inspection|certificate|invoice|tracking|序列号|报告|凭证|检测|鉴定|发票|单号"
-)
-THIRD_PARTY = re.compile(
-    r"repair shop|technician|mechanic|(?:dealer|expert|specialist|plumber|electrician|vet) (?:says|said|found|confirmed)|laborator|lab report|authenticat(?:or|ion)|inspection report|certificate|carrier|platform record|"
-    r"维修店|检测报告|鉴定(?:报告|证书|中心)|快递公司|平台记录",
-    re.IGNORECASE,
-)
-HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|(?:may|could) have|no date|not visible)\b|看不清|可能|也许|大概|好像|估计",
-    re.IGNORECASE,
-)
-
-FOR_BUYER = re.compile(
-    r"refund (?:is|should|must|may)|refunds? (?:are|follow)|entitled|(?:support|favou?r)s? the buyer|buyer (?:may|can) (?:return|reject)|"
-    r"seller (?:must|bears|is liable|answers|should)|knowingly hid|invalid|seriously departs|应(?:当|予)?退款|支持买家|卖家(?:应|须|承担)|买家(?:有权|可以)|可以?退货",
-    re.IGNORECASE,
-)
-FOR_SELLER = re.compile(
-    r"not returned|no (?:claim|refund|ground|return)|(?:support|favou?r)s? the seller|may take it|weakens?|no departure|rejected|refused|"
-    r"buyer (?:bears|must|should|accepts|had accepted)|not (?:refundable|a defect|grounds)|non-returnable|不予退|不支持(?:退|买)|支持卖家|不退|买家(?:应|须|承担|自行)|不能(?:退|要求)|不构成",
-    re.IGNORECASE,
+SPECIFIC, THIRD_PARTY, HEDGE, FOR_BUYER, FOR_SELLER = (
+    re.compile(pattern, re.IGNORECASE) for pattern in _WORDS["patterns"].values()
 )
 
 

@@ -56,19 +56,11 @@ class Temper(Strict):
     attends: tuple[str, ...] = ()
 
 
-TEMPERS = TypeAdapter(dict[str, Temper]).validate_python(
-    tomllib.loads((DATA / "juror_tempers.toml").read_text(encoding="utf-8"))
-)
+_WORDS = tomllib.loads((DATA / "juror_tempers.toml").read_text(encoding="utf-8"))
+TEMPERS = TypeAdapter(dict[str, Temper]).validate_python(_WORDS["tempers"])
+SELLS, BUYS = (re.compile(pattern, re.IGNORECASE) for pattern in _WORDS["trades"].values())
 ATTENTION = 1.5
 """How much more a kind of clue weighs with a juror who looks for it."""
-SELLS = re.compile(
-    r"\b(sells?|selling|seller|shop owner|dealer|trader|imports?|resells|owns a|restores|creator|merchant)\b|卖|店主|商家",
-    re.IGNORECASE,
-)
-BUYS = re.compile(
-    r"\b(buys?|shops online|shopper|consumer|customer-support|furnishes|pension|social worker|tight budget|second-hand\.|short of money)\b|消费者|买家|顾客",
-    re.IGNORECASE,
-)
 SELLER_LEAN, BUYER_LEAN = -0.3, 0.3
 
 
@@ -243,7 +235,7 @@ def perceive(task: tasks.PerceiveEvidence, draw: random.Random) -> tasks.Percept
 
 
 def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
-    """Clues sorted by the side they speak for, and the readings in which the two sides differ."""
+    """Clues sorted by the side they speak for."""
     case, focus, language = task.case, task.focus, task.case.language
     balanced = balance(case, (*task.buyer, *task.seller), None)
     kinds = Counter(c.kind for c in balanced)
@@ -262,7 +254,6 @@ def analyse(task: tasks.AnalyseDispute, draw: random.Random) -> tasks.Analysis:
         ),
         conflict_focus=tasks.ConflictFocus(
             core_disagreement=focus.dispute_focus,
-            evidence_contradictions=_contradictions(case),
             visual_evidence_insights=said(language, "not-seen"),
         ),
     )
@@ -317,23 +308,6 @@ def _contested(case: Dispute) -> tuple[str, ...]:
     counts = [Counter(word for text in _texts(case, side) for word in words(text)) for side in SIDES]
     most = ((counts[0] & counts[1]) or counts[0] + counts[1]).most_common()
     return tuple(word for word, _ in most if len(word) > 1 and not word[0].isdigit())[:4] or (case.transaction.product,)
-
-
-READING = re.compile(r"(\d+(?:\.\d+)?)\s?(%|cm|mm|GB|TB|kg|hours?|lessons?|pages?|小时|厘米|节)", re.IGNORECASE)
-
-
-def _contradictions(case: Dispute) -> tuple[str, ...]:
-    """Readings with one unit that differ between listing and evidence."""
-    listed: dict[str, set[str]] = {}
-    for number, unit in READING.findall(case.transaction.description):
-        listed.setdefault(unit.lower(), set()).add(number)
-    found: dict[str, None] = {}
-    for piece in case.evidence:
-        for number, unit in READING.findall(piece.text + " ".join(medium.description for medium in piece.media)):
-            if (known := listed.get(unit.lower())) and number not in known:
-                values = {"value": f"{number} {unit}", "listed": f"{min(known)} {unit}"}
-                found[said(case.language, "contradiction", piece=piece.id, **values)] = None
-    return tuple(found)[:4]
 
 
 def _named(language: str, found: tuple[Contribution, ...]) -> str:
