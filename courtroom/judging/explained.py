@@ -34,60 +34,35 @@ def points(case: Dispute, side: Side, found: Iterable[Contribution]) -> list[str
     It is quoted where it stands in the side's own evidence; what the other side concedes, and what chat and listing say, is named.
     """
     language, told = case.language, dict[str, str]()
-    for one in sorted(found, key=lambda one: -abs(one.weight)):
-        if (one.weight > 0) != (side == "buyer") or not one.weight:
-            continue
-        quote, what = quoted(case, side, one), CUE_BY_NAME[one.kind].words(language)
-        named, weight = said(language, side), abs(one.weight)
-        kind = "quoted" if quote else "named"
-        told.setdefault(quote or what, said(language, kind, quote=quote, side=named, what=what, weight=weight))
+    for point in sorted(found, key=lambda point: -abs(point.weight)):
+        if point.weight * (1 if side == "buyer" else -1) > 0:
+            quote, what = quoted(case, side, point), CUE_BY_NAME[point.kind].words(language)
+            kind = "quoted" if quote else "conceded" if point.piece else "before"
+            values = {"quote": quote, "what": what, "side": said(language, side), "weight": abs(point.weight)}
+            told.setdefault(quote or f"{kind}: {what}", said(language, kind, **values))
     return [*told.values()]
 
 
 def quoted(case: Dispute, side: Side, point: Contribution) -> str:
     """Return the words around what speaks for a side, from its own evidence; empty where they do not stand there."""
-    for piece in case.by_side(side):
-        for text in (piece.text, *(medium.description for medium in piece.media)) if piece.id == point.piece else ():
-            if point.text in text:
-                around = next((one for one in sentences(text) if point.text in one), point.text)
-                if len(around) > MAX_QUOTE_CHARS:
-                    around = next((one for one in CLAUSES.split(around) if point.text in one), point.text)
-                return re.sub("[“”]", "'", around.strip(" ,，.。"))
-    return ""
+    piece = next((piece for piece in case.by_side(side) if piece.id == point.piece), None)
+    texts = (piece.text, *(medium.description for medium in piece.media)) if piece else ()
+    text = next((text for text in texts if point.text in text), "")
+    around = next((one for one in sentences(text) if point.text in one), point.text if text else "")
+    if len(around) > MAX_QUOTE_CHARS:
+        around = next((one for one in CLAUSES.split(around) if point.text in one), point.text)
+    return re.sub("[“”]", "'", around.strip(" ,，.。"))
 
 
-def weighed_up(
-    case: Dispute,
-    side: Side,
-    clues: Sequence[Contribution],
-    own: float | None = None,
-    final: float | None = None,
-    brought: Iterable[Contribution] = (),
-    also: str = "",
-) -> tuple[str, ...]:
+def weighed_up(case: Dispute, side: Side, clues: Sequence[Contribution], besides: str = "") -> tuple[str, ...]:
     """Give the reasons of a vote: what speaks most for its side, what against it, and what all weighs.
 
     Args:
-        own: the stance, from -1 for the seller to 1 for the buyer; None where none is taken.
-        final: the stance after others were heard.
-        brought: what comes from rules, norms and the persona.
-        also: what moved the vote besides.
+        besides: what else moved the vote, and how much.
     """
-    language, added = case.language, sum(one.weight for one in brought)
-    against: Side = other(side)
+    language = case.language
     mine = points(case, side, clues)[:2] or [said(language, "no-point", side=said(language, side))]
-    buyer, seller = (
-        sum(abs(one.weight) for one in clues if (one.weight > 0) == is_buyer) for is_buyer in (True, False)
-    )
-    total = said(language, "sum", buyer=buyer, seller=seller)
-    if added:
-        total += said(language, "brought", weight=abs(added), side=said(language, "buyer" if added > 0 else "seller"))
-    if own is not None:
-        total += said(language, "stance", own=own)
-    if final is not None and final != own:
-        total += said(language, "heard", final=final)
-    return (
-        *mine,
-        *points(case, against, clues)[:1],
-        total + also + said(language, "verdict", side=said(language, side)),
-    )
+    buyer, seller = sum(max(c.weight, 0) for c in clues), sum(max(-c.weight, 0) for c in clues)
+    total = said(language, "sum", buyer=buyer, seller=seller) + besides
+    total += said(language, "verdict", side=said(language, side))
+    return (*mine, *points(case, other(side), clues)[:1], total)

@@ -270,7 +270,9 @@ def judge(task: tasks.Judge, draw: random.Random) -> tasks.Opinion:
     if task.in_private:
         final = own + HEARD * (final - own)
     side: Side = "seller" if final < 0 else "buyer"
-    return tasks.Opinion(verdict=side, reasoning=weighed_up(case, side, evidence, own, final, others))
+    return tasks.Opinion(
+        verdict=side, reasoning=weighed_up(case, side, evidence, _besides(case.language, others, own, final))
+    )
 
 
 def judge_at_once(task: tasks.JudgeAtOnce, draw: random.Random) -> tasks.Opinion:
@@ -278,7 +280,16 @@ def judge_at_once(task: tasks.JudgeAtOnce, draw: random.Random) -> tasks.Opinion
     evidence, rules = contributions(task.case), pull(task.case, task.rules, RULE_WEIGHT, "rule")
     own = settle(evidence, rules, None)
     side: Side = "seller" if own < 0 else "buyer"
-    return tasks.Opinion(verdict=side, reasoning=weighed_up(task.case, side, evidence, own, brought=rules))
+    besides = _besides(task.case.language, rules, own, own)
+    return tasks.Opinion(verdict=side, reasoning=weighed_up(task.case, side, evidence, besides))
+
+
+def _besides(language: str, others: tuple[Contribution, ...], own: float, final: float) -> str:
+    """What rules, norms and persona bring, the stance alone, and the one after others were heard."""
+    added = sum(c.weight for c in others)
+    side = said(language, "buyer" if added > 0 else "seller")
+    brought = said(language, "brought", weight=abs(added), side=side) if added else ""
+    return brought + said(language, "stance", own=own) + (said(language, "heard", final=final) if final != own else "")
 
 
 def summarise(task: tasks.Summarise, draw: random.Random) -> tasks.Summary:

@@ -110,7 +110,7 @@ def speak(task: Speak, draw: random.Random) -> Statement:
     shift = draw.gauss(0, DOUBT) + COMPANY * company * (HEARD if task.in_private else 1.0)
     side: Side = "buyer" if stance(task.case) + shift >= 0 else "seller"
     doubt = said(task.case.language, "doubt", shift=shift)
-    reasons = weighed_up(task.case, side, contributions(task.case), also=doubt)
+    reasons = weighed_up(task.case, side, contributions(task.case), doubt)
     return Statement(statement=said(task.case.language, "space").join(reasons), verdict=side)
 
 

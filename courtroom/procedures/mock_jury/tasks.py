@@ -133,6 +133,7 @@ def vote(task: Vote, draw: random.Random) -> Ballot:
     final = own + STAYS * before + COMPANY * yields * company + draw.gauss(0, CHANCE)
     side = first if final > 0 else second
     weighed = sorted(((weight(piece, juror), piece) for piece in case.evidence(side)), key=lambda pair: -pair[0])[:2]
-    told = [said(case.language, "piece", piece=piece, side=side, weight=weighs) for weighs, piece in weighed]
-    total = said(case.language, "trial", first=pro, one=first, second=con, other=second, final=final, side=side)
+    names = {"one": said(case.language, first), "other": said(case.language, second), "side": said(case.language, side)}
+    told = [said(case.language, "piece", piece=piece, weight=weighs, **names) for weighs, piece in weighed]
+    total = said(case.language, "trial", first=pro, second=con, final=final, **names)
     return Ballot(statement=said(case.language, "space").join([*told, total]), vote=side)
