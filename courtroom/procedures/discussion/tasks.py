@@ -19,11 +19,8 @@ from courtroom.strict import Strict
 class Statement(Answer):
     """What a speaker says in a turn; the reasons come before the vote."""
 
-    statement: Paragraph = Field(
-        min_length=1,
-        description="What in the material decides, and where do you agree or disagree with what others said, if they spoke?",
-    )
-    verdict: Side = Field(description="Who is right, as you see it now?")
+    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the material decides?")
+    verdict: Side = Field(description="Who is more in the right about what the buyer asks for, as you see it now?")
 
 
 class Digest(Answer):
@@ -135,3 +132,5 @@ POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Scientist", "Ask what each piece of evidence proves, what it does not prove, and what would be needed."),
 )
 """Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""
+IN_CHINESE = ("公众代表", "批评者", "心理学家", "新闻作者", "科学家")
+"""The names where a case is Chinese, so that a discussion is in one language."""
