@@ -2,17 +2,18 @@
 
 import random
 from pathlib import Path
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.knobs import knob
-from courtroom.judging.dispute_weights import CHOICES, stance
-from courtroom.judging.voices import points_for
+from courtroom.judging.dispute_weights import CHOICES, contributions, stance
+from courtroom.judging.explained import points, said, weighed_up
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import known
-from courtroom.models.task import Paragraph, Sentence
+from courtroom.models.task import Longest, Paragraph, Reason
 
 Said = tuple[tuple[str, str], ...]
 """Who said what, in order: the side of a debater, or `judge`."""
@@ -35,10 +36,10 @@ class Argument(Answer):
 class Ruling(Answer):
     """What the judge decides after a round; the reasons come first."""
 
-    reasons: tuple[Sentence, ...] = Field(
-        min_length=1, max_length=20, description="What decides, the weightiest first?"
+    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
+        min_length=1, max_length=20, description="What decides, in one to three sentences each, the weightiest first?"
     )
-    winner: Side = Field(description="Who is right?")
+    winner: Side = Field(description="Who is more in the right about what the buyer asks for?")
     settled: bool = Field(description="Is it certain that another round could not change the decision?")
 
 
@@ -84,7 +85,7 @@ async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
             said = (*said, (side, answer.argument)) if answer else said
         last = number == court.setup.rounds
         ruling = await court.ask(judge, Rule(case=court.case, said=said, round=number, last=last))
-        said = (*said, ("judge", " ".join(ruling.reasons)))
+        said = (*said, ("judge", "\n".join(ruling.reasons)))
         court.vote(judge, ruling.winner, ruling.reasons)
         tally = court.tally(SIDES, consensus=0)
         if ruling.settled:
@@ -95,17 +96,15 @@ async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
 def argue(task: Argue, draw: random.Random) -> Argument:
     """The next point that the words of the case make for this side."""
     heard = " ".join(argument for _, argument in task.said)
-    return Argument(
-        argument=next(
-            (point for point in points_for(task.case, task.side, SIDES.index(task.side) + 1) if point not in heard), "…"
-        )
-    )
+    fresh = (point for point in points(task.case, task.side, contributions(task.case)) if point not in heard)
+    nothing = said(task.case.language, "no-point", side=said(task.case.language, task.side))
+    return Argument(argument=next(fresh, nothing))
 
 
 def rule(task: Rule, draw: random.Random) -> Ruling:
     """The side for which the words of the case weigh more; settled where they weigh much more."""
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
-    reasons = tuple(points_for(task.case, winner, seat=3)[:3]) or ("…",)
+    reasons = weighed_up(task.case, winner, contributions(task.case))
     return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
 
 

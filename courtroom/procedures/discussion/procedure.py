@@ -10,6 +10,7 @@ from courtroom.engine.procedure import Controls, Counting
 from courtroom.judging.dispute_weights import CHOICES
 from courtroom.judging.jurors import PrivateBallots, ask_alone
 from courtroom.procedures.discussion.tasks import (
+    IN_CHINESE,
     METHODS,
     PEERS,
     POINTS_OF_VIEW,
@@ -100,12 +101,16 @@ async def deliberate(court: Session) -> Verdict:
 
 async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
-    _, view = POINTS_OF_VIEW[(int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)]
+    seat = int(speaker.id.removeprefix("speaker-"))
+    again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+    viewed, view, name = court.setup.points_of_view, POINTS_OF_VIEW[place][1], speaker.name
+    if court.case.language.startswith("zh"):
+        name = IN_CHINESE[place] + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
     task = Speak(
         case=court.case,
         seat=court.panel("speaker").index(speaker) + 1,
-        speaker=speaker.name,
-        point_of_view=view if court.setup.points_of_view else "",  # without one all are asked the same
+        speaker=name,
+        point_of_view=view if viewed else "",  # without one all are asked the same
         turn=turn,
         turns=court.setup.turns,
         said=said,
@@ -115,7 +120,7 @@ async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, 
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
     await ask_alone(court, court.setup.private_ballots, speaker, task, SpeakInPrivate)
-    return Remark(name=speaker.name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
+    return Remark(name=name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
 
 
 def at_most(case: Dispute, setup: DiscussionSetup) -> int:
