@@ -307,7 +307,12 @@ def test_a_run_is_not_stopped_while_answers_under_way_can_leave_room(tmp_path: P
 
 def test_calls_that_fail_give_back_what_was_reserved(tmp_path: Path) -> None:
     number = itertools.count()
-    with hearings(tmp_path, answer=lambda body: refusal(400, "Content policy violation: the prompt was blocked") if next(number) < 12 else None) as held:
+    with hearings(
+        tmp_path,
+        answer=lambda body: (
+            refusal(400, "Content policy violation: the prompt was blocked") if next(number) < 12 else None
+        ),
+    ) as held:
         record = held.hear(budget=Budget(tokens=2_000), max_tokens=64)
         assert record.run.status == "paused"
         assert record.failed == 12
