@@ -141,12 +141,16 @@ class Hearings:
 
         return procedures.OUTSIDE.broken
 
+    def fitting(self, kind: str) -> list[Procedure]:
+        """All procedures that hear this kind of case, first those that were designed for it."""
+        hear = (procedure for procedure in self.procedures.values() if kind in procedure.kinds)
+        return sorted(hear, key=lambda procedure: procedure.kinds[0] != kind)
+
     def hearing(self, kind: str) -> Procedure:
         """The first procedure that takes this kind of case."""
-        found = next((procedure for procedure in self.procedures.values() if procedure.case_kind == kind), None)
-        if found is None:
+        if not (fitting := self.fitting(kind)):
             raise CourtroomError(f"No procedure takes cases of the kind “{kind}”. Choose another case.")
-        return found
+        return fitting[0]
 
     @property
     def teaching(self) -> tuple[tuple[Procedure, Source], ...]:
@@ -237,10 +241,10 @@ class Hearings:
         chosen = self.procedures[procedure]
         if not isinstance(case, Case):
             raise CourtroomError("A run takes a case: `library.case(ID)`. `library.cases()` is only the list of them.")
-        if case.kind != chosen.case_kind:
-            fitting = [one.name for one in self.procedures.values() if one.case_kind == case.kind]
+        if case.kind not in chosen.kinds:
+            fitting = [one.name for one in self.fitting(case.kind)]
             raise CourtroomError(
-                f"{chosen.title} hears cases of the kind “{chosen.case_kind}”; {case.id} is of the kind “{case.kind}”. "
+                f"{chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; {case.id} is of the kind “{case.kind}”. "
                 f"Choose a procedure that takes it: {', '.join(fitting)}."
             )
         refuse(setup.prompts, {})

@@ -89,7 +89,7 @@ def _play(recording: Recording) -> None:
 
 
 def _watch(case: ListedCase) -> None:
-    procedure = next(one for one in house.procedures.values() if one.case_kind == case.kind)
+    procedure = house.hearing(case.kind)
     with errors_shown():
         run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
         house.runner.go(run)

@@ -50,7 +50,7 @@ if parent is None:
     case = house.library.case(case_id)
     for told in house.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
-    procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
+    procedures = house.fitting(case.kind)
     names = [one.name for one in procedures]
     procedure = top[1].selectbox(
         _("Procedure"),

@@ -1,18 +1,22 @@
 """What speakers and clerk are asked."""
 
 import random
+from typing import cast
 
-from pydantic import Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom import Answer, Task
-from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import Dispute, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
+from courtroom.judging.options import Propose, names, propose, titled, weighed_choice
 from courtroom.judging.voices import Voice, points_for
 from courtroom.media.medium import Medium
+from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
-from courtroom.models.task import Overview, Paragraph
+from courtroom.models.task import Label, Overview, Paragraph
 from courtroom.strict import Strict
 
 
@@ -23,7 +27,13 @@ class Statement(Answer):
         min_length=1,
         description="What in the material decides, and where do you agree or disagree with what others said, if they spoke?",
     )
-    verdict: Side = Field(description="Who is right, as you see it now?")
+    verdict: Label = Field(description="Who is right, as you see it now?")
+
+
+class Opinion(Statement):
+    """What a speaker says where no party is to be found right."""
+
+    verdict: Label = Field(description="Which of the answers do you hold to be right now?")
 
 
 class Digest(Answer):
@@ -40,7 +50,7 @@ class Remark(Strict):
     name: str
     turn: int
     statement: str
-    verdict: Side | None
+    verdict: str | None
     """None where the vote is kept back."""
 
 
@@ -49,7 +59,9 @@ class Speak(Task[Statement]):
 
     name, title = "speak", "Statement"
     offline_only = ("seat",)
-    case: Dispute
+    case: SerializeAsAny[Case]
+    proposals: tuple[str, ...] = ()
+    """What members proposed, where the case has no options."""
     seat: int
     speaker: str
     point_of_view: str = ""
@@ -59,6 +71,11 @@ class Speak(Task[Statement]):
     summary: str = ""
     seen: tuple[Medium, ...] = ()
     in_private: InPrivate = False
+
+    @property
+    def form(self) -> type[BaseModel]:
+        between = any(option.is_party for option in self.case.choices)
+        return narrowed(Statement if between else Opinion, {"verdict": names(self.case, self.proposals)})
 
     def media(self) -> tuple[Medium, ...]:
         return self.seen
@@ -74,7 +91,8 @@ class SumUp(Task[Digest]):
     """What was said so far?"""
 
     name, title = "sum-up", "Summary of a turn"
-    case: Dispute
+    case: SerializeAsAny[Case]
+    proposals: tuple[str, ...] = ()
     said: tuple[Remark, ...]
     before: str = ""
 
@@ -106,6 +124,12 @@ COMPANY = 1.0
 def speak(task: Speak, draw: random.Random) -> Statement:
     """The side for which the words weigh more, with the points that this speaker puts first."""
     votes = [one.verdict for one in task.said if one.verdict]
+    if not isinstance(task.case, Dispute):
+        own = next((one.verdict for one in reversed(task.said) if one.name == task.speaker and one.verdict), "")
+        pull = HEARD if task.in_private else 1.0
+        given = (task.case, task.proposals, draw)
+        name, why = weighed_choice(*given, who=task.speaker, others=votes, own=own, pull=pull)
+        return Statement(statement=why, verdict=name)
     company = sum(1 if vote == "buyer" else -1 for vote in votes) / len(votes) if votes else 0.0
     seen = stance(task.case) + draw.gauss(0, DOUBT) + COMPANY * company * (HEARD if task.in_private else 1.0)
     side: Side = "buyer" if seen >= 0 else "seller"
@@ -114,7 +138,7 @@ def speak(task: Speak, draw: random.Random) -> Statement:
     first = (task.seat + task.turn - 2) % len(points) if points else 0
     said = points[first : first + 1] or [voice.nothing()]
     other = next((one for one in reversed(task.said) if one.name != task.speaker and one.verdict), None)
-    quote = voice.heard((other.statement,), other.verdict) if other and other.verdict else ""
+    quote = voice.heard((other.statement,), cast(Side, other.verdict)) if other else ""
     if other and quote:
         own = voice.heard(said, side) or voice.product
         same = other.verdict == side
@@ -125,14 +149,15 @@ def speak(task: Speak, draw: random.Random) -> Statement:
 def sum_up(task: SumUp, draw: random.Random) -> Digest:
     """How many hold which side, and the first statement for each."""
     parts = []
-    for side in SIDES:
+    for side in names(task.case, task.proposals):
         own = [one.statement for one in task.said if one.verdict == side]
         if own:
-            parts.append(f"{len(own)} of {len(task.said)} hold that the {side} is right: {own[0]}")
+            held = f"the {side} is right" if isinstance(task.case, Dispute) else titled(task.case, task.proposals, side)
+            parts.append(f"{len(own)} of {len(task.said)} hold that {held}: {own[0]}")
     return Digest(summary=" ".join(parts) or "Nobody has spoken.")
 
 
-METHODS = methods(speak, sum_up)
+METHODS = methods(speak, sum_up, propose)
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
@@ -142,3 +167,11 @@ POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Scientist", "Ask what each piece of evidence proves, what it does not prove, and what would be needed."),
 )
 """Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""
+WHERE_NOBODY_CLAIMS: tuple[str, ...] = (
+    "Judge as most people in your place would.",
+    "Look for gaps and contradictions in the material, and in what the other speakers say.",
+    "Ask how those whom it concerns would live with each answer, and what they would do then.",
+    "Ask what is known, who says so, and what is merely claimed.",
+    "Ask what would follow from each answer, how sure that is, and what would have to be found out.",
+)
+"""What each looks at in a case that is not between two parties."""
