@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.access import Access, acting_account, acts, found_by, needs
 from courtroom.accounts import AccountStore
+from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
@@ -140,6 +141,10 @@ class Hearings:
         from courtroom import procedures
 
         return procedures.OUTSIDE.broken
+
+    def ask(self, question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = ()) -> Case:
+        """Take in a question as a case; see `asked_with`. `new_run` has it heard."""
+        return self.library.add(asked_with(question, options, files))
 
     def fitting(self, kind: str) -> list[Procedure]:
         """All procedures that hear this kind of case, first those that were designed for it."""

@@ -52,10 +52,11 @@ if parent is None:
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
     procedures = house.fitting(case.kind)
     names = [one.name for one in procedures]
+    wanted = linked or st.session_state.get("panel", "")
     procedure = top[1].selectbox(
         _("Procedure"),
         procedures,
-        names.index(linked) if linked in names else 0,
+        names.index(wanted) if wanted in names else 0,
         format_func=lambda p: p.title,
         help=_("Which published procedure hears the case."),
     )

@@ -117,9 +117,7 @@ def test_orders_of_members_stand_in_quotes(
     assert not [line for line in lines if not line.startswith(">")]
 
 
-DECIDING = [
-    name for name, one in PROCEDURES.items() if one.kinds[0] in ("dispute", "criminal", "document", "labelled")
-]
+DECIDING = [name for name, one in PROCEDURES.items() if one.kinds[0] in ("dispute", "criminal", "document", "labelled")]
 """The procedures that decide a case. The others learn from what is known of it."""
 ONE, OTHER = "quartz", "obsidian"
 """Words that stand in no case, so that each says which outcome was known."""

@@ -46,7 +46,9 @@ class Question(Case):
     )
     parties: tuple[Party, ...] = Field(default=(), max_length=20)
     material: tuple[Piece, ...] = Field(default=(), max_length=40)
-    outcome: str = Field(default="", max_length=2_000, description="What was decided, or came of it, where that is known.")
+    outcome: str = Field(
+        default="", max_length=2_000, description="What was decided, or came of it, where that is known."
+    )
 
     kind_title = "Question"
     from_text = True

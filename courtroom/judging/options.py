@@ -65,7 +65,8 @@ class Proposal(Answer):
     """An answer that others can vote for."""
 
     answer: Sentence = Field(
-        min_length=1, description="What should be done or believed? Or the letter of an answer above that says the same."
+        min_length=1,
+        description="What should be done or believed? Or the letter of an answer above that says the same.",
     )
 
 
@@ -186,4 +187,5 @@ def propose(task: Propose, draw: random.Random) -> Proposal:
     ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
     chinese = task.case.language.startswith("zh")
     lots = ("是（抽签得出）", "否（抽签得出）") if chinese else ("Yes (drawn by lot)", "No (drawn by lot)")
-    return Proposal(answer=draw.choice(ranked or list(lots))[:600])
+    nearest = "按公式与问题最接近的一句：" if chinese else "By formula, the sentence nearest to the question: "
+    return Proposal(answer=f"{nearest}{draw.choice(ranked)}"[:600] if ranked else draw.choice(lots))

@@ -144,7 +144,7 @@ def templates(folder: Path, *kinds: str) -> dict[str, str]:
     found = _read(folder)
     shared = _read(PROMPTS)
     if "_case" not in found:
-        named = zip(("_case", *kinds[1:]), kinds, strict=True)
+        named = zip(("_case", *kinds[1:]), kinds, strict=False)
         found |= {name: shared[kind] for name, kind in named if kind in shared}
     while taken_in := {name for name in shared.keys() - found.keys() if _named(name, found.values())}:
         found = {name: shared[name] for name in taken_in} | found

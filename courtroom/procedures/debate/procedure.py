@@ -66,7 +66,9 @@ class DebateSetup(Setup):
 
 def members(setup: DebateSetup) -> tuple[Member, ...]:
     """A debater for each option, and the judge."""
-    seats = (Member(id=one.id, role="debater", name=one.name, spec=setup.spec(one.id, "debater")) for one in setup.debaters)
+    seats = (
+        Member(id=one.id, role="debater", name=one.name, spec=setup.spec(one.id, "debater")) for one in setup.debaters
+    )
     return (*seats, Member(id="judge", role="judge", name="Judge", spec=setup.spec("judge", "judge")))
 
 

@@ -51,7 +51,9 @@ class DiscussionSetup(Setup):
     )
     private_ballots: PrivateBallots = False
     tie: Literal["buyer", "seller", "lot"] = knob(
-        "buyer", "A tie goes to the", "The paper does not say; a setting of ours. Where there is no buyer, the lot decides."
+        "buyer",
+        "A tie goes to the",
+        "The paper does not say; a setting of ours. Where there is no buyer, the lot decides.",
     )
 
     def complete(self, case: Case, seed: int) -> Self:
@@ -162,8 +164,10 @@ async def speak(
 def at_most(case: Case, setup: DiscussionSetup) -> int:
     """A statement each in every turn, a summary between two turns, and proposals where there are no options."""
     proposing = 0 if case.choices else min(setup.speakers, len(LETTERS))
-    return proposing + setup.speakers * setup.turns * (2 if setup.private_ballots else 1) + (
-        setup.turns - 1 if setup.order == "summarised" else 0
+    return (
+        proposing
+        + setup.speakers * setup.turns * (2 if setup.private_ballots else 1)
+        + (setup.turns - 1 if setup.order == "summarised" else 0)
     )
 
 
@@ -179,7 +183,10 @@ DISCUSSION = Procedure(
         Role("speaker", "Speaker", "Says who is right and why, answers the others, and votes.", votes=True),
         Role("clerk", "Clerk", "Sums up a turn, where the speakers read a summary."),
     ),
-    stages=(PROPOSING, StageKind("round", "Turn", "Each speaker makes a statement and votes."),),
+    stages=(
+        PROPOSING,
+        StageKind("round", "Turn", "Each speaker makes a statement and votes."),
+    ),
     choices=(),
     choices_in=choices,
     tasks=tuple(METHODS),

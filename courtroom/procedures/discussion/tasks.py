@@ -11,7 +11,7 @@ from courtroom.cases.dispute import Dispute, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import stance
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
-from courtroom.judging.options import Propose, names, propose, titled, weighed_choice
+from courtroom.judging.options import names, propose, titled, weighed_choice
 from courtroom.judging.voices import Voice, points_for
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed

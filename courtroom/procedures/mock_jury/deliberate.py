@@ -52,7 +52,9 @@ async def deliberate(court: JuryRoom) -> Verdict:
         outcome=outcome(court.case, proposals, ahead) if tally.consensus else HUNG,
         counts=counts,
         abstained=tally.abstained,
-        summary=grounds(said, {name: titled(court.case, proposals, name) for name in ((ahead,) if tally.consensus else options)}),
+        summary=grounds(
+            said, {name: titled(court.case, proposals, name) for name in ((ahead,) if tally.consensus else options)}
+        ),
         note=note,
         details={"standard of proof": court.setup.standard} if court.case.burden else {},
     )
@@ -85,7 +87,9 @@ async def speak(
     round; 0 is the first ballot. `begins`: the side on which it begins; empty where it is free."""
     assert court.setup.standard != "by-matter"
     if begins:
-        given = await court.try_ask(juror, BestReasons(case=court.case, side=begins, persona=juror.persona, proposals=proposals))
+        given = await court.try_ask(
+            juror, BestReasons(case=court.case, side=begins, persona=juror.persona, proposals=proposals)
+        )
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
         voices = heard(court, juror, said)

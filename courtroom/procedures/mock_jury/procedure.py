@@ -26,7 +26,10 @@ MOCK_JURY = Procedure(
     designed_for="trial",
     setup=MockJurySetup,
     roles=(Role("juror", "Juror", "Says what decides, hears the others, votes.", votes=True),),
-    stages=(PROPOSING, StageKind("round", "Round", "Every juror speaks and votes; the first ballot is before any talk."),),
+    stages=(
+        PROPOSING,
+        StageKind("round", "Round", "Every juror speaks and votes; the first ballot is before any talk."),
+    ),
     choices=(),
     choices_in=choices,
     tasks=(Propose, Vote, BestReasons),
