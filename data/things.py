@@ -64,16 +64,19 @@ def screen(lines: list[str], big: str = "", colour: str = INK, caption: str = ""
 
 
 def chat(lines: list[tuple[str, str]], caption: str = "") -> Scene:
-    """Chat bubbles: `b` on the left, `s` on the right."""
+    """Chat bubbles: `b` on the left, `s` on the right; a text is broken where it has a line break."""
 
     def draw(pen: Pen) -> None:
         pen.rectangle((0, 0, *SIZE), fill="#eef2f6")
-        top = 60
+        top = 40
         for who, text in lines:
+            rows = text.split("\n")
             left, fill = (60, "#ffffff") if who == "b" else (300, "#cfe6d8")
-            pen.rounded_rectangle((left, top, left + 600, top + 92), 22, fill=fill)
-            words(pen, (left + 28, top + 46), text, 28, INK, "lm")
-            top += 124
+            height = 52 + 38 * len(rows)
+            pen.rounded_rectangle((left, top, left + 620, top + height), 22, fill=fill)
+            for number, row in enumerate(rows):
+                words(pen, (left + 28, top + 45 + 38 * number), row, 28, INK, "lm")
+            top += height + 24
         if caption:
             note(pen, caption)
 
@@ -407,7 +410,7 @@ def shoe_box(pen: Pen) -> None:
 
 def seats(pen: Pen) -> None:
     pen.rectangle((0, 0, *SIZE), fill="#1b2130")
-    pen.polygon([(200, 60), (760, 60), (700, 220), (260, 220)], fill="#f0c96b")
+    pen.polygon([(40, 60), (600, 60), (540, 220), (100, 220)], fill="#f0c96b")
     for number, x in ((5, 270), (6, 560)):
         pen.rounded_rectangle((x, 380, x + 150, 560), 26, fill="#9c3848")
         words(pen, (x + 75, 470), str(number), 64, "#ffffff", "mm")
@@ -419,7 +422,7 @@ def seat_map(pen: Pen) -> None:
     pen.rounded_rectangle((280, 40, 680, 110), 20, fill=AMBER)
     for row in range(6):
         for column in range(14):
-            chosen = row == 3 and column in (5, 6)
+            chosen = row == 3 and column in (4, 5)
             x, y = 120 + column * 52, 170 + row * 66
             pen.rounded_rectangle((x, y, x + 40, y + 46), 8, fill=RED if chosen else "#c9d3df")
     words(pen, (480, 600), "C 12-5, 12-6", 32, INK, "mm")

@@ -26,12 +26,12 @@ def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkey
     twins: dict[int, tuple[Prompts, Prompts]] = {}
     render = Prompts.render
 
-    async def both(prompts: Prompts, task: Task[Any], *, sees: bool) -> tuple[Message, ...]:
+    async def both(prompts: Prompts, task: Task[Any], **how: Any) -> tuple[Message, ...]:
         if id(prompts) not in twins:
             edits = {"_system": templates(prompts._folder, "")["_system"]}  # an edit that changes nothing
             twins[id(prompts)] = prompts, Prompts(prompts._folder, prompts._common, edits, prompts._notes)
-        here = await render(prompts, task, sees=sees)
-        assert await render(twins[id(prompts)][1], task, sees=sees) == here
+        here = await render(prompts, task, **how)
+        assert await render(twins[id(prompts)][1], task, **how) == here
         return here
 
     monkeypatch.setattr(Prompts, "render", both)

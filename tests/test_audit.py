@@ -197,7 +197,7 @@ def test_a_judge_who_goes_along_with_those_before_is_named(house: Courthouse) ->
         ("judge-3", None, "own view"),
     ]
     prompts = list(map(text_of, model.history))
-    assert any("Judge 1 decided for\n> fear\n\n" in text for text in prompts)
+    assert any("Judge 1 decided for this label:\n> fear\n\n" in text for text in prompts)
     assert any("Judge 1 gave this reason:\n> It says so.\n" in text for text in prompts)
 
 

@@ -9,6 +9,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.judging.criminal import Referred
 from courtroom.law import Decided, Term
+from courtroom.procedures.discussion.tasks import POINTS_OF_VIEW
 from courtroom.procedures.jurisagents.procedure import prevailing
 from courtroom.settings import Settings
 from tests.asked import asked
@@ -93,6 +94,15 @@ def test_each_speaker_reads_what_the_order_lets_it_read(house: Courthouse) -> No
     assert [one.task.name for one in summed] == ["speak"] * 3 + ["sum-up"] + ["speak"] * 3
     assert "# What was said so far, summed up" in summed[-1].text()
     assert "Member of the public said in turn 1 and voted for the" in summed[3].text()
+
+
+def test_a_chinese_discussion_names_its_speakers_in_chinese(tmp_path: Path) -> None:
+    house = Courthouse(Settings(home=tmp_path))
+    case = house.library.case("concert-tickets")
+    words = "".join(one.text() for one in asked(house, "discussion", {"turns": 2}, case=case))
+    assert "You speak as: 批评者." in words
+    assert "公众代表 said in turn 1" in words
+    assert not [name for name, _ in POINTS_OF_VIEW if name in words]
 
 
 def test_self_consistency_asks_the_same_question_of_each_and_counts(house: Courthouse) -> None:

@@ -101,7 +101,6 @@ def test_what_a_record_does_not_tell_is_not_known_and_charges_are_parted_by_semi
     [
         *(("relevant_articles", text, "`relevant_articles`") for text in ("第264条，第1款", "第264条至第266条")),
         *(("relevant_articles", [one], "`relevant_articles`") for one in (None, True, 26.4, {})),
-        ("relevant_articles", "Article 264, paragraph 1", "`relevant_articles`"),
         (TERM, {"death_penalty": True, "life_imprisonment": True, "imprisonment": 0}, "it is death and life"),
         (TERM, {"life_imprisonment": "true", "imprisonment": "36"}, "it is life and 36 months"),
         (TERM, {"death_penalty": "perhaps", "imprisonment": 0}, "`death_penalty` must be true or false"),

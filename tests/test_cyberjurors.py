@@ -13,6 +13,7 @@ from courtroom.courthouse import Courthouse
 from courtroom.engine.interventions import ChangeSetup
 from courtroom.engine.record import Record
 from courtroom.engine.run import Control
+from courtroom.judging.jurors import Earlier, recalled
 from courtroom.knowledge.bases import dispute_text, from_dispute
 from courtroom.knowledge.search import Hit, Search
 from courtroom.media.medium import Medium
@@ -140,9 +141,11 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
     plain = {"wording": "plain", "recall": "all"}
     paper = {"wording": "paper", "recall": "nothing"}
     said = {
-        "In round 1 you voted for the buyer; in short:",
+        "In round 1 you voted for the buyer; you said:",
         "In round 2 you voted for the buyer; you said:",
-        "Round 3, the last",
+        "This is round 3 of at most 3, the last",
+        "There is nothing between the two to vote for",
+        "Leave aside what does not touch this one",
     }
     for knobs, expected in ((plain, said), (paper, set())):
         jury.asked.clear()
@@ -154,6 +157,14 @@ def test_a_juror_knows_what_it_said_and_the_last_round_but_not_under_paper(house
     assert {"wording", "recall", "graph.least", "model.lengths"} <= {one.knob for one in CYBERJURORS.paper_settings}
 
 
+def test_a_model_with_little_room_recalls_a_sentence_of_each_round() -> None:
+    said = [Earlier(round=number, vote="buyer", words="Come on. It was scratched.") for number in (1, 2, 3)]
+    assert recalled(said, "all", "generous") == tuple(said)
+    *before, last = recalled(said, "all", "tight")
+    assert [(one.words, one.in_short) for one in before] == [("Come on.", True)] * 2
+    assert last == said[-1]
+
+
 def test_no_prompt_names_a_medium_and_late_evidence_is_said_to_be_new(
     house: Courthouse, jury: Jury, case: Dispute
 ) -> None:
@@ -161,7 +172,7 @@ def test_no_prompt_names_a_medium_and_late_evidence_is_said_to_be_new(
     hear(house, late, jury_size=1, rounds=1)
     words = " ".join(text_of(request) for request in jury.asked)
     assert not [medium.id for medium in case.media() if medium.id in words]
-    assert "where\nnobody mentions it, it is new." in words
+    assert "where nobody mentions it, it is new." in words
     assert not re.search(r"\(round \d", words)
 
 
@@ -213,7 +224,7 @@ def test_a_juror_votes_on_all_that_its_examination_found(house: Courthouse, jury
     for call in record.calls:
         if call.task in ("extract", "perceive", "analyse"):
             missing = {text for text in leaves(call.value) if text.rstrip(".") not in judged}
-            assert missing <= {"image", "video", "high", "medium", "low"}, call.path
+            assert missing <= {"image", "video", "high", "medium", "low", "none", "against"}, call.path
 
 
 @pytest.mark.parametrize(
@@ -246,12 +257,37 @@ def test_selection_and_perception_see_what_is_left_of_one_side(house: Courthouse
     assert taken not in {piece.id for piece in later.candidates}
 
 
-def test_after_perception_nobody_is_sent_texts_of_the_evidence(house: Courthouse, jury: Jury, case: Dispute) -> None:
-    hear(house, jury_size=2)
+def test_after_perception_the_paper_sends_nobody_texts_of_the_evidence(
+    house: Courthouse, jury: Jury, case: Dispute
+) -> None:
+    hear(house, jury_size=2, wording="paper")
     sent = asked(jury, "analyse", "judge", "summarise")
     assert {request.task.name for request in sent} == {"analyse", "judge", "summarise"}
     assert not any(piece.text in text_of(request) for request in sent for piece in case.evidence)
     assert all(line.text in text_of(request) for request in sent for line in case.chat)
+
+
+def test_a_piece_not_examined_is_told_in_its_sides_own_words(house: Courthouse, jury: Jury, case: Dispute) -> None:
+    jury.sufficient = True
+    hear(house, jury_size=2)
+    for request in asked(jury, "analyse", "judge"):
+        task: Any = request.task
+        left = {piece.id for piece in task.unexamined}
+        assert left
+        assert {piece.id for piece in case.evidence if piece.text in text_of(request)} == left
+    clerk = asked(jury, "summarise")[0]
+    assert all(piece.text in text_of(clerk) for piece in case.evidence), "jurors cite them"
+
+
+def test_reasons_and_sections_stand_apart_and_each_round_knows_itself(house: Courthouse, jury: Jury) -> None:
+    hear(house, consensus=1.0, rounds=2, wording="plain", recall="all")
+    first, last = (text_of(asked(jury, "judge")[place]) for place in (0, -1))
+    assert "other jurors think" not in first
+    assert "Take up what is sound in what other jurors think" in last
+    headings = ("Arguments:\n> ", "The debate:\n> ", "Which side is supported:\n> ")
+    assert all(heading in last and heading in text_of(asked(jury, "summarise")[-1]) for heading in headings)
+    reasons = asked(jury, "summarise")[0].task.opinions[0].reasoning
+    assert "\n".join(f"> - {reason}" for reason in reasons) in text_of(asked(jury, "summarise")[0])
 
 
 def test_late_evidence_is_shown_to_all_as_it_is_and_not_examined(house: Courthouse, jury: Jury, case: Dispute) -> None:

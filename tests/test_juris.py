@@ -170,8 +170,11 @@ def test_a_length_outside_the_range_is_cut_to_it_and_never_asked_again(
 def test_jurors_are_told_range_length_and_a_place_by_lot(house: Courthouse) -> None:
     model = panel(ballot={"vote": "first"})
     record = write(house, model)
-    assert all("It has to be from 3 to 10." in text for text in asked(model, "length"))
+    assert all("It has to be from 3 to 5." in text for text in asked(model, "length"))
+    assert all('"minimum": 3, "maximum": 5}' in text for text in asked(model, "length"))
     assert "# Accepted so far: 1 of 3 sentences" in asked(model, "ballot")[5]
+    assert "After the next sentence, 1 more comes." in asked(model, "ballot")[5]
+    assert "The next sentence is the last one." in asked(model, "ballot")[-1]
     firsts = {request.task.first.startswith(GOOD) for request in model.history if request.task.name == "ballot"}
     assert firsts == {True, False}
     choices = {vote.choice for votes in record.ballots.values() for vote in votes.values()}
@@ -274,6 +277,13 @@ def test_as_in_the_paper_the_editors_text_is_taken_as_it_is_and_what_goes_beyond
     assert record.run.verdict.summary == " ".join(BEYOND)
     assert record.run.verdict.details["unsupported"] == [BEYOND[-1]]
     assert not any("accepted sentences stand" in note for note in record.notes)
+
+
+def test_a_length_beyond_the_range_that_was_told_is_read(house: Courthouse) -> None:
+    model = panel(length={"sentences": 40})
+    record = write(house, model)
+    assert len(asked(model, "length")) == 5, "nobody is asked again"
+    assert any("decided on a length of 40; the range makes it" in note for note in record.notes)
 
 
 @pytest.mark.parametrize("told", [True, False])

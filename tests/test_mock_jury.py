@@ -123,11 +123,18 @@ def test_what_jurors_see_of_each_other(house: Courthouse, monkeypatch: pytest.Mo
     asked.clear()
     edges = hear(house, first_votes=5, rounds=1, talk="follow-graph").setup.graph.edges
     free = [request.task for request in asked if isinstance(request.task, Vote)]
-    assert all(sum(task.counts.values()) == len(task.heard) >= 2 for task in free), (
-        "a juror sees the count of those it hears"
-    )
+    assert all(not task.counts and len(task.heard) >= 2 for task in free), "votes are told by their names"
     assert sum(len(task.heard) for task in free) == len(edges) < 12 * 11
     assert all(one.vote for task in free for one in task.heard)
+
+
+def test_a_juror_answers_others_only_where_somebody_differs(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = script(monkeypatch, "guilty")
+    hear(house, first_votes=6, rounds=2)
+    for request in (one for one in asked if isinstance(one.task, Vote)):
+        task = request.task
+        differ = any(one.vote != task.own[-1].vote for one in task.heard)
+        assert ("answer what speaks against you" in text_of(request)) == differ
 
 
 @pytest.mark.parametrize(("whose", "sizes"), [("all", {12}), ("heard", {0, 2}), ("nobody", {0})])
@@ -137,13 +144,24 @@ def test_the_count_is_shown_to_those_who_may_see_it(
     asked = script(monkeypatch, None)
     graph = {"edges": ((0, 1), (0, 2))}
     seed = 100 + len(whose)  # answers on record are not asked again
-    record = hear(house, seed=seed, rounds=1, talk="follow-graph", graph=graph, count_seen=whose, first_votes=6)
+    record = hear(
+        house,
+        seed=seed,
+        rounds=1,
+        talk="follow-graph",
+        graph=graph,
+        count_seen=whose,
+        first_votes=6,
+        secret_ballots=True,
+    )
     free = [request for request in asked if isinstance(request.task, Vote)]
     assert {sum(request.task.counts.values()) for request in free} == sizes
     texts = {request.task.persona.name: text_of(request) for request in free}
     names = [persona.name for persona in record.setup.jury]
     assert "You hear 2 of the 11 other jurors." in texts[names[0]]
     assert "Nobody else's words reach you" in texts[names[1]]
+    assert ("How the whole jury stands is not shown to you." in texts[names[0]]) == (whose != "all")
+    assert "only if all jurors agree: 12 of 12." in texts[names[0]]
     (warning,) = record.setup.warnings()
     assert warning.count(",") == 10
 

@@ -1,66 +1,217 @@
-"""docs/papers/: each row that says *same* names a test that is there, each other one says *decided*, and what rows name is in the code."""
+"""Papers: what offices, phones and chats make is read into pieces, each with where it comes from, and does no harm."""
 
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+import io
+import socket
+import zipfile
+from typing import Any
 
 import pytest
+from PIL import Image
 
-from tests.docs import INLINE, ROOT
-
-CODE = ROOT / "courtroom"
-TEXTS = [(file.stem, set(re.findall(r"\w+", file.read_text(encoding="utf-8")))) for file in CODE.rglob("*.py")]
-FILES = {part for file in CODE.rglob("*") for part in (file.name, file.name.split(".")[0])}
-TESTS = {
-    name
-    for file in (ROOT / "tests").rglob("test_*.py")
-    for name in re.findall(r"^(?:async )?def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
-}
-
-
-@dataclass(frozen=True)
-class Row:
-    """One element of a paper."""
-
-    page: str
-    says: str
-    where: str
-    told: str
-    shown: str
-
-
-def rows(page: Path) -> Iterator[Row]:
-    """The rows of a page's tables."""
-    for line in page.read_text(encoding="utf-8").splitlines():
-        if line.startswith("| ") and not line.startswith(("| section", "| --- ")):
-            cells = [cell.strip() for cell in line[1:-1].split("|")]
-            assert len(cells) == 6, f"docs/papers/{page.name}: this row has {len(cells)} cells and not 6: {line}"
-            yield Row(page.name, cells[1], cells[2], cells[3].lower(), cells[5])
+from courtroom.cases.files import read_upload
+from courtroom.cases.labelled import Document
+from courtroom.cases.papers import Piece, read_papers
+from courtroom.errors import CaseError
+from tests.papers import (
+    WECHAT,
+    WHATSAPP,
+    complaint,
+    mail,
+    picture,
+    saved_as,
+    sheets,
+    slides,
+    telegram,
+    with_member,
+    word,
+    zipped,
+)
+from tests.test_pdf import SCAN, lines, pdf
 
 
-ROWS = [row for page in sorted((ROOT / "docs" / "papers").glob("*.md")) for row in rows(page)]
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*arguments: Any) -> None:
+        raise AssertionError("a reader asked the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refused)
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
 
 
-def test_each_row_that_is_the_same_names_its_test_and_each_other_one_says_what_was_decided() -> None:
-    wrong = []
-    for row in ROWS:
-        named = INLINE.findall(row.shown)
-        gone = [name for name in named if name not in TESTS]
-        if gone:
-            wrong.append(f"{row.page}, “{row.says}”: the test {gone[0]} is gone; name the one that shows it now")
-        elif row.told.startswith("same") and not named:
-            wrong.append(f"{row.page}, “{row.says}”: says same and names no test that shows it")
-        elif not row.told.startswith("same") and "decided" not in row.told:
-            wrong.append(f"{row.page}, “{row.says}”: says neither same nor decided")
-    assert not wrong, "\n".join(wrong)
+def pieces(name: str, data: bytes) -> list[tuple[str, str]]:
+    """Source and text of each piece; a picture's text is its size."""
+    return [(one.source, one.text or size(one)) for one in read_papers(name, data).pieces]
 
 
-@pytest.mark.parametrize("page", sorted({row.page for row in ROWS}))
-def test_what_a_row_says_of_the_code_is_there(page: str) -> None:
-    for row in ROWS:
-        for name in INLINE.findall(row.where) if row.page == page else ():
-            place, *parts = name.strip("/").split("/")[-1].split(".")
-            modules = [words for stem, words in TEXTS if stem == place] or [words for _, words in TEXTS]
-            inside = {*parts} - {"py", "md", "j2"} or {place} - FILES
-            assert any(inside <= words for words in modules), f"{page}, “{row.says}”: {name} is not in the code"
+def size(piece: Piece) -> str:
+    image = Image.open(io.BytesIO(piece.medium))
+    return f"{image.format} {image.width}x{image.height}"
+
+
+def test_word_file_keeps_words_tables_and_pictures_in_order() -> None:
+    data = word(
+        "A_lamp *of* 2024 #1", "It broke.", table=[["Day", "Sum"], ["1", "40"]], shown=picture("lamp"), header="Firm"
+    )
+    (_, text), shown = pieces("a.docx", data)
+    assert text.startswith("A_lamp *of* 2024 #1\n\nIt broke.")
+    assert "| 1 | 40 |" in text
+    assert text.endswith("[picture 1]")
+    assert shown == ("a.docx, picture 1", "PNG 360x200")
+    assert "headers and footers were not taken over" in read_papers("a.docx", data).remarks[0]
+
+
+def test_workbook_gives_a_piece_for_each_sheet() -> None:
+    data = sheets(Deliveries=[["Date", "Item"], ["2025-03-11", "Kettle"]], 说明=[["水壶", 40, None, "x"]])
+    assert pieces("a.xlsx", data) == [
+        ("a.xlsx, sheet Deliveries", "Date | Item\n2025-03-11 | Kettle"),
+        ("a.xlsx, sheet 说明", "水壶 | 40 |  | x"),
+    ]
+
+
+def test_formula_without_a_result_gets_a_remark() -> None:
+    assert "formulas without a result" in read_papers("a.xlsx", sheets(A=[[1, "=1+1"]])).remarks[0]
+
+
+def test_slides_give_their_texts_and_pictures() -> None:
+    assert pieces("a.pptx", slides("Claim", "Answer", shown=picture("lamp"))) == [
+        ("a.pptx, slide 1", "Claim"),
+        ("a.pptx, slide 2", "Answer"),
+        ("a.pptx, slide 1", "PNG 360x200"),
+        ("a.pptx, slide 2", "PNG 360x200"),
+    ]
+
+
+def test_rtf_and_html_give_their_text() -> None:
+    assert pieces("a.rtf", rb"{\rtf1\ansi\ansicpg936 The lamp \'b5\'c6 broke.\par}") == [
+        ("a.rtf", "The lamp 灯 broke.\n")
+    ]
+    page = "<title>x</title><h1>Offer</h1><script>alert(1)</script><p>灯 is new</p><img src='http://a.b/c.png'>"
+    assert pieces("a.html", page.encode()) == [("a.html", "# Offer\n\n灯 is new")]
+    assert "lies elsewhere was not fetched" in read_papers("a.html", page.encode()).remarks[0]
+
+
+def test_mail_gives_its_text_and_each_attachment() -> None:
+    inner = mail("See below.", note_docx=word("It leaks."))
+    found = pieces("a.eml", mail("Take it back.", old_eml=inner, photo_png=picture("dry"), run_exe=b"MZ"))
+    assert [source for source, _ in found] == [
+        "a.eml",
+        "a.eml › old.eml",
+        "a.eml › old.eml › note.docx",
+        "a.eml › photo.png",
+    ]
+    assert "Subject: The kettle" in found[0][1]
+    assert found[0][1].endswith("Take it back.")
+    assert found[2][1] == "It leaks."
+
+
+def test_attachment_that_can_not_be_read_gets_a_remark() -> None:
+    (remark,) = read_papers("a.eml", mail("Take it back.", run_exe=b"MZ")).remarks
+    assert remark.startswith("a.eml: run.exe can't be read.")
+    assert remark.endswith("It was left out.")
+
+
+@pytest.mark.parametrize(("ending", "form"), [("heic", "HEIF"), ("bmp", "BMP"), ("avif", "AVIF"), ("tif", "TIFF")])
+def test_phones_and_scanners_pictures_become_png(ending: str, form: str) -> None:
+    papers = read_papers(f"a.{ending}", picture("lamp", form))
+    assert [size(one) for one in papers.pieces] == ["PNG 360x200"]
+    assert papers.remarks == (f"a.{ending} was turned into PNG, which models take.",)
+
+
+def test_each_page_of_a_tiff_is_a_picture() -> None:
+    data = saved_as(Image.new("1", (30, 40)), "TIFF", [Image.new("L", (50, 60)), Image.new("CMYK", (70, 80))])
+    assert pieces("a.tiff", data) == [
+        ("a.tiff, page 1", "PNG 30x40"),
+        ("a.tiff, page 2", "PNG 50x60"),
+        ("a.tiff, page 3", "PNG 70x80"),
+    ]
+
+
+def test_scanned_page_of_a_pdf_is_a_picture() -> None:
+    data = pdf(lines("The panel heard both sides."), SCAN, SCAN + lines("With a photo"))
+    assert [source for source, _ in pieces("a.pdf", data)] == [f"a.pdf, page {number}" for number in (1, 2, 3, 3)]
+    assert pieces("a.pdf", data)[1][1].startswith("PNG")
+    assert read_papers("a.pdf", data).remarks == ()
+
+
+def test_chats_come_word_for_word() -> None:
+    assert pieces("chat.txt", WHATSAPP.encode()) == [("chat.txt", WHATSAPP)]
+    assert pieces("chat.txt", WECHAT.encode("gb18030"))[0][1] == WECHAT
+    assert pieces("result.json", telegram())[0][1].splitlines() == [
+        "[2025-03-12T14:05:00] Anna: Look at this",
+        "[2025-03-12T14:07:00] Lin:  (photos/1.jpg)",
+    ]
+    exported = zipped({"_chat.txt": WHATSAPP.encode(), "IMG-1.jpg": picture("dry", "JPEG")})
+    assert [source for source, _ in pieces("chat.zip", exported)] == ["chat.zip › _chat.txt", "chat.zip › IMG-1.jpg"]
+
+
+def test_pile_of_papers_comes_in_whole() -> None:
+    found = [source for name, data in complaint().items() for source, _ in pieces(name, data)]
+    assert found == [
+        "complaint.docx", "complaint.docx, picture 1", "answer.docx", "chat.txt", "decision.pdf, page 1", "decision.pdf, page 2",
+        "deliveries.xlsx, sheet Deliveries", "letter.eml", "letter.eml › chat.txt", "letter.eml › photo.png",
+    ]  # fmt: skip
+
+
+ENTITIES = b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "bbbbbbbbbb"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;</a>'
+
+
+@pytest.mark.parametrize("declared", [ENTITIES, ENTITIES.decode().encode("utf-16")])
+@pytest.mark.parametrize(
+    ("name", "data", "member"),
+    [
+        ("a.docx", word("A lamp."), "word/document.xml"),
+        ("a.xlsx", sheets(A=[[1]]), "xl/workbook.xml"),
+        ("a.pptx", slides("A lamp."), "ppt/presentation.xml"),
+    ],
+)
+def test_office_file_that_declares_entities_is_refused(name: str, data: bytes, member: str, declared: bytes) -> None:
+    with pytest.raises(CaseError, match="declares entities"):
+        read_papers(name, with_member(data, member, declared))
+
+
+def test_office_file_that_unpacks_to_too_much_is_refused() -> None:
+    with pytest.raises(CaseError, match="unpacks to far more than it should"):
+        read_papers("a.docx", with_member(word("A lamp."), "word/media/big.png", b"\0" * 2**23))
+
+
+def test_picture_of_a_word_file_that_lies_elsewhere_is_not_fetched() -> None:
+    data = word("A lamp.", shown=picture("lamp"))
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        relations = archive.read("word/_rels/document.xml.rels")
+    (target,) = [one for one in relations.split(b'"') if one.startswith(b"media/")]
+    linked = with_member(data, "word/_rels/document.xml.rels", b'file:///etc/passwd" TargetMode="External', target)
+    linked = with_member(linked, "word/document.xml", b"r:link=", b"r:embed=")
+    papers = read_papers("a.docx", linked)
+    assert [one.text for one in papers.pieces] == ["A lamp."]
+    assert papers.remarks
+
+
+def test_sheet_that_claims_a_million_columns_is_read_by_what_it_has() -> None:
+    data = with_member(sheets(A=[["lamp"]]), "xl/worksheets/sheet1.xml", b'ref="A1:XFD1048576"', b'ref="A1"')
+    assert pieces("a.xlsx", data) == [("a.xlsx, sheet A", "lamp")]
+
+
+@pytest.mark.parametrize(
+    "ending", ["docx", "xlsx", "pptx", "rtf", "eml", "heic", "tif", "bmp", "pdf", "json", "zip", "exe"]
+)
+def test_damaged_paper_is_refused_with_one_sentence(ending: str) -> None:
+    with pytest.raises(CaseError, match=r"^a\."):
+        read_papers(f"a.{ending}", b"\x89\x00 nothing of the kind")
+
+
+def test_letters_within_letters_end_somewhere() -> None:
+    data = mail("The innermost.")
+    for _ in range(6):
+        data = mail("Around it.", inner_eml=data)
+    papers = read_papers("a.eml", data)
+    assert len(papers.pieces) == 4
+    assert "lies too deep in other files" in papers.remarks[0]
+
+
+def test_word_file_is_a_document_to_summarise() -> None:
+    (package,) = read_upload("a.docx", word("The river rose.", shown=picture("river")))
+    assert isinstance(package.case, Document)
+    assert "The river rose." in package.case.text
+    assert package.remarks == ("Pictures in a.docx are no part of a document, and were left out: 1.",)
+    with pytest.raises(CaseError, match="holds only pictures"):
+        read_upload("a.pptx", slides("", shown=picture("river")))

@@ -13,6 +13,7 @@ from scipy.stats import binomtest
 from courtroom.courthouse import Courthouse
 from courtroom.datasets.importing import Order
 from courtroom.datasets.samples import add_sample
+from courtroom.engine.changes import changed
 from courtroom.engine.paper import departures
 from courtroom.errors import CourtroomError
 from courtroom.experiments.measures import MEASURES
@@ -303,3 +304,16 @@ def test_what_does_not_fit_an_arm_is_said_with_its_name(tmp_path: Path, monkeypa
     with pytest.raises(CourtroomError, match="With the chief editor"):
         shell(*words, "--set", "seats=3")
     assert "2 cells take about" in shell(*words, "--estimate", "--sample", "1")
+
+
+OURS = {"model.lengths", "wording", "recall", "graph.least", "field_order", "query", "likeness"}
+"""Knobs whose default is ours and not the paper's."""
+OF_PAPERS = [file for file in RECIPES if file.stem.startswith(("cyberjurors", "juris", "courtroom-llm", "verdict"))]
+
+
+@pytest.mark.parametrize("file", OF_PAPERS, ids=lambda file: file.stem)
+def test_a_paper_s_recipe_takes_none_of_our_defaults(file: Path, house: Courthouse) -> None:
+    for arm in read_toml(file).arms:
+        procedure = house.procedures[arm.procedure]
+        setup = changed(procedure.setup(), dict(arm.set))
+        assert not departures(setup, procedure.paper_settings).keys() & OURS, arm.name

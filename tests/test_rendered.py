@@ -4,6 +4,7 @@ import json
 import math
 import random
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
@@ -18,6 +19,7 @@ from courtroom.cases.criminal import CriminalCase, Gold
 from courtroom.cases.dispute import Dispute, JurorOpinion, JuryRecord
 from courtroom.cases.labelled import LabelledTask
 from courtroom.courthouse import Courthouse
+from courtroom.judging.jurors import Reasons
 from courtroom.knowledge.bases import from_dispute
 from courtroom.law import Term
 from courtroom.models.offline import OfflineModel
@@ -27,11 +29,15 @@ from courtroom.models.schema import schema_of, shown_form
 from courtroom.models.spec import ModelSpec
 from courtroom.models.task import Answer, Longest, Overview, Point, Points, Room
 from courtroom.procedures import PROCEDURES
+from courtroom.procedures.cyberjurors.tasks import Opinion, Summary
+from courtroom.procedures.debate.procedure import Argument, Ruling
+from courtroom.procedures.discussion.tasks import Digest, Statement
+from courtroom.procedures.mock_jury.tasks import Ballot
 from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive, house
 from tests.samples import sample
-from tests.write_prompts import FOLDER, rendered
+from tests.write_prompts import CHINESE, FOLDER, rendered
 
 __all__ = ["house"]  # a fixture
 
@@ -42,6 +48,12 @@ def test_the_prompts_of_a_sample_are_those_on_file(house: Courthouse, name: str)
     assert rendered(house, name) == kept, "read the new prompts, then write them by python -m tests.write_prompts"
 
 
+@pytest.mark.parametrize("name", list(CHINESE))
+def test_the_prompts_of_a_chinese_case_are_those_on_file(house: Courthouse, name: str) -> None:
+    procedure, case = CHINESE[name]
+    assert rendered(house, procedure, house.library.case(case)) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
 def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> None:
     """As in the papers: small models forget what they read first."""
@@ -49,6 +61,7 @@ def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> No
         *_, closing, schema = prompt.strip().splitlines()
         assert closing == "Answer with one JSON object and nothing else, its fields in the order of this JSON schema:"
         assert schema.startswith('{"properties": {')
+        assert "===== user\n\n" not in prompt, "no empty line before the first heading"
 
 
 @pytest.mark.parametrize(
@@ -56,7 +69,7 @@ def test_the_form_of_an_answer_stands_at_the_end_of_each_prompt(name: str) -> No
     [
         ("cyberjurors", "A refund can be had only where conclusive evidence shows"),  # E.7: a necessary condition
         ("cyberjurors", "however detailed or short the description is"),
-        ("cyberjurors", "where the jury stood when it was last summed up"),
+        ("cyberjurors", "Where the jury stood when it was last summed up"),
         ("juris", "Join sentences where that reads better, and keep their order."),
         ("juris", "and a name that neither they nor the document has"),
         ("verdict", "explain in short how the facts meet its elements: intent, acts, results and severity"),
@@ -260,7 +273,7 @@ def test_how_long_an_answer_may_be_belongs_to_the_model() -> None:
         room: (form["points"].get("maxItems"), form["digest"].get("maxLength"), form["three"]["maxItems"])
         for room, form in rooms.items()
     }
-    assert sizes == {"tight": (3, 900, 3), "generous": (6, 6_000, 3), "free": (None, None, 3)}
+    assert sizes == {"tight": (3, 900, 3), "generous": (6, 1_200, 3), "free": (None, None, 3)}
     asked = {name: ModelSpec(id=name).room for name in ("local/a.gguf", "openai/any", "offline")}
     assert asked == {"local/a.gguf": "tight", "openai/any": "generous", "offline": "generous"}
     assert json.loads(shown_form(Told, "free"))["properties"]["digest"] == {"type": "string"}
@@ -326,6 +339,22 @@ def test_bounds_halve_the_tokens_of_a_run_whose_every_field_is_filled(house: Cou
     )  # four characters a token
     print(f"{name}: {bounded:,.0f} tokens, {bounded / free:.0%} of {free:,.0f}")
     assert bounded <= free / 2
+
+
+@pytest.mark.parametrize("room", ["tight", "generous"])
+def test_a_full_answer_of_those_who_talk_fits_in_chinese(room: Room) -> None:
+    """A Chinese character takes about a token, what is no text a quarter of that; an examination's forms are for more room."""
+    for kind in (Summary, Opinion, Reasons, Ballot, Statement, Digest, Argument, Ruling):
+        assert characters(json.loads(schema_of(kind, room=room, lengths=True))) <= ModelSpec().max_tokens, kind
+
+
+@pytest.mark.parametrize("name", ["cyberjurors", "mock-jury", "debate", "discussion"])
+def test_no_sentence_of_ours_is_broken_by_a_line(name: str) -> None:
+    lines = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    ours = [
+        (line, after) for line, after in pairwise(lines) if line and after and not line.startswith(("#", "-", ">", "="))
+    ]
+    assert not [pair for pair in ours if pair[1][0].islower() and not pair[1].startswith(("buyer-", "seller-"))]
 
 
 def characters(part: dict[str, Any]) -> float:

@@ -11,6 +11,7 @@ from courtroom.__main__ import app
 from courtroom.cases.files import ENDINGS
 from courtroom.errors import CourtroomError
 from tests.driving import shell
+from tests.papers import mail, sheets, slides, word
 from tests.test_archive_names import case, packed
 from tests.test_pdf import SCAN, lines, pdf
 from tests.test_sent_pictures import saved
@@ -34,6 +35,15 @@ FILES = {
     ".pdf": pdf(lines("The river rose in the night."), SCAN),
     ".csv": TABLE,
     ".tsv": TABLE.replace(b",", b"\t"),
+    ".docx": word("The river rose in the night."),
+    ".docm": word("The river rose in the night."),
+    ".xlsx": sheets(River=[["The river rose in the night."]]),
+    ".xlsm": sheets(River=[["The river rose in the night."]]),
+    ".pptx": slides("The river rose in the night."),
+    ".rtf": rb"{\rtf1 The river rose in the night.}",
+    ".html": b"<p>The river rose in the night.</p>",
+    ".htm": b"<p>The river rose in the night.</p>",
+    ".eml": mail("The river rose in the night."),
 }
 
 
@@ -74,9 +84,9 @@ def test_a_file_with_one_case_refused_takes_the_others_in(tmp_path: Path) -> Non
 def test_a_file_that_is_not_there_or_holds_several_cases_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(CourtroomError, match=r"x.pdf is not there. Check the path."):
         shell("run", str(tmp_path / "x.pdf"))
-    (tmp_path / "x.docx").write_bytes(b"x")
-    with pytest.raises(CourtroomError, match=r"x.docx can't be read. Upload one of .csv"):
-        shell("run", str(tmp_path / "x.docx"))
+    (tmp_path / "x.doc").write_bytes(b"x")
+    with pytest.raises(CourtroomError, match=r"x.doc can't be read. Upload one of .csv"):
+        shell("run", str(tmp_path / "x.doc"))
     (tmp_path / "two.json").write_bytes(b"[" + FILES[".json"] + b"," + FILES[".json"] + b"]")
     with pytest.raises(CourtroomError, match="Take them in with `courtroom cases add`, and run one by its id"):
         shell("run", str(tmp_path / "two.json"))

@@ -3,19 +3,22 @@
 import tempfile
 from pathlib import Path
 
+from courtroom.cases.case import Case
 from courtroom.courthouse import Courthouse
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
 from tests.asked import Asked, asked
 
 FOLDER = Path(__file__).parent / "rendered"
+CHINESE = {f"{procedure}-zh": (procedure, "criminal-night-market") for procedure in ("jurisagents", "verdict")}
+"""Files that hold what is asked in a Chinese case."""
 
 
-def rendered(house: Courthouse, procedure: str) -> str:
+def rendered(house: Courthouse, procedure: str, case: Case | None = None) -> str:
     """Each task as it is asked first and, where it is asked again and again, as it is asked last."""
     first: dict[str, Asked] = {}
     last: dict[str, Asked] = {}
-    for one in asked(house, procedure):
+    for one in asked(house, procedure, case=case):
         first.setdefault(one.task.name, one)
         last[one.task.name] = one
     texts = []
@@ -32,6 +35,8 @@ def main() -> None:
         house = Courthouse(Settings(home=Path(home)))
         for procedure in PROCEDURES:
             (FOLDER / f"{procedure}.txt").write_text(rendered(house, procedure), encoding="utf-8")
+        for name, (procedure, case) in CHINESE.items():
+            (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, house.library.case(case)), encoding="utf-8")
         house.close()
 
 

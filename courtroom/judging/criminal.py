@@ -90,7 +90,8 @@ Articles = Annotated[
     Field(
         min_length=1,
         max_length=12,
-        description="Which articles of the Criminal Law, by number, the weightiest first? Those that define the crime come before those on the penalty.",
+        description="Which articles of the Criminal Law, by number (133 for 133-1 too), the weightiest first? Those that define the crime "
+        "come before those on the penalty.",
     ),
     BeforeValidator(_several),
     Longest(MOST_ASKED),

@@ -17,7 +17,7 @@ from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
 from courtroom.judging.voices import points_for
 from courtroom.language import N_
-from courtroom.models.task import Answer, Longest, Sentence, Task
+from courtroom.models.task import Answer, Longest, Reason, Room, Task
 from courtroom.panel.follow_graph import FollowGraph
 from courtroom.panel.personas import DISPUTES, Persona, sample_panel
 from courtroom.strict import Strict
@@ -81,7 +81,8 @@ Recall = Annotated[
     Field(
         title=N_("What jurors recall of themselves"),
         description=N_(
-            "`nothing`: a juror is not told what it said and voted before. `last`: what it said last. `all`: that, and a line on each round before."
+            "`nothing`: a juror is not told what it said and voted before. `last`: what it said last. `all`: what it said in "
+            "every round, of those before the last in a sentence each where its model has little room."
         ),
         json_schema_extra=declared(group=Group.TALK),
     ),
@@ -98,15 +99,23 @@ class Earlier(Strict):
     words: str
     by_lot: bool = Field(default=False, exclude_if=lambda by_lot: not by_lot)
     """Whether the side was given to it."""
+    in_short: bool = Field(default=False, exclude_if=lambda in_short: not in_short)
+    """Whether `words` are only the first sentence."""
 
 
-def recalled(said: Sequence[Earlier], recall: str) -> tuple[Earlier, ...]:
-    """As much of what a member said itself as it is told: its last words whole, of those before the first sentence."""
+def recalled(said: Sequence[Earlier], recall: str, room: Room) -> tuple[Earlier, ...]:
+    """As much of what a member said itself as it is told: in a tight room its last words whole, of those before the first sentence."""
     if recall == "nothing":
         return ()
     before = said[:-1] if recall == "all" else ()
-    first = (one.model_copy(update={"words": next(iter(sentences(one.words)), one.words)}) for one in before)
-    return (*first, *said[-1:])
+    if room == "tight":
+        before = [one.model_copy(update=_in_short(one.words)) for one in before]
+    return (*before, *said[-1:])
+
+
+def _in_short(words: str) -> dict[str, Any]:
+    first = next(iter(sentences(words)), words)
+    return {"words": first, "in_short": first != words}
 
 
 def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:
@@ -117,8 +126,10 @@ def without_words(said: Sequence[Earlier]) -> tuple[Earlier, ...]:
 class Reasons(Answer):
     """What speaks for the side on which a member begins."""
 
-    reasons: Annotated[tuple[Sentence, ...], Longest(4)] = Field(
-        min_length=1, max_length=100, description=N_("What speaks best for this vote, the weightiest first?")
+    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
+        min_length=1,
+        max_length=100,
+        description=N_("What speaks best for this vote, in one to three sentences each, the weightiest first?"),
     )
 
 

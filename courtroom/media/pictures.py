@@ -61,6 +61,47 @@ def upright(data: bytes, name: str) -> Image.Image:
         return ImageOps.exif_transpose(image)
 
 
+OTHER_FORMS = {"HEIC": "HEIF", "AVIF": "AVIF", "TIFF": "TIFF", "BMP": "BMP"}
+"""Pictures of phones, scanners and older programs, by what Pillow calls them; they are turned into PNG."""
+MAX_PAGES = 100
+"""Of a TIFF."""
+
+
+def as_png(image: Image.Image) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "PNG")
+    return out.getvalue()
+
+
+def turned(data: bytes, name: str) -> list[bytes]:
+    """Return the pages of a picture in one of the `OTHER_FORMS` as PNG, upright.
+
+    Raises:
+        MediaError: it is none, is damaged, or claims too many pixels or pages.
+    """
+    import pillow_heif  # only those who bring such a picture wait for it
+
+    pillow_heif.register_heif_opener(thumbnails=False)
+    read_image(data, name)
+    with decoding(name):
+        image = Image.open(io.BytesIO(data), formats=tuple(OTHER_FORMS.values()))
+        count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+        if count > MAX_PAGES:
+            raise MediaError(f"{name} has {count} pages; {MAX_PAGES} are allowed. Split it.")
+        pages: list[bytes] = []
+        for number in range(count):
+            image.seek(number)
+            if image.width * image.height > MAX_PIXELS:
+                raise MediaError(
+                    f"{name} claims {image.width} x {image.height} pixels, too many to look at. Save it smaller."
+                )
+            page = ImageOps.exif_transpose(image)
+            pages.append(
+                as_png(page if page.mode in ("1", "L", "LA", "P", "RGB", "RGBA", "I;16") else page.convert("RGB"))
+            )
+    return pages
+
+
 @contextmanager
 def decoding(name: str) -> Iterator[None]:
     """Raise what Pillow's decoders raise as `MediaError`."""

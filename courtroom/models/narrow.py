@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, BeforeValidator, Field, create_model
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import SkipJsonSchema
 
@@ -48,9 +48,17 @@ def bounded(
 
 @lru_cache(maxsize=256)
 def asked_at_most(answer: type[BaseModel], field: str, most: int) -> type[BaseModel]:
-    """An answer of the same name whose list is asked for with so many items at most; a longer one is read all the same."""
+    """An answer of the same name whose list or text is asked for with so many items or characters at most; a longer one is read all the same."""
     declared = answer.model_fields[field]
     fields: dict[str, Any] = {field: (Annotated[declared.annotation, Longest(most, most, most)], declared)}
+    return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
+
+
+@lru_cache(maxsize=256)
+def asked_within(answer: type[BaseModel], field: str, low: int, high: int) -> type[BaseModel]:
+    """An answer of the same name whose number is asked for between two bounds; one beyond them is read all the same."""
+    declared, schema = answer.model_fields[field], {"type": "integer", "minimum": low, "maximum": high}
+    fields: dict[str, Any] = {field: (Annotated[declared.annotation, WithJsonSchema(schema)], declared)}
     return create_model(answer.__name__, __base__=answer, __doc__=answer.__doc__, **fields)
 
 

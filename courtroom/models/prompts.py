@@ -84,7 +84,7 @@ class Prompts:
                 tuple(
                     part
                     for part in (case, self._notes_for_all, shared, *shown, own + answer_form(task.form, room))
-                    if part
+                    if isinstance(part, Medium) or part.strip()
                 ),
             ),
         )

@@ -44,7 +44,9 @@ Point = Annotated[str, Longest(120, 400)]
 """One of several in a list."""
 Sentence = Annotated[str, Longest(240, 600)]
 Paragraph = Annotated[str, Longest(600, 1_500)]
-Overview = Annotated[str, Longest(900, 6_000)]
+Reason = Annotated[str, Longest(240, 320)]
+"""One of several, in one to three sentences: in Chinese too, all of them fit the default answer."""
+Overview = Annotated[str, Longest(900, 1_200)]
 """What many have said, in one text."""
 Points = Annotated[tuple[Point, ...], Longest(3)]
 Passages = Annotated[tuple[Sentence, ...], Longest(3)]

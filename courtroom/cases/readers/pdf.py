@@ -1,15 +1,18 @@
-"""The text of a PDF: its paragraphs, what was filled in and noted, and a remark by page on what members will not read."""
+"""The text of a PDF: its paragraphs, what was filled in and noted, a remark by page on what members will not read; pages as pictures."""
 
 import io
 import logging
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
 
 from courtroom.errors import CaseError
 from courtroom.language import N_
+from courtroom.media.pictures import as_png
 
 MAX_SHOWN = 5
 """Words that a remark names."""
@@ -21,6 +24,12 @@ MAX_NESTED = 20
 """Fields within fields."""
 COLUMN_PT = 3.0
 """The beginnings of a column's rows lie this near to each other."""
+
+DRAWN_DPI = 150
+MAX_DRAWN_PX = 2_000
+"""Of the longer side of a page that is drawn."""
+_DRAWING = Lock()
+"""PDFium draws for one thread at a time."""
 
 SHOWS_TEXT = (b"Tj", b"TJ", b"'", b'"')
 """The operators of a PDF that draw text."""
@@ -38,8 +47,35 @@ _UNKNOWN = re.compile(r"[\ue000-\uf8ff\U000f0000-\U0010fffd\x00]")
 _IMAGE = re.compile(rb"/([^\s/<>\[\]()]+)\s+Do\b|\bBI\b.*?\bID\s", re.DOTALL)
 
 
+@dataclass(frozen=True)
+class PdfText:
+    """What can be read of a PDF: the text of each page, and what is to be remarked on, with the numbers of the pages."""
+
+    pages: tuple[str, ...]
+    by_page: dict[str, list[int]]
+    remarks: tuple[str, ...]
+
+    def told(self, name: str, *without: str) -> tuple[str, ...]:
+        """All remarks as sentences, but for those that no longer hold."""
+        shown = ((remark, numbers) for remark, numbers in self.by_page.items() if remark not in without)
+        lines = (remark.format(pages=f"{name}, page {', '.join(map(str, numbers))}") for remark, numbers in shown)
+        return (*lines, *self.remarks)
+
+
 def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
-    """Return a PDF's text, and what of it was changed or is not in the text.
+    """Return a PDF's text, and what of it was changed or is not in the text. The arguments are those of `read_pages`.
+
+    Raises:
+        CaseError: it is locked or damaged, or none of its pages has a text.
+    """
+    read = read_pages(name, data, most)
+    if not any(page.strip() for page in read.pages):
+        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
+    return "\n\n".join(filter(None, read.pages)), read.told(name)
+
+
+def read_pages(name: str, data: bytes, most: int) -> PdfText:
+    """Return the text of each page of a PDF.
 
     Args:
         name: the file's name.
@@ -47,7 +83,7 @@ def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
         most: characters after which no more is read.
 
     Raises:
-        CaseError: it is locked or damaged, or none of its pages has a text.
+        CaseError: it is locked or damaged.
     """
     from pypdf import PdfReader  # only those who bring a PDF wait for it
 
@@ -71,22 +107,36 @@ def read_pdf(name: str, data: bytes, most: int) -> tuple[str, tuple[str, ...]]:
         raise
     except Exception as error:  # noqa: BLE001  whatever a damaged file makes the library raise
         raise CaseError(f"{name} can't be read as PDF. Check that it opens elsewhere, or paste its text.") from error
-    if not any(page.strip() for page in (*pages, *added)):
-        raise CaseError(f"{name} holds no text, only pictures of it. Paste the text, or make it searchable first.")
     whole = "\f".join(pages)
-    remarks = [
-        remark.format(pages=f"{name}, page {', '.join(map(str, numbers))}") for remark, numbers in remarked.items()
-    ]
     joined: list[str] = []
     text = _SPLIT.sub(lambda found: _joined(found, whole, joined), whole)
+    remarks: list[str] = []
     if joined:
         shown = ", ".join(joined[:MAX_SHOWN]) + (" ..." if len(joined) > MAX_SHOWN else "")
         remarks.append(f"Words that {name} divides at a line's end were joined: {shown}.")
     text = _HYPHEN.sub("-", text.replace("\u00ad\n", ""))
     # Lines of a printed page are joined to paragraphs.
     paragraphs = (re.sub(r"(?<![.!?:。！？])\n(?!\n)", " ", page) for page in text.split("\f"))
-    parts = (part for pair in zip(paragraphs, added, strict=True) for part in pair if part)
-    return "\n\n".join(parts), tuple(remarks)
+    parts = ("\n\n".join(filter(None, pair)) for pair in zip(paragraphs, added, strict=True))
+    return PdfText(tuple(parts), remarked, tuple(remarks))
+
+
+def page_pictures(name: str, data: bytes, numbers: Sequence[int]) -> Iterator[bytes]:
+    """Give pages of a PDF, by number from 1, as PNG.
+
+    Raises:
+        CaseError: a page can't be drawn.
+    """
+    import pypdfium2  # its PDFium runs no scripts
+
+    try:
+        with _DRAWING, closing(pypdfium2.PdfDocument(data)) as document:
+            for number in numbers:
+                page = document[number - 1]
+                scale = min(DRAWN_DPI / 72, MAX_DRAWN_PX / max(page.get_size()))
+                yield as_png(page.render(scale=scale).to_pil())
+    except pypdfium2.PdfiumError as error:
+        raise CaseError(f"A page of {name} can't be drawn. Take a picture of it, and bring that.") from error
 
 
 def _joined(found: re.Match[str], whole: str, joined: list[str]) -> str:

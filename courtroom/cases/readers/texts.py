@@ -1,4 +1,4 @@
-"""Documents from `.txt`, `.md` and `.pdf`; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
+"""Documents from `.txt`, `.md`, `.pdf`, and what office programs and mail make; labelled tasks from `.csv`, `.tsv`, JSON lines and `text;label` lines."""
 
 import io
 import re
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from courtroom.cases.case import Case
 from courtroom.cases.checks import explain
 from courtroom.cases.labelled import LONGEST, Document, LabelledTask
+from courtroom.cases.papers import OFFICE, read_papers
 from courtroom.cases.readers.pdf import read_pdf
 from courtroom.cases.readers.tables import NumberedLabels, TaskRead, table_in, task_from_rows, task_from_table
 from courtroom.errors import CaseError
@@ -18,7 +19,7 @@ from courtroom.text.encoding import decoded, in_utf8
 from courtroom.text.languages import language_of
 from courtroom.text.table import TableRow
 
-ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv"})
+ENDINGS = frozenset({".txt", ".md", ".pdf", ".csv", ".tsv", *OFFICE})
 MOST_SHOWN, MOST_LEFT_OUT = 5, 100
 Read = tuple[Case, tuple[str, ...]]
 """A case, and what is to be told of how it was read."""
@@ -37,6 +38,8 @@ def read(name: str, data: bytes, labels: Mapping[str, str] | None = None, encodi
     if ending == ".pdf":
         text, remarks = read_pdf(name, data, 2 * LONGEST)
         return _document(name, text), remarks
+    if ending in OFFICE:
+        return _office(name, data)
     with _named(name):
         file, remark = in_utf8(io.BytesIO(data), encoding)
         table = None if ending == ".md" else table_in(file, ending)
@@ -51,6 +54,17 @@ def task(name: str, rows: Iterable[TableRow], labels: Mapping[str, str] | None =
     the file and the mend."""
     with _named(name):
         return _task(name, task_from_rows(rows, labels))
+
+
+def _office(name: str, data: bytes) -> Read:
+    """A document of all texts in a file; it has no pictures."""
+    papers = read_papers(name, data)
+    text = "\n\n".join(piece.text for piece in papers.pieces if piece.text)
+    if not text:
+        raise CaseError(f"{name} holds only pictures. Choose “From papers” on the page Cases, and bring it there.")
+    pictures = [piece.source for piece in papers.pieces if piece.medium]
+    left_out = f"Pictures in {name} are no part of a document, and were left out: {len(pictures)}."
+    return _document(name, text), (*papers.remarks, *([left_out] if pictures else ()))
 
 
 @contextmanager

@@ -10,17 +10,19 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field
 
 from courtroom.engine.procedure import Peers
-from courtroom.models.narrow import narrowed, same
+from courtroom.models.narrow import asked_at_most, narrowed, same
 from courtroom.models.task import Answer, Label, Longest, Paragraph, Passages, Sentence, Task
 from courtroom.strict import Strict
 
 Side = Literal["prosecutor", "attorney"]
+CHARACTERS_A_WORD = 8
+"""With the space after it, rather more than less."""
 
 
 class FirstLabel(Answer):
     """A_1: the most likely label. Of a set of two, the alternative is the other one, and nobody is asked for it."""
 
-    features: Annotated[tuple[Label, ...], Longest(6)] = Field(
+    features: Annotated[tuple[Label, ...], Longest(6, 6, 6)] = Field(
         default=(), description="Which are the key features and themes of the text?"
     )
     reason: Sentence = Field(default="", description="Which labels come into question, and why?")
@@ -36,7 +38,9 @@ class Hearing(FirstLabel):
 class PleadingAnswer(Answer):
     """One side's pleading for its label (section 3.2)."""
 
-    evidence: Passages = Field(description="Which passages of the text speak for the label, copied word for word?")
+    evidence: Annotated[Passages, Longest(3, 3, 3)] = Field(
+        description="Which passages speak for the label, copied word for word?"
+    )
     argument: Paragraph = Field(min_length=1, description="What speaks for the label and against the other one?")
 
 
@@ -141,6 +145,10 @@ class Plead(Task[PleadingAnswer]):
     other: str
     sentences: int
     words: int
+
+    @property
+    def form(self) -> type[BaseModel]:
+        return asked_at_most(PleadingAnswer, "argument", CHARACTERS_A_WORD * self.words)
 
 
 class Decide(Task[ChosenLabel]):

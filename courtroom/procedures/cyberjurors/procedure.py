@@ -151,11 +151,19 @@ async def analyse(
         buyer=buyer,
         seller=seller,
         unseen=unseen,
+        unexamined=unexamined(court, buyer, seller),
         shown=shown,
         persona=coloured(court, eye),
     )
     analysis = await court.ask(eye, task)
     return tasks.Examination(focus=focus, buyer=buyer, seller=seller, unseen=unseen, analysis=analysis)
+
+
+def unexamined(court: Hearing, buyer: Clues, seller: Clues) -> tuple[Evidence, ...]:
+    """The pieces that nobody looked at, in the wording that tells them; late ones are shown to all as they are."""
+    known = {clue.evidence_id for clue in (*buyer, *seller)}
+    plain = court.setup.wording == "plain" and not court.setup.single
+    return tuple(piece for piece in court.case.evidence if plain and not piece.late and piece.id not in known)
 
 
 async def ground_side(court: Hearing, eye: Member, focus: tasks.Focus, side: Side) -> tuple[Clues, tuple[str, ...]]:
@@ -290,7 +298,7 @@ async def deliberate(court: Hearing) -> Verdict:
             mine = Earlier(
                 round=number,
                 vote=opinion.verdict,
-                words=" ".join(opinion.reasoning),
+                words="\n".join(opinion.reasoning),
                 by_lot=number == 1 and name in begins,
             )
             said[name] = (*said.get(name, ()), mine)
@@ -326,15 +334,16 @@ async def judge(
             case=court.case,
             rules=rules,
             examination=view,
+            unexamined=unexamined(court, view.buyer, view.seller),
             seat=seat_of(juror),
             persona=juror.persona,
             memory=memories.get(juror.id, ()),
             heard=others,
             summary=summary,
             round=number,
-            own=recalled(own, setup.recall),
+            own=recalled(own, setup.recall, juror.spec.room),
             others=len(court.panel("juror")) - 1 if plain and number > 1 else 0,
-            last=plain and 1 < setup.rounds <= number,
+            rounds=setup.rounds if plain and setup.rounds > 1 else 0,
             reasons_first=setup.reasons_first,
         )
     elif setup.examines_evidence:
@@ -396,8 +405,15 @@ async def summarise(
         tasks.Heard(name=names[i], verdict=opinion.verdict, reasoning=opinion.reasoning)
         for i, opinion in opinions.items()
     )
-    rules = court.setup.rules if court.setup.ruled and court.setup.wording == "plain" else ()
-    task = tasks.Summarise(language=court.case.language, round=number, opinions=said, before=before, rules=rules)
+    plain = court.setup.wording == "plain"
+    task = tasks.Summarise(
+        language=court.case.language,
+        round=number,
+        opinions=said,
+        before=before,
+        rules=court.setup.rules if court.setup.ruled and plain else (),
+        evidence=tuple(piece for piece in court.case.evidence if plain and not piece.late),
+    )
     summary = await court.try_ask(court.member("clerk"), task)
     return summary or before
 

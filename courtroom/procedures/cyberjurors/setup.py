@@ -105,7 +105,8 @@ class CyberJurorsSetup(Setup):
         "plain",
         "Wording of the prompts",
         "`paper`: what the paper's prompts ask for. `plain` adds what a reader missed: what a side says with a piece goes on to the jury with what the "
-        "piece shows, the clerk knows the rules, and a juror is told which round is the last and how many others it hears.",
+        "piece shows, the clerk knows the rules and the evidence, and a juror is told which round it is, how many others it hears, "
+        "and what a side says with a piece that was not examined.",
     )
     recall: Recall = "all"
     personas: WhosePersonas = "own"

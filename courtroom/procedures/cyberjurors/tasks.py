@@ -11,7 +11,7 @@ from courtroom.engine.procedure import Peers
 from courtroom.judging.jurors import TITLE, Earlier, InPrivate, without_words
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import bounded, folded, known, narrowed
-from courtroom.models.task import Answer, Label, Longest, Overview, Paragraph, Point, Sentence, Task
+from courtroom.models.task import Answer, Label, Longest, Overview, Reason, Task
 from courtroom.panel.personas import Persona
 from courtroom.strict import Strict
 
@@ -33,12 +33,15 @@ RULES: tuple[str, ...] = (
     "was before unpacking. Where there are plain traces of use after unpacking, ask whether the claim is still reasonable.",
 )
 
+Point = Annotated[str, Longest(120, 200)]
+"""One of many in an answer."""
+Sentence = Annotated[str, Longest(240, 300)]
 Degree = Literal["strong", "moderate", "weak", "none", "against"]
 IN_FAVOUR = ("strong", "moderate", "weak")
 """How strongly a piece supports its side where only what speaks for that side is sought."""
 MOST_FINDINGS = 4
 """In one piece of evidence, in a tight room; where it has no video, one more than it has pictures."""
-AMPLE_FINDINGS = 10
+AMPLE_FINDINGS = 8
 MOST_REASONS = 4
 MOST_READ = 100
 """Findings of one piece, or reasons, that are read, where more are given than were asked for."""
@@ -100,7 +103,7 @@ class Perception(Answer):
     evidence_summary: Sentence = Field(min_length=1, description="What does the piece tell, in a few sentences?")
     sufficiency_reason: Sentence = Field(default="", description="What is proven by now, and what is still open?")
     support_strength: Degree = Field(description="How strongly does the piece support this side's claim?")
-    is_sufficient: bool = Field(description="Is this side's claim now adequately verified or refuted?")
+    is_sufficient: bool = Field(description="Is it now adequately verified or refuted what this side says?")
 
 
 PERCEPTION_PUBLISHED = in_order(
@@ -142,7 +145,7 @@ class Clue(Strict):
     perception: Perception
 
 
-Two = Annotated[tuple[Point, ...], Longest(2, 5)]
+Two = Annotated[tuple[Point, ...], Longest(2, 3)]
 """The form of E.6 has two as an example."""
 
 
@@ -151,7 +154,7 @@ class BuyerPosition(Answer):
 
     main_complaint: Sentence = Field(description="What does the buyer complain of?")
     demands: Point = Field(default="", description="What does the buyer ask for?")
-    key_evidence: Annotated[tuple[Label, ...], Longest(2, 5)] = Field(
+    key_evidence: Annotated[tuple[Label, ...], Longest(2, 3)] = Field(
         default=(), description="Which of the buyer's pieces matter most?"
     )
     visual_support: Point = Field(default="", description="Does what was seen support the buyer?")
@@ -164,7 +167,7 @@ class SellerPosition(Answer):
 
     main_defense: Sentence = Field(description="How does the seller answer?")
     counter_arguments: Point = Field(default="", description="What does the seller say against the buyer's main point?")
-    key_evidence: Annotated[tuple[Label, ...], Longest(2, 5)] = Field(
+    key_evidence: Annotated[tuple[Label, ...], Longest(2, 3)] = Field(
         default=(), description="Which of the seller's pieces matter most?"
     )
     visual_support: Point = Field(default="", description="Does what was seen support the seller?")
@@ -214,7 +217,7 @@ def _naming(position: type[BaseModel], pieces: tuple[str, ...]) -> type[BaseMode
 
     declared = position.model_fields["key_evidence"]
     one: Any = Literal[pieces]
-    kind: Any = Annotated[tuple[one, ...], BeforeValidator(named), Longest(2, 5)]
+    kind: Any = Annotated[tuple[one, ...], BeforeValidator(named), Longest(2, 3)]
     return create_model(position.__name__, __base__=position, key_evidence=(kind, declared))
 
 
@@ -232,8 +235,10 @@ class Examination(Strict):
 class Opinion(Answer):
     """O_IV (Eq. 5): a juror's reasons and verdict. The baseline's prompt E.1 has this order too."""
 
-    reasoning: Annotated[tuple[Sentence, ...], Longest(MOST_REASONS, 6)] = Field(
-        min_length=1, max_length=MOST_READ, description="For which reasons, each in a sentence, the weightiest first?"
+    reasoning: Annotated[tuple[Reason, ...], Longest(MOST_REASONS, 5)] = Field(
+        min_length=1,
+        max_length=MOST_READ,
+        description="For which reasons, in one to three sentences each, the weightiest first?",
     )
     verdict: Side
 
@@ -257,10 +262,8 @@ class Summary(Answer):
     key_arguments: Overview = Field(
         min_length=1, description="Which arguments and points of view do jurors put forward, and who?"
     )
-    debate_intensity: Paragraph = Field(min_length=1, description="Is the debate heated, and about what?")
-    prevailing_orientation: Paragraph = Field(
-        min_length=1, description="Which side is being supported, and how firmly?"
-    )
+    debate_intensity: Sentence = Field(min_length=1, description="Is the debate heated, and about what?")
+    prevailing_orientation: Sentence = Field(min_length=1, description="Which side is being supported, and how firmly?")
 
 
 class ExtractFocus(Task[Focus]):
@@ -336,15 +339,16 @@ class AnalyseDispute(Task[Analysis]):
 
     name = "analyse"
     title = "Adversarial analysis"
-    offline_only = (
-        "case",
-    )  # a prompt has what was found in the evidence; the offline model weighs the pieces' own words
+    # A prompt has what was found in the evidence, the offline model weighs the pieces' own words; a piece's side is in its id.
+    offline_only = ("case", *(f"unexamined.{part}" for part in ("side", "late", "media")))
     case: Dispute
     focus: Focus
     buyer: tuple[Clue, ...] = ()
     seller: tuple[Clue, ...] = ()
     unseen: tuple[str, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
     """Ids of the pieces that were to be looked at and could not be."""
+    unexamined: tuple[Evidence, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Pieces that nobody looked at, as far as their words are told."""
     shown: tuple[Medium, ...] = ()
     persona: Persona | None = None
 
@@ -367,10 +371,13 @@ class Judge(Task[Opinion]):
         "case",  # a prompt has the examination; the offline model weighs the pieces' own words
         "examination.buyer.media",  # numbered in a prompt, not named
         "examination.seller.media",
+        *(f"unexamined.{part}" for part in ("side", "late", "media")),
     )
     case: Dispute
     rules: tuple[str, ...] = ()
     examination: Examination
+    unexamined: tuple[Evidence, ...] = Field(default=(), exclude_if=lambda pieces: not pieces)
+    """Pieces that nobody looked at, as far as their words are told."""
     seat: int = Field(ge=1)
     persona: Persona | None = None
     memory: tuple[str, ...] = ()
@@ -381,8 +388,8 @@ class Judge(Task[Opinion]):
     """What the juror itself said in earlier rounds."""
     others: int = 0
     """How many other jurors there are; 0 where it is not told how many of them it hears."""
-    last: bool = False
-    """Whether it is told that this is the last round."""
+    rounds: int = 0
+    """How many there are at most; 0 where it is not told."""
     reasons_first: bool = False
     in_private: InPrivate = False
 
@@ -415,12 +422,15 @@ class Summarise(Task[Summary]):
 
     name = "summarise"
     title = "Collective summary"
-    offline_only = ("language",)  # a prompt has it from the case, in `_system`
+    # A prompt has the language in `_system` and the side in the pieces' ids; late pieces are shown to all; media are numbered.
+    offline_only = ("language", "evidence.side", "evidence.late", "evidence.media")
     language: str
     round: int
     opinions: tuple[Heard, ...]
     before: Summary | None = None
     rules: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    """As the parties describe it; empty where the clerk is not given it."""
 
 
 def shown(task: Judge, votes: bool, reasons: bool) -> Judge:

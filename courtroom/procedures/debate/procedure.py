@@ -2,7 +2,7 @@
 
 import random
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
 from pydantic import BaseModel, Field, SerializeAsAny
 
@@ -26,7 +26,7 @@ from courtroom.judging.options import (
 from courtroom.judging.voices import points_for
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import known, narrowed
-from courtroom.models.task import Label, Paragraph, Sentence
+from courtroom.models.task import Label, Longest, Paragraph, Reason
 from courtroom.strict import Strict
 
 Said = tuple[tuple[str, str], ...]
@@ -83,17 +83,17 @@ class Argument(Answer):
 class Ruling(Answer):
     """What the judge decides after a round; the reasons come first."""
 
-    reasons: tuple[Sentence, ...] = Field(
-        min_length=1, max_length=20, description="What decides, the weightiest first?"
+    reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
+        min_length=1, max_length=20, description="What decides, in one to three sentences each, the weightiest first?"
     )
-    winner: Label = Field(description="Who is right?")
+    winner: Label = Field(description="Who is more in the right about what the buyer asks for?")
     settled: bool = Field(description="Is it certain that another round could not change the decision?")
 
 
 class Choosing(Ruling):
-    """What the judge decides where no party is to be found right; the reasons come first."""
+    """What the judge decides where there is no buyer who asks for something; the reasons come first."""
 
-    winner: Label = Field(description="Which of the answers is right?")
+    winner: Label = Field(description="What do you decide for?")
 
 
 class Argue(Task[Argument]):
@@ -125,8 +125,8 @@ class Rule(Task[Ruling]):
     @property
     def form(self) -> type[BaseModel]:
         """In the last round nothing is asked of another one."""
-        asked = Ruling if any(option.is_party for option in self.case.choices) else Choosing
-        form = narrowed(asked, {"winner": names(self.case, self.proposals)})
+        options = names(self.case, self.proposals)
+        form = narrowed(Ruling if "buyer" in options else Choosing, {"winner": options})
         return known(form, "settled", True) if self.last else form
 
     def media(self) -> tuple[Medium, ...]:
@@ -149,7 +149,7 @@ async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
         last = number == court.setup.rounds
         rule = Rule(case=court.case, proposals=proposals, said=said, round=number, last=last, seen=seen)
         ruling = await court.ask(judge, rule)
-        said = (*said, ("judge", " ".join(ruling.reasons)))
+        said = (*said, ("judge", "\n".join(ruling.reasons)))
         court.vote(judge, ruling.winner, ruling.reasons)
         tally = court.tally(options, consensus=0)
         if ruling.settled:

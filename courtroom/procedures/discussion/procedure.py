@@ -13,6 +13,7 @@ from courtroom.judging.jurors import PrivateBallots, ask_alone
 from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed
 from courtroom.media.medium import Medium
 from courtroom.procedures.discussion.tasks import (
+    IN_CHINESE,
     METHODS,
     PEERS,
     POINTS_OF_VIEW,
@@ -143,11 +144,16 @@ async def speak(
     court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str, proposals: tuple[str, ...]
 ) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
+    seat = int(speaker.id.removeprefix("speaker-"))
+    again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
+    viewed, name = court.setup.points_of_view, speaker.name
+    if court.case.language.startswith("zh"):
+        name = IN_CHINESE[place] + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
     task = Speak(
         case=court.case,
         proposals=proposals,
         seat=court.panel("speaker").index(speaker) + 1,
-        speaker=speaker.name,
+        speaker=name,
         point_of_view=view_of(court, speaker),
         turn=turn,
         turns=court.setup.turns,
@@ -158,7 +164,7 @@ async def speak(
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
     await ask_alone(court, court.setup.private_ballots, speaker, task, SpeakInPrivate)
-    return Remark(name=speaker.name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
+    return Remark(name=name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
 
 
 def at_most(case: Case, setup: DiscussionSetup) -> int:

@@ -23,17 +23,14 @@ from courtroom.strict import Strict
 class Statement(Answer):
     """What a speaker says in a turn; the reasons come before the vote."""
 
-    statement: Paragraph = Field(
-        min_length=1,
-        description="What in the material decides, and where do you agree or disagree with what others said, if they spoke?",
-    )
-    verdict: Label = Field(description="Who is right, as you see it now?")
+    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the material decides?")
+    verdict: Label = Field(description="Who is more in the right about what the buyer asks for, as you see it now?")
 
 
 class Opinion(Statement):
-    """What a speaker says where no party is to be found right."""
+    """What a speaker says where there is no buyer who asks for something."""
 
-    verdict: Label = Field(description="Which of the answers do you hold to be right now?")
+    verdict: Label = Field(description="What do you vote for now?")
 
 
 class Digest(Answer):
@@ -74,8 +71,8 @@ class Speak(Task[Statement]):
 
     @property
     def form(self) -> type[BaseModel]:
-        between = any(option.is_party for option in self.case.choices)
-        return narrowed(Statement if between else Opinion, {"verdict": names(self.case, self.proposals)})
+        options = names(self.case, self.proposals)
+        return narrowed(Statement if "buyer" in options else Opinion, {"verdict": options})
 
     def media(self) -> tuple[Medium, ...]:
         return self.seen
@@ -167,6 +164,8 @@ POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Scientist", "Ask what each piece of evidence proves, what it does not prove, and what would be needed."),
 )
 """Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""
+IN_CHINESE = ("公众代表", "批评者", "心理学家", "新闻作者", "科学家")
+"""The names where a case is Chinese, so that a discussion is in one language."""
 WHERE_NOBODY_CLAIMS: tuple[str, ...] = (
     "Judge as most people in your place would.",
     "Look for gaps and contradictions in the material, and in what the other speakers say.",

@@ -18,40 +18,11 @@ _NOUNS_ARE_CAPITAL = ("de",)
 """Languages in which a capital letter does not show a name."""
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_WORDS = dict(
-    zip(
-        [
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-            "thirty",
-            "forty",
-            "fifty",
-            "sixty",
-            "seventy",
-            "eighty",
-            "ninety",
-        ],
-        map(str, (*range(2, 21), *range(30, 100, 10))),
-        strict=True,
-    )
+_NAMED = (
+    "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen "
+    "twenty thirty forty fifty sixty seventy eighty ninety"
 )
+_WORDS = dict(zip(_NAMED.split(), map(str, (*range(2, 21), *range(30, 100, 10))), strict=True))
 _IN_WORDS = re.compile(
     rf"\b(?:{'|'.join(_WORDS)}|hundred|thousand|million|billion|dozen|half|twice"
     r"|(?:an?|one) (?P<unit>second|minute|hour|day|week|fortnight|month|year|decade|century))\b"

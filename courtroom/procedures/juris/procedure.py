@@ -57,9 +57,13 @@ async def deliberate(court: Hearing) -> Verdict:
 
 async def length(court: Hearing) -> int:
     """N: the length that most jurors propose; of several, the one nearest the median, the shorter first; then the range."""
-    jury = seated(court, 0)
+    jury, setup, longest = seated(court, 0), court.setup, len(sentences(court.case.text))
+    told = (setup.truncated(1, court.case), setup.truncated(longest, court.case)) if setup.tell_target else None
     proposals = await court.all(
-        court.ask(juror, ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror)))
+        court.ask(
+            juror,
+            ProposeLength(document=court.case, viewpoint=viewpoint(court, juror), seat=seat(juror), told=told),
+        )
         for juror in jury
     )
     proposed = [proposal.sentences for proposal in proposals if proposal is not None]

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from courtroom.cases.labelled import Document
-from courtroom.models.narrow import asked_at_most
+from courtroom.models.narrow import asked_at_most, asked_within
 from courtroom.models.task import Answer, Longest, Passages, Point, Sentence, Task
 from courtroom.procedures.juris.kept import why_not_kept
 from courtroom.text.words import sentences, words
@@ -20,6 +20,8 @@ LEAST_WORDS = 3
 MORE = 3
 """Sentences that a text that is worked over may have more than before."""
 SummarySentence = Annotated[str, Longest(500)]
+CandidateSentence = Annotated[str, Longest(300, 400)]
+"""Of about 40 words at most."""
 
 
 class Length(Answer):
@@ -37,7 +39,7 @@ class Candidate(Answer):
     evidence: Passages = Field(
         default=(), max_length=5, description="On which passages of the document does it rest, copied word for word?"
     )
-    sentence: SummarySentence = Field(min_length=1, description="Which sentence comes next in the summary?")
+    sentence: CandidateSentence = Field(min_length=1, description="Which sentence comes next in the summary?")
 
 
 class Ballot(Answer):
@@ -71,6 +73,12 @@ class ProposeLength(Task[Length]):
     document: Document
     viewpoint: str
     seat: int
+    told: tuple[int, int] | None = None
+    """The fewest and the most, where jurors are told; a proposal beyond them is read all the same."""
+
+    @property
+    def form(self) -> type[BaseModel]:
+        return asked_within(Length, "sentences", *self.told) if self.told else Length
 
 
 class NextSentence(Task[Candidate]):

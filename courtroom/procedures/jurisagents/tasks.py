@@ -27,7 +27,8 @@ class Act(Answer):
         default="", description="What came of it, and after the last act: what did the person do then?"
     )
     intent: Literal["intent", "negligence", "unclear"] = Field(
-        description="Was it done with intent or by negligence? `unclear` where the facts leave it open."
+        description="Was what came of it intended, or brought about by negligence? Where nothing came of it, was the act itself "
+        "intended? `unclear` where the facts leave it open."
     )
 
 
@@ -71,6 +72,8 @@ class Response(Answer):
 
 class ReasonedResponse(Response, Reasoned):
     """The same with what was weighed before it."""
+
+    reasons: Paragraph = Field(min_length=1, description="What do you make of the judgment, in your own words?")
 
 
 class Petition(Answer):

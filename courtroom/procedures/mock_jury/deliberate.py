@@ -101,7 +101,7 @@ async def speak(
             persona=juror.persona,
             round=number,
             seats=len(court.panel("juror")),
-            own=recalled(own, court.setup.recall),
+            own=recalled(own, court.setup.recall, juror.spec.room),
             heard=voices
             if not court.setup.secret_ballots
             else tuple(one.model_copy(update={"vote": None}) for one in voices),
@@ -125,10 +125,12 @@ def heard(court: JuryRoom, juror: Member, said: Mapping[str, Said]) -> tuple[Sai
 
 
 def seen_count(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said]) -> dict[str, int]:
-    """Return the count of the last ballot as a juror sees it: of all, of those whom it hears, or nothing."""
+    """Return the count of the last ballot as a juror sees it: of all, of those whom it hears unless it sees their votes, or nothing."""
     whose = court.setup.count_seen
     if whose == "nobody" or not counts or not (whose == "all" or voices):
         return {}
     if whose == "all" or court.setup.talk == "round-table":
         return dict(counts)
+    if not court.setup.secret_ballots:
+        return {}
     return {side: sum(one.vote == side for one in voices) for side in counts}

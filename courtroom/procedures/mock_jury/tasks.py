@@ -23,9 +23,7 @@ from courtroom.strict import Strict
 class Ballot(Answer):
     """What a juror says to the others, and its vote; the reasons come first."""
 
-    statement: Paragraph = Field(
-        min_length=1, description="What in the evidence decides, and what do you say to the others, if they spoke?"
-    )
+    statement: Paragraph = Field(min_length=1, description="What do you say, and what in the evidence decides?")
     vote: Label = Field(description="How do you vote now?")
 
 

@@ -11,6 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from courtroom.judging.criminal import FURTHER, TERM, Articles, Charges, OfFacts, OneTerm, fuller
 from courtroom.law import ArticleNumber, Further, Judgment, Statute, articles_named
+from courtroom.models.narrow import asked_at_most
 from courtroom.models.task import Answer, Longest, Paragraph, Point, Task
 from courtroom.strict import Strict
 
@@ -23,11 +24,15 @@ class EventPoints(Answer):
     )
 
 
+MORE = 2
+"""Articles on a shortlist beyond the number that it is to have about."""
+
+
 class Shortlist(Answer):
     """S_statute: about five articles, the weightiest first; others than the candidates may be among them (prompt 2)."""
 
     articles: Annotated[tuple[ArticleNumber, ...], Longest(8)] = Field(
-        min_length=1, max_length=12, description="Which articles, by their numbers?"
+        min_length=1, max_length=12, description="Which articles, by their numbers (133 for 133-1 too)?"
     )
 
     @field_validator("articles", mode="before")
@@ -54,7 +59,7 @@ class DraftJudgment(Answer):
     """
 
     published_order = "appendix E, prompt 3"
-    predicted_article: ArticleNumber = Field(description="Which article fits best, by its number?")
+    predicted_article: ArticleNumber = Field(description="Which article fits best, by its number (133 for 133-1 too)?")
     explanation: Paragraph = EXPLANATION
 
 
@@ -173,6 +178,10 @@ class Rerank(OfFacts, Task[Shortlist]):
     candidates: tuple[Statute, ...]
     about: int = 5
     """How many articles are to be kept."""
+
+    @property
+    def form(self) -> type[BaseModel]:
+        return asked_at_most(Shortlist, "articles", self.about + MORE)
 
 
 class DraftOpinion(OfFacts, Task[DraftJudgment]):

@@ -112,7 +112,7 @@ def verdict_view(record: Record, procedure: Procedure) -> None:
             if verdict.note:
                 inert(verdict.note, small=True)
             if told := turnout(record):
-                st.caption(f":material/person_off: {' '.join(map(literal, told))}")
+                st.caption(f":material/person_off: {' '.join(literal(line) for line in told)}")
         with middle:
             if real := procedure.real_counts(record.case):
                 same = max(real, key=lambda name: real[name]) == verdict.outcome
