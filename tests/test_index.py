@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from datetime import date
 from pathlib import Path
@@ -24,7 +24,7 @@ from courtroom.errors import CourtroomError
 from courtroom.knowledge import chroma
 from courtroom.knowledge.chroma import Batch, Broken, ChromaFolder
 from courtroom.knowledge.collection import Collection
-from courtroom.knowledge.embedding import HashedNgrams
+from courtroom.knowledge.embedding import DIMENSIONS, CachedEmbedding, HashedNgrams, Vectors
 from courtroom.knowledge.indexed_records import Changed, ChangedWords, Facets, Filter, Seal, files_of, read_seal
 from courtroom.knowledge.search import Knowledge
 from courtroom.knowledge.vector_index import VectorIndex
@@ -248,6 +248,34 @@ async def test_a_graph_finds_what_each_record_compared_finds(tmp_path: Path, bui
     assert "r49" not in [name for name, _ in await index.search("item49 thing0", 300, records)]
     assert "new" not in [name for name, _ in await index.search("item42 thing0", 3, records, exclude=("new",))]
     index.close()
+
+
+class Replaced:
+    """A server's embedding whose model may be replaced by one of another size under the same name."""
+
+    name = "openai/any"
+    size = 32
+
+    async def embed(self, texts: Sequence[str]) -> Vectors:
+        vectors = (
+            (await HashedNgrams().embed(texts)).reshape(len(texts), DIMENSIONS // self.size, self.size).sum(axis=1)
+        )
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
+
+
+@pytest.mark.parametrize("few", [0, 1_000])
+async def test_an_embedding_of_another_size_is_made_anew(tmp_path: Path, few: int) -> None:
+    with closing(Database(tmp_path / "store.sqlite")) as database:
+        model, records = Replaced(), Fixed({"a": "a broken lamp", "b": "a late parcel"})
+        index = VectorIndex(Settings(home=tmp_path), "set", CachedEmbedding(model, database), few)
+        with closing(index):
+            assert (await index.search("a broken lamp", 1, records))[0][0] == "a"
+            model.size = 64
+            records.put(c="a lost key")
+            assert (await index.search("a lost key", 1, records))[0] == ("c", pytest.approx(1, abs=0.01))
+            assert (await index.search("a late parcel", 1, records))[0] == ("b", pytest.approx(1, abs=0.01))
+            model.size = 128
+            assert (await index.search("a parcel that is late", 1, records))[0][0] == "b"
 
 
 @pytest.mark.parametrize("few", [50, 1000], ids=["graph", "compared"])

@@ -115,7 +115,7 @@ def test_the_offline_formula_says_that_it_is_one(house: Courthouse) -> None:
     calls = house.record(heard(house, "discussion", bridge(2))).calls
     assert all("This is a formula, no opinion." in call.value["statement"] for call in calls if call.value)
     calls = house.record(heard(house, "discussion", bridge(2, ()))).calls
-    assert all("a lot decides" in call.value["statement"] for call in calls if call.value)
+    assert all("so a lot decides" in call.value["statement"] for call in calls if call.value)
     chinese = asked("这座老桥应该禁止汽车通行吗？", ("应该", "不应该"))
     assert chinese.language == "zh"
     calls = house.record(heard(house, "mock-jury", chinese)).calls

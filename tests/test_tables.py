@@ -92,6 +92,16 @@ def from_datasets(desk: Desk, file: str, data: bytes, **given: Any) -> tuple[Row
         ("a.csv", "text,label,labels\nfine,joy,x\nbad,anger,y\n", [("fine", "joy"), ("bad", "anger")], "The labels are those of the column “label”"),
         ("a.csv", "category,text,sentiment\nlamps,fine,joy\nlamps,bad,anger\n", [("fine", "joy"), ("bad", "anger")], ""),
         ("a.csv", "text,category\nfine,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "The labels are those of the column “category”"),
+        ("a.csv", "text,\u200blabel\u00a0\nfine,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], ""),
+        ("a.csv", "ｔｅｘｔ,Ｌａｂｅｌ\nfine,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], ""),
+        ("a.csv", "text,label\nfine,joy\ntext,label\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it repeats the columns' names"),
+        ("a.csv", "text,label\nfine,joy\n\u200b\u200e,joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it lacks its text"),
+        ("a.csv", "text,label\nfine,joy\nx,['joy']\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it has a list or an object as its label"),
+        ("a.csv", f"text,label\nfine,joy\n{'x' * 50_001},joy\nbad,anger\n", [("fine", "joy"), ("bad", "anger")], "line 3: it has 50,001 characters as its text"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "x", "label": Infinity}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has the label inf, which is a score"),
+        ("a.jsonl", '{"text": "fine", "label": "joy"}\n{"text": "a \\ud83d", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("fine", "joy"), ("bad", "anger")], "line 2: it has half a character in its text"),
+        ("a.jsonl", '{"text": "x"}\n{"text": "y"}\n{"text": "z"}\n{"text": "fine", "label": "joy"}\n{"text": "bad", "label": "anger"}\n', [("x", None), ("y", None), ("z", None), ("fine", "joy"), ("bad", "anger")], ""),
+        ("a.jsonl", '[{"text": "fine", "label": "joy"},\n {"text": "bad", "label": "anger"}]', [("fine", "joy"), ("bad", "anger")], ""),
         ("a.csv", "id,text,label\nrow 1 😀,fine lamp,joy\nrow 1 😀,broken lamp,anger\nC:\\data\\1.txt,no word,joy\n", BOTH, ""),
     ],
 )  # fmt: skip
@@ -122,6 +132,8 @@ def test_both_doors_read_a_table_alike_and_tell_what_is_left_out(
         ("text,label\na,don’t know\nb,don't know\n", "look alike"),
         ("text,label\na,joy\nb,jоy\n", "look alike"),  # an о of Cyrillic
         ("text,label\na,joy\nb,'joy'\n", "look alike"),
+        ("text,label\na,joy.\nb,joy\n", "look alike"),
+        ("text,label\na,not_sure\nb,not sure\n", "look alike"),
         ('text,label\n"a,joy\nb,anger\n', "lines 2 to 3: a quotation mark opens in it that is never closed"),
         ("[", "a.jsonl.*: it is not valid JSON"),
         ("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 9\n", "pointer of Git LFS"),
@@ -217,6 +229,11 @@ def test_the_form_is_what_most_records_have_and_labels_are_never_dropped(desk: D
     rows, _ = from_datasets(desk, "b.csv", b"text,target\nfine,joy\nbad,anger\n", columns={"target": "label"}, name="b")
     assert rows == [("fine", "joy"), ("bad", "anger")]
     assert desk.take(desk.folder / "b.csv", name="c", form="summaries").info.kind == "document"
+
+
+def test_a_column_that_documents_do_not_have_is_named(desk: Desk) -> None:  # noqa: F811
+    done = desk.take(desk.write("a.csv", b"text,y\nfine,1\nbad,0\n"))
+    assert "Columns that the form “Documents” does not read were left out: “y”." in done.remarks
 
 
 def test_a_text_beside_tables_is_left_alone_and_named(desk: Desk) -> None:  # noqa: F811

@@ -1,22 +1,16 @@
 """A question that somebody typed, with the files that go with it, as a case."""
 
-import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from pydantic import ValidationError
 
 from courtroom.cases.checks import explain
-from courtroom.cases.files import Package, read_upload
-from courtroom.cases.labelled import Document
+from courtroom.cases.files import Package
+from courtroom.cases.papers import read_papers
 from courtroom.cases.question import Piece, asked
 from courtroom.errors import CaseError
 from courtroom.media.medium import Medium
-from courtroom.media.pictures import sniff
-from courtroom.text.encoding import decoded
-
-PLAIN = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".jsonl"})
-"""Files whose words are the material as they stand."""
+from courtroom.media.pictures import ENDINGS, sniff
 
 
 def asked_with(
@@ -27,7 +21,7 @@ def asked_with(
     Args:
         question: as it was typed.
         options: two to six answers to choose from; none: members propose.
-        files: name and content of pictures, videos, and texts such as the page Cases reads.
+        files: name and content of pictures, videos, and papers as `read_papers` reads them.
         language: in which members answer; empty: that of the question.
 
     Raises:
@@ -36,23 +30,18 @@ def asked_with(
     media: dict[str, bytes] = {}
     material: list[Piece] = []
     remarks: list[str] = []
-    for number, (name, data) in enumerate(files, start=1):
-        if kind := sniff(data[:16]):
-            path = f"media/{number}-{re.sub(r'[^A-Za-z0-9._-]+', '-', Path(name).name)[-80:]}"
-            media[path] = data
-            shown = Medium(id=f"material-{number}", kind=kind[0], file=path)
-            material.append(Piece(source=name[:400], media=(shown,)))
-            continue
-        if Path(name).suffix.lower() in PLAIN:
-            text, remark = decoded(data)
-            remarks += filter(None, [remark])
-        else:
-            read = read_upload(name, data)
-            if len(read) > 1 or not isinstance(read[0].case, Document):
-                raise CaseError(f"{name} holds cases of its own. Take it in on the page Cases, and hear them there.")
-            text = read[0].case.text
-            remarks += read[0].remarks
-        material.append(Piece(text=text, source=name[:400]))
+    for name, data in files:
+        papers = read_papers(name, data)
+        remarks += papers.remarks
+        for piece in papers.pieces:
+            number, found = len(material) + 1, sniff(piece.medium[:16]) if piece.medium else None
+            shown: tuple[Medium, ...] = ()
+            if found:
+                kind, form = found
+                path = f"media/material-{number}{ENDINGS[form][0]}"
+                media[path] = piece.medium
+                shown = (Medium(id=f"material-{number}", kind=kind, file=path),)
+            material.append(Piece(text=piece.text, source=piece.source[:400], media=shown))
     try:
         return Package(asked(question, options, material, language), media, tuple(dict.fromkeys(remarks)))
     except ValidationError as error:

@@ -195,7 +195,8 @@ def _from_text(
         raise CaseError(f"{where} holds no case. Put at least one into it.")
     objects = [row for _, row in records[:MOST_COMPARED] if isinstance(row, dict)]
     told = tuple(filter(None, [remark]))
-    if objects and 2 * sum(map(looks_labelled, objects)) > len(objects):
+    plain = [row for row in objects if "kind" not in row and not _reader(row)]
+    if 2 * len(plain) > len(objects) and looks_labelled({name: None for row in plain for name in row}):
         case, remarks = texts.task(where, (json_row(place or "the file", row) for place, row in records), labels)
         yield Package(case, remarks=(*told, *remarks))
         return

@@ -9,7 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from courtroom.cases.case import Case
-from courtroom.cases.readers.tables import task_from_text
+from courtroom.cases.readers.tables import MAX_TEXT, task_from_text
 from courtroom.errors import CaseError
 from courtroom.media.medium import Medium
 from courtroom.strict import Strict
@@ -67,8 +67,8 @@ class Labelled(Strict):
     """One text of a task, or a pair; its label where it is known."""
 
     id: str = Field(pattern=r"^[\w.:-]+$", max_length=120)
-    text: str = Field(min_length=1, max_length=50_000)
-    second: str = Field(default="", max_length=50_000, description="The other text of a pair.")
+    text: str = Field(min_length=1, max_length=MAX_TEXT)
+    second: str = Field(default="", max_length=MAX_TEXT, description="The other text of a pair.")
     label: str | None = Field(default=None, max_length=200)
     reason: str = Field(default="", max_length=2_000, description="Why it has this label.")
     group: str = Field(

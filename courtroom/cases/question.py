@@ -45,7 +45,7 @@ class Question(Case):
         default=(), max_length=len(LETTERS), description="Two to six; none: members propose answers."
     )
     parties: tuple[Party, ...] = Field(default=(), max_length=20)
-    material: tuple[Piece, ...] = Field(default=(), max_length=40)
+    material: tuple[Piece, ...] = Field(default=(), max_length=300)
     outcome: str = Field(
         default="", max_length=2_000, description="What was decided, or came of it, where that is known."
     )

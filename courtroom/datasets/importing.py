@@ -41,6 +41,7 @@ from courtroom.errors import CaseError, CourtroomError, shown
 from courtroom.language import N_
 from courtroom.media.store import MediaStore
 from courtroom.strict import Strict
+from courtroom.text.table import column_name
 
 log = logging.getLogger(__name__)
 CHUNK = 500
@@ -100,7 +101,7 @@ def columns_from(pairs: Iterable[str]) -> dict[str, str]:
         old, _, new = (part.strip() for part in pair.partition("="))
         if not old or not new:
             raise CourtroomError(f"{pair}: write OLD=NEW for a column under another name, such as Tweet=text.")
-        if new.casefold() in (name.casefold() for name in found.values()):
+        if column_name(new) in map(column_name, found.values()):
             raise CourtroomError(f"Two columns are renamed to “{new}”. Give each a name of its own.")
         found[old] = new
     return found
@@ -196,7 +197,7 @@ class _Work:
         self._progress, self._stopped = progress, stopped
         self.now = ImportState.model_validate(draft.state)
         self._form: Form | None = named(name) if (name := self.now.form or order.form) else None
-        self._columns_renamed = {old.casefold(): new for old, new in order.columns.items()}
+        self._columns_renamed = {column_name(old): new for old, new in order.columns.items()}
         self._sizes = [max(1, part.size) for part in files]
 
     def through(self) -> tuple[str, SharedFields | None]:
@@ -268,11 +269,11 @@ class _Work:
             raise CaseError("it is no object with named fields. Check that it is the right file.")
         if not self._columns_renamed:
             return value
-        new = {name.casefold() for name in self._columns_renamed.values()}
+        new = {column_name(name) for name in self._columns_renamed.values()}
         return {
-            self._columns_renamed.get(str(name).casefold(), str(name)): one
+            self._columns_renamed.get(column_name(name), str(name)): one
             for name, one in value.items()
-            if str(name).casefold() in self._columns_renamed or str(name).casefold() not in new
+            if column_name(name) in self._columns_renamed or column_name(name) not in new
         }
 
     def _reading(self, part: SourceFile) -> Reading:
@@ -290,8 +291,8 @@ class _Work:
             if form := self._form or form_of(value, part):
                 fits[form] += 1
                 doubts.update((form, columns) for columns in form.may_hold_labels(value))
-        known = {name.strip().casefold() for name in met}
-        if absent := [old for old in self._order.columns if old.casefold() not in known]:
+        known = {column_name(name) for name in met}
+        if absent := [old for old in self._order.columns if column_name(old) not in known]:
             raise CourtroomError(
                 f"{self._order.source} has no column “{absent[0]}” to rename. Its columns are: {', '.join(list(met)[:20])}."
             )
@@ -306,8 +307,12 @@ class _Work:
                     f"{self._order.source}: the column “{label}” may hold labels, which the form “{form.title}” does not read. "
                     f"If it does, add --rename {text}=text --rename {label}=label; if not, add --form {form.name}."
                 )
+        unread = [name for name in self._renamed(dict(met)) if column_name(name) not in form.reads]
+        if form.reads and unread:
+            listed = ", ".join(f"“{shown(name)[:40]}”" for name in unread[:20])
+            self.now.remarks[f"Columns that the form “{form.title}” does not read were left out: {listed}."] = 1
         if form.labels_in:
-            columns = {name.strip().casefold() for name in self._renamed(dict(met))}
+            columns = {column_name(name) for name in self._renamed(dict(met))}
             self.now.label = label_of(columns)
             if not self.now.label and not (self._order.labels or self._order.names):
                 raise CourtroomError(f"{self._order.source} has no column of labels. Name it with --rename OLD=label.")
@@ -343,7 +348,7 @@ class _Work:
         if self._order.names:
             return self._order.names
         names = {
-            self._columns_renamed.get(column.casefold(), column).casefold(): one
+            column_name(self._columns_renamed.get(column_name(column), column)): one
             for column, one in reading.names.items()
         }
         text = names.get(self.now.label or "")

@@ -2,6 +2,7 @@
 
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Collection, Generator, Iterator
@@ -14,6 +15,7 @@ from courtroom.datasets.source import SourceFile, features_of_schema
 from courtroom.errors import CaseError, CourtroomError
 from courtroom.text.encoding import Rejoined, in_utf8, refuse_pointer
 from courtroom.text.files import json_of, once
+from courtroom.text.table import column_name
 
 LONGEST_LINE = 64 * 2**20
 WHOLE = 64 * 2**20
@@ -103,7 +105,8 @@ class Reading:
             for row in table.rows:
                 yield SourceRecord(f"{name}, {row.place}", row.cells, row.fault)
         elif ending in (".jsonl", ".ndjson"):
-            yield from _lines(name, text)
+            is_array = re.match(rb"\s*\[\s*\{", text.peek(1))
+            yield from (_array if is_array else _lines)(name, text)
         elif ending == ".json":
             yield from _json(name, text)
         else:
@@ -117,7 +120,7 @@ class Reading:
         try:
             refuse_pointer(begin)
             schema, rows = (columnar.parquet if ending == ".parquet" else columnar.arrow)(self.part.name, file)
-            once((name.strip().casefold(), None) for name in schema.names)
+            once((column_name(name), None) for name in schema.names)
             self.names.update(features_of_schema(schema.metadata))
             for number, row in enumerate(rows, start=1):
                 yield SourceRecord(f"{self.part.name}, row {number}", row)

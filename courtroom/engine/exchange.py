@@ -342,6 +342,7 @@ class Exchange(Generic[A]):
         except ModelError as failure:
             # Who waited for another's call was not billed for it.
             paid = Payment.of(failure.paid) if held is not None else None
+            self._estimated |= bool(paid and failure.paid and failure.paid.usage.estimated)
             raise
         finally:
             if held is not None:

@@ -12,6 +12,7 @@ from courtroom.cases.question import LETTERS
 from courtroom.engine.court import Court
 from courtroom.engine.procedure import Choice, StageKind
 from courtroom.engine.setup import Member, Setup
+from courtroom.judging.explained import said
 from courtroom.language import N_
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import same
@@ -163,21 +164,13 @@ def weighed_choice(
         + draw.gauss(0, BY_LOT)
         for name, weight in weights.items()
     }
-    chosen = max(scores, key=scores.__getitem__)
-    chinese = case.language.startswith("zh")
-    told = {name: f"{'“' + titled(case, proposals, name) + '”'} {weight:.1f}" for name, weight in weights.items()}
-    title = titled(case, proposals, chosen)
-    if not any(weights.values()):
-        how = "材料里没有可以衡量这些答案的话，由抽签和其他人的票决定" if chinese else (
-            "Nothing in the material bears on these answers, so that a lot decides, and what others voted"
-        )  # fmt: skip
-    else:
-        listed = ("；" if chinese else ", ").join(told.values())
-        how = f"材料的分量：{listed}；再加上其他人的票和抽签" if chinese else (
-            f"By its words the material weighs {listed}; what others voted and a lot are added"
-        )  # fmt: skip
-    formula = "这是公式的计算，不是意见。" if chinese else "This is a formula, no opinion."
-    return chosen, f"{formula}{how}：“{title}”。" if chinese else f"{formula} {how}: “{title}”."
+    chosen, language = max(scores, key=scores.__getitem__), case.language
+    listed = [
+        said(language, "answer", side=titled(case, proposals, name), weight=weighs) for name, weighs in weights.items()
+    ]
+    how = said(language, "answers", listed=said(language, "comma").join(listed)) if any(weights.values()) else ""
+    how = how or said(language, "by-lot")
+    return chosen, said(language, "formula", how=how, side=titled(case, proposals, chosen))
 
 
 def propose(task: Propose, draw: random.Random) -> Proposal:
@@ -185,7 +178,5 @@ def propose(task: Propose, draw: random.Random) -> Proposal:
     asked = {*words(task.case.title)}
     found = [one for text in task.case.for_nobody for one in sentences(text) if asked & {*words(one)}]
     ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
-    chinese = task.case.language.startswith("zh")
-    lots = ("是（抽签得出）", "否（抽签得出）") if chinese else ("Yes (drawn by lot)", "No (drawn by lot)")
-    nearest = "按公式与问题最接近的一句：" if chinese else "By formula, the sentence nearest to the question: "
-    return Proposal(answer=f"{nearest}{draw.choice(ranked)}"[:600] if ranked else draw.choice(lots))
+    language, lot = task.case.language, draw.choice(ranked or ["yes", "no"])
+    return Proposal(answer=said(language, "nearest", sentence=lot)[:600] if ranked else said(language, f"lot-{lot}"))

@@ -195,6 +195,8 @@ class CachedEmbedding:
             rows = (await self._embedding.embed(list(new.values()))).astype(np.float16)
             await asyncio.to_thread(self._write, list(new), rows)
             vectors.update(zip(new, rows, strict=True))
+        if len({vector.size for vector in vectors.values()}) > 1:
+            return await self.embed(texts)  # another model has the name now; what was kept of the old one is gone
         return await asyncio.to_thread(lambda: np.stack([vectors[digest] for digest in digests]).astype(np.float32))
 
     def _read(self, digests: Sequence[bytes]) -> dict[bytes, HalfPrecision]:
@@ -212,6 +214,10 @@ class CachedEmbedding:
 
     def _write(self, digests: Sequence[bytes], rows: NDArray[np.float16]) -> None:
         with self._database.transaction() as db:
+            kept = db.execute("SELECT vector FROM vectors WHERE embedding = ? LIMIT 1", (self.name,)).fetchone()
+            if kept and len(kept["vector"]) != rows[0].nbytes:
+                log.warning("%s gives vectors of another size: those of before are made anew", self.name)
+                db.execute("DELETE FROM vectors WHERE embedding = ?", (self.name,))
             db.executemany(
                 "INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
                 [(self.name, digest, vector.tobytes()) for digest, vector in zip(digests, rows, strict=True)],

@@ -228,6 +228,8 @@ class VectorIndex:
 
         if not self._newer:
             return []
+        if any(row.size != vector.size for row, _ in self._newer.values()):
+            raise Broken("another model has the embedding's name now")
         if self._rows is None:
             # In double precision a cosine does not depend on how many other rows there are.
             self._rows = np.stack([row for row, _ in self._newer.values()]).astype(np.float64)

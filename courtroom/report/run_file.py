@@ -328,6 +328,13 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
             raise CourtroomError(f"There are no votes for {event.path[:80]}.")
         if isinstance(event, Tallied) and Counter(event.counts) + Counter() != _chosen(ballots[event.path]):
             raise CourtroomError(f"The count of {event.path[:80]} is not that of its votes.")
+    choices = {choice.name for choice in procedure.about(case).choices}
+    named = {choice for votes in ballots.values() for choice in _chosen(votes)}
+    if head.verdict and head.verdict.counts:
+        # A jury may end without any choice where what can be chosen depends on the case.
+        named |= {*head.verdict.counts, *([] if procedure.choices_in else [head.verdict.outcome])}
+    if choices and (unknown := named - choices):
+        raise CourtroomError(f"“{min(unknown)[:80]}” can't be voted for in this case.")
     answers = {task.name: task.answer for task in procedure.tasks}
     for call in (*(event for event in events if isinstance(event, Called)), *file.overtaken):
         if call.value is not None:

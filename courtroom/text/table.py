@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,16 @@ _END = re.compile(r"\r\n|\n|\r")
 _QUOTED = re.compile(r'"[^"]*"')
 _Record = tuple[int, int, "list[str] | csv.Error"]
 """First and last line, and the cells or what is wrong with them."""
+
+
+def column_name(name: Any) -> str:
+    """Return a column's name as it is compared: in lower case, wide letters as others, signs that nobody sees left out."""
+    return "".join(filter(seen, unicodedata.normalize("NFKC", str(name)))).strip().casefold()
+
+
+def seen(sign: str) -> bool:
+    """Whether a sign is seen, or is a blank."""
+    return sign.isspace() or unicodedata.category(sign) not in ("Cf", "Cc")
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ def _written(
     columns = tuple(name.strip() for name in head)
     rows = [one for one in records[1:] if isinstance(one, csv.Error) or any(cell.strip() for cell in one)]
     even = sum(not isinstance(one, csv.Error) and len(one) == len(head) for one in rows)
-    fit = len({name.casefold() for name in columns} & set(known)), even / max(1, len(rows)), len(columns)
+    fit = len(set(map(column_name, columns)) & set(known)), even / max(1, len(rows)), len(columns)
     return fit, Dialect(delimiter, newline, header, quoted, columns, doubtful)
 
 
@@ -120,8 +131,8 @@ def _quotes(lines: Sequence[str], newline: str) -> tuple[bool, bool]:
 
 def read_table(file: io.BufferedReader, written: Dialect) -> Table:
     """Read a table in UTF-8 from its beginning. Raises `CaseError`: two columns have one name."""
-    names = [name.casefold() for name in written.columns if name]
-    if twice := next((name for name in written.columns if names.count(name.casefold()) > 1), ""):
+    names = [column_name(name) for name in written.columns if name]
+    if twice := next((name for name in written.columns if names.count(column_name(name)) > 1), ""):
         raise CaseError(f"two columns are named “{twice[:40]}”. Give each a name of its own.")
     remarks = []
     if written.delimiter == "\t" and not written.quoted:
@@ -156,7 +167,9 @@ def _rows(file: io.BufferedReader, written: Dialect, repeated: set[tuple[int, st
                 else "Give it one for each column."
             )
             yield TableRow(place, fault=f"it has {len(cells)} cells, and the first line has {width}. {mend}")
-        elif not _is_text("".join(cells)):
+        elif tuple(map(str.strip, cells)) == columns:
+            yield TableRow(place, fault="it repeats the columns' names.")
+        elif not is_text("".join(cells)):
             yield TableRow(place, fault=NO_TEXT)
         elif last > first and _swallows(cells, written, repeated):
             fault = "a quotation mark opens in it that encloses other rows. Close it, or double it where it is part of a text."
@@ -215,7 +228,8 @@ def _told(error: csv.Error) -> str:
     return f"a cell of it has more than {MAX_CELL // 2**20} million characters. Shorten it."
 
 
-def _is_text(text: str) -> bool:
+def is_text(text: str) -> bool:
+    """Whether all of it can be stored, so that it holds no half of a character."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -250,5 +264,5 @@ def _labelled_line(numbered: tuple[int, str]) -> Iterator[TableRow]:
         return
     text, found, label = (part.strip() for part in line.rpartition(";"))
     fault = "" if found else "it has no label. Write the text, a semicolon and its label."
-    fault = fault if _is_text(line) else NO_TEXT
+    fault = fault if is_text(line) else NO_TEXT
     yield TableRow(f"line {number}", {"text": text, "label": label}, fault)

@@ -13,6 +13,7 @@ import resource
 import shutil
 import stat
 import zipfile
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
 from copy import deepcopy
@@ -259,6 +260,13 @@ def of_last(kind: str, *path: str | int, to: Any) -> Change:
     return lambda document: set_in(*path, to=to)(last(document, kind))
 
 
+def _counted(document: Document) -> dict[str, int]:
+    """The votes of the last ballot."""
+    ballot = last(document, "vote")["ballot"]
+    votes = [event["choice"] for event in document["events"] if event["kind"] == "vote" and event["ballot"] == ballot]
+    return dict(Counter(filter(None, votes)))
+
+
 ELSEWHERE = {"api_base": "http://evil.example"}
 TURNED = {"kind": "change", "key": "model.extra", "value": ELSEWHERE}
 BEYOND = {"calls": 10**30, "attempts": 0, "prompt": 0, "completion": 0, "cost": 0}
@@ -279,6 +287,12 @@ HARMFUL: dict[str, Change] = {
     ),
     "a tally that nobody gave": of_last("tally", "counts", to={"buyer": 999, "seller": 0}),
     "a negative cost": of_last("call", "cost", to=-1e9),
+    "a verdict for nobody there": set_in("run", "verdict", "outcome", to="aliens"),
+    "a verdict that counts votes for nobody there": set_in("run", "verdict", "counts", to={"aliens": 3}),
+    "votes for nobody there": lambda document: [
+        of_last("vote", "choice", to="aliens")(document),
+        of_last("tally", "counts", to=_counted(document))(document),
+    ],
     "a negative tally": of_last("tally", "counts", to={"buyer": -1, "seller": 4}),
     "no such stage": of_last("vote", "stage", to="round-9"),
     "no such member": of_last("call", "member", to="juror-99"),

@@ -13,7 +13,17 @@ from typing import Any
 from courtroom.errors import CaseError
 from courtroom.text.encoding import in_utf8
 from courtroom.text.files import json_records
-from courtroom.text.table import Table, TableRow, dialect_of, looks_like_lines, read_lines, read_table
+from courtroom.text.table import (
+    Table,
+    TableRow,
+    column_name,
+    dialect_of,
+    is_text,
+    looks_like_lines,
+    read_lines,
+    read_table,
+    seen,
+)
 
 UNLABELLED = frozenset({"-", ""})
 """What stands in place of a label where there is none: `-` in SNLI, where annotators disagreed."""
@@ -25,9 +35,13 @@ _LOOKS = str.maketrans("‘’ʼ´`“”аеорсухіјѕαορν", "'''''\"
 """Signs, and letters of other scripts, that look like those of the Latin one."""
 _NUMBER = re.compile(r"[+-]?\d+(?:\.0+)?")
 _SCORE = re.compile(r"[+-]?(\d*[.,]\d+|\d+[.,]?)([eE][+-]?\d+)?\s*%?")
+_WRITTEN_LIST = re.compile(r"\[.*\]|\{.*\}", re.DOTALL)
+"""A list or an object that a program has written into a cell."""
 _NOT_ID = re.compile(r"[^A-Za-z0-9._-]+")
 _OWN_ID = re.compile(r"[\w.:-]{1,120}")
 MOST_SHOWN = 20
+MAX_TEXT = 50_000
+"""Characters of a text."""
 MOST_COMPARED = 2_000
 """Of the first rows, so many say what a file holds."""
 
@@ -56,7 +70,7 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, s
         NumberedLabels: it is a number without a name.
         CaseError: it is no label, or a number that is not among the names.
     """
-    if isinstance(value, dict | list | tuple):
+    if isinstance(value, dict | list | tuple) or (isinstance(value, str) and _WRITTEN_LIST.fullmatch(value.strip())):
         raise CaseError(f"it has {_kind(value)} as its label. Write the name of one label, or remove the row.")
     text = "" if value is None or value != value else str(value).strip()  # JSON's NaN differs from itself
     number = str(int(text.partition(".")[0])) if _NUMBER.fullmatch(text) and len(text) < 100 else ""
@@ -71,7 +85,7 @@ def as_label(value: Any, names: Mapping[str, str] | None) -> tuple[str | None, s
     if number and names is not None:
         known = ", ".join(f"{key}={name}" for key, name in list(names.items())[:MOST_SHOWN])
         raise CaseError(f"it has the label {number}, which is not among {known}. Correct it, or remove the row.")
-    if _SCORE.fullmatch(text):
+    if _SCORE.fullmatch(text) or isinstance(value, float):
         raise CaseError(
             f"it has the label {text[:40]}, which is a score and no class. Write a name for each class in its place."
         )
@@ -151,7 +165,7 @@ class TaskRead:
 
 def looks_labelled(row: Mapping[str, Any]) -> bool:
     """Whether a record has a column for a label and one for a text, and is no case."""
-    columns = {_column(name) for name in row}
+    columns = {column_name(name) for name in row}
     return "kind" not in columns and bool(columns & set(LABEL)) and columns_of(columns) is not None
 
 
@@ -169,8 +183,8 @@ def table_in(file: io.BufferedReader, ending: str, others: Collection[str] = ())
     sample = file.peek(1).decode(errors="replace")
     written = dialect_of(sample, KNOWN.union(others))
     columns = dict.fromkeys(written.columns)
-    labelled = looks_labelled(columns) or bool(set(map(_column, columns)) & set(others))
-    if not labelled and not set(map(_column, columns)) & set(LABEL) and looks_like_lines(sample):
+    labelled = looks_labelled(columns) or bool(set(map(column_name, columns)) & set(others))
+    if not labelled and not set(map(column_name, columns)) & set(LABEL) and looks_like_lines(sample):
         return read_lines(file)
     return read_table(file, written) if labelled or ending != ".txt" else None
 
@@ -287,9 +301,9 @@ def folded(raw: Mapping[Any, Any]) -> dict[str, Any]:
     """A row with its columns' names in lower case. Raises `CaseError`: two of them are alike."""
     row: dict[str, Any] = {}
     for name, value in raw.items():
-        if _column(name) in row:
-            raise CaseError(f"it has two fields named “{_column(name)[:40]}”. Give each a name of its own.")
-        row[_column(name)] = value
+        if column_name(name) in row:
+            raise CaseError(f"it has two fields named “{column_name(name)[:40]}”. Give each a name of its own.")
+        row[column_name(name)] = value
     return row
 
 
@@ -355,22 +369,20 @@ def columns_of(names: set[str]) -> tuple[str, ...] | None:
     return pair or next(((name,) for name in SINGLE if name in names), None)
 
 
-def _column(name: Any) -> str:
-    return str(name).strip().casefold()
-
-
 def _look(label: str) -> str:
-    """A label as the eye takes it: letters composed, signs that nobody sees left out, dashes and quotes as one."""
+    """A label as the eye takes it: letters composed, signs that nobody sees or that end it left out, dashes and quotes as one."""
     signs = (
         "-" if unicodedata.category(sign) == "Pd" or sign == "\u2212" else sign
         for sign in unicodedata.normalize("NFKC", label)
-        if unicodedata.category(sign) not in ("Cf", "Cc") or sign.isspace()
+        if seen(sign)
     )
-    look = "".join(signs).casefold().translate(_LOOKS)
-    return " ".join(look.split()).strip("'\"") or look
+    look = "".join(signs).casefold().translate(_LOOKS).replace("_", " ")
+    return " ".join(look.split()).strip("'\"").rstrip(".,;:") or look
 
 
 def _kind(value: Any) -> str:
+    if isinstance(value, str):
+        return "a list or an object"
     return {dict: "an object", list: "a list", tuple: "a list", bool: "true or false"}.get(
         type(value), "a value that is no text"
     )
@@ -388,7 +400,11 @@ def _text(value: Any, column: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         raise CaseError(f"it has {_kind(value)} as its {column}. Write a text there, or remove the row.")
     text = str(value).strip()
-    return "" if text.casefold() in _NO_TEXT else text
+    if len(text) > MAX_TEXT:
+        raise CaseError(f"it has {len(text):,} characters as its {column}; {MAX_TEXT:,} are allowed. Shorten it.")
+    if not is_text(text):
+        raise CaseError(f"it has half a character in its {column}. Write it again.")
+    return "" if text.casefold() in _NO_TEXT or not any(map(seen, text)) else text
 
 
 def _label(columns: Sequence[str], value: Any, names: Mapping[str, str] | None) -> tuple[str | None, str]:

@@ -60,6 +60,8 @@ class Form:
     """Of labelled texts: what they share, but for the labels."""
     may_hold_labels: Callable[[dict[str, Any]], Iterable[tuple[str, str]]] = field(default=lambda record: ())
     """Of a record: the column of its text and one that may hold a label, which this form does not read as one."""
+    reads: frozenset[str] = frozenset()
+    """The columns that it reads, in lower case; empty where it says itself what it does not read."""
     labels_in: str = ""
     """Of labelled texts: the column whose numbers may need names; empty where numbers are no labels."""
 

@@ -29,6 +29,7 @@ from courtroom.datasets.row import SharedFields
 from courtroom.datasets.source import SourceFile
 from courtroom.errors import CaseError
 from courtroom.text.languages import language_of
+from courtroom.text.table import column_name
 
 NO_CATEGORY = "no category"
 """Of a row whose cell is blank, in a table with such a column beside the label."""
@@ -76,7 +77,7 @@ def _pair(names: set[str]) -> tuple[str, str] | None:
 
 
 def _is_pair(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and _pair({str(name).strip().casefold() for name in record}) is not None
+    return "kind" not in record and _pair({column_name(name) for name in record}) is not None
 
 
 def _read_pair(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -88,7 +89,7 @@ def _read_pair(record: dict[str, Any], context: Context) -> Iterator[ImportedRow
 
 
 def _is_document(record: dict[str, Any], part: SourceFile) -> bool:
-    return "kind" not in record and any(str(name).strip().casefold() in TEXT for name in record)
+    return "kind" not in record and any(column_name(name) in TEXT for name in record)
 
 
 def _read_document(record: dict[str, Any], context: Context) -> Iterator[ImportedRow]:
@@ -127,7 +128,7 @@ def _made(row: dict[str, Any], context: Context, text: str, summary: str, domain
 
 
 def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    row = {str(name).strip().casefold(): value for name, value in record.items()}
+    row = {column_name(name): value for name, value in record.items()}
     text = next((name for name in TEXT if name in row), "")
     for name in (*LABEL, *OFTEN_LABELS):
         value = str(row.get(name) or "").strip()
@@ -135,10 +136,17 @@ def _may_hold_labels(record: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield text, name
 
 
+_OF_A_DOCUMENT = frozenset((*TEXT, *TITLES, *IDS, "domain", ""))
 PAIRS = Form(
-    "summaries", "Documents with summaries", "document", _is_pair, _read_pair, may_hold_labels=_may_hold_labels
+    *("summaries", "Documents with summaries", "document", _is_pair, _read_pair),
+    may_hold_labels=_may_hold_labels,
+    reads=_OF_A_DOCUMENT.union(SUMMARY),
 )
-DOCUMENTS = Form("documents", "Documents", "document", _is_document, _read_document, may_hold_labels=_may_hold_labels)
+DOCUMENTS = Form(
+    *("documents", "Documents", "document", _is_document, _read_document),
+    may_hold_labels=_may_hold_labels,
+    reads=_OF_A_DOCUMENT,
+)
 
 
 QUESTION = "Which of the options is right?"

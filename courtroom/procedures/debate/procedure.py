@@ -1,6 +1,7 @@
 """Multi-agent debate: one speaks for each option of a case, and a judge decides when enough was said."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
 
@@ -8,10 +9,11 @@ from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.case import Case
-from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.cases.dispute import Dispute, Side
 from courtroom.cases.kinds import WITH_OPTIONS
 from courtroom.engine.knobs import Widget, declared, knob
-from courtroom.judging.dispute_weights import stance
+from courtroom.judging.dispute_weights import contributions, stance
+from courtroom.judging.explained import points, said, weighed_up
 from courtroom.judging.options import (
     PROPOSING,
     Propose,
@@ -23,7 +25,6 @@ from courtroom.judging.options import (
     titled,
     weighed_choice,
 )
-from courtroom.judging.voices import points_for
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import known, narrowed
 from courtroom.models.task import Label, Longest, Paragraph, Reason
@@ -160,22 +161,15 @@ async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
 
 def argue(task: Argue, draw: random.Random) -> Argument:
     """The next point that the words of the case make for this side."""
-    if not isinstance(task.case, Dispute):
-        option = next((one for one in task.case.choices if one.name == task.side), None)
-        chosen = titled(task.case, task.proposals, task.side)
-        pieces = option.pieces if option else ()
-        nothing = f"材料中没有更多支持“{chosen}”的内容。" if task.case.language.startswith("zh") else (
-            f"The material has nothing more that is put forward for “{chosen}”."
-        )  # fmt: skip
-        heard = " ".join(argument for _, argument in task.said)
-        return Argument(argument=next((piece for piece in pieces if piece and piece not in heard), nothing))
-    side: Side = "buyer" if task.side == "buyer" else "seller"
     heard = " ".join(argument for _, argument in task.said)
-    return Argument(
-        argument=next(
-            (point for point in points_for(task.case, side, SIDES.index(side) + 1) if point not in heard), "…"
-        )
-    )
+    language, dispute = task.case.language, isinstance(task.case, Dispute)
+    if isinstance(task.case, Dispute):
+        told: Sequence[str] = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
+    else:
+        told = [piece for option in task.case.choices if option.name == task.side for piece in option.pieces]
+    title = said(language, task.side) if dispute else titled(task.case, task.proposals, task.side)
+    nothing = said(language, "no-point" if dispute else "no-piece", side=title)
+    return Argument(argument=next((one for one in told if one and one not in heard), nothing))
 
 
 def rule(task: Rule, draw: random.Random) -> Ruling:
@@ -184,7 +178,7 @@ def rule(task: Rule, draw: random.Random) -> Ruling:
         name, why = weighed_choice(task.case, task.proposals, draw, who="judge")
         return Choosing(reasons=(why,), winner=name, settled=False)
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
-    reasons = tuple(points_for(task.case, winner, seat=3)[:3]) or ("…",)
+    reasons = weighed_up(task.case, winner, contributions(task.case))
     return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
 
 

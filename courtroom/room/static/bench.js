@@ -149,7 +149,8 @@ function benchPart(open) {
     if (!moment) return words("", scene.status === "running" ? t("The members take their seats.") : t("Nothing has happened yet."), "", "plain");
     if (moment.kind === "verdict" && scene.verdict) {
       const real = Object.keys(scene.real || {}).length ? `${scene.real_title}: ${counts(scene.real)}` : "";
-      return words(scene.ending, scene.verdict.outcome, [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary, scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
+      const stood = [counts(scene.verdict.counts), real].filter(Boolean).join("  ·  ") || scene.verdict.summary;
+      return words(scene.ending, scene.verdict.outcome, [stood, ...(scene.verdict.turnout || [])].filter(Boolean).join("  ·  "), scene.verdict.outcome.length > 60 ? "long verdict" : "verdict");
     }
     if (moment.kind === "stage") return words("", moment.title, "", "stage");
     if (moment.kind === "tally") return words(scene.ballots[moment.ballot] || "", counts(moment.counts), moment.above && scene.carries ? t(t("Enough agree: the discussion ends.")) : "", "count");
