@@ -166,11 +166,12 @@ def weighed_choice(
     }
     chosen, language = max(scores, key=scores.__getitem__), case.language
     listed = [
-        said(language, "answer", side=titled(case, proposals, name), weight=weighs) for name, weighs in weights.items()
+        said(language, "asked-answer", side=titled(case, proposals, name), weight=weighs)
+        for name, weighs in weights.items()
     ]
-    how = said(language, "answers", listed=said(language, "comma").join(listed)) if any(weights.values()) else ""
-    how = how or said(language, "by-lot")
-    return chosen, said(language, "formula", how=how, side=titled(case, proposals, chosen))
+    how = said(language, "asked-answers", listed=said(language, "comma").join(listed)) if any(weights.values()) else ""
+    how = how or said(language, "asked-by-lot")
+    return chosen, said(language, "asked-formula", how=how, side=titled(case, proposals, chosen))
 
 
 def propose(task: Propose, draw: random.Random) -> Proposal:
@@ -179,4 +180,6 @@ def propose(task: Propose, draw: random.Random) -> Proposal:
     found = [one for text in task.case.for_nobody for one in sentences(text) if asked & {*words(one)}]
     ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
     language, lot = task.case.language, draw.choice(ranked or ["yes", "no"])
-    return Proposal(answer=said(language, "nearest", sentence=lot)[:600] if ranked else said(language, f"lot-{lot}"))
+    return Proposal(
+        answer=said(language, "asked-nearest", sentence=lot)[:600] if ranked else said(language, f"asked-lot-{lot}")
+    )

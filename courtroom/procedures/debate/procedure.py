@@ -168,7 +168,7 @@ def argue(task: Argue, draw: random.Random) -> Argument:
     else:
         told = [piece for option in task.case.choices if option.name == task.side for piece in option.pieces]
     title = said(language, task.side) if dispute else titled(task.case, task.proposals, task.side)
-    nothing = said(language, "no-point" if dispute else "no-piece", side=title)
+    nothing = said(language, "no-point" if dispute else "asked-no-piece", side=title)
     return Argument(argument=next((one for one in told if one and one not in heard), nothing))
 
 

@@ -142,7 +142,7 @@ def sum_up(task: SumUp, draw: random.Random) -> Digest:
         if own:
             held = said(language, side) if dispute else titled(task.case, task.proposals, side)
             counts = {"count": len(own), "all": len(task.said)}
-            parts.append(said(language, "hold" if dispute else "hold-answer", side=held, first=own[0], **counts))
+            parts.append(said(language, "hold" if dispute else "asked-hold-answer", side=held, first=own[0], **counts))
     return Digest(summary=said(language, "space").join(parts) or said(language, "nobody"))
 
 
