@@ -24,6 +24,7 @@ from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DebateSetup
+from courtroom.shell.options import result
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 from tests.driving import drive
@@ -498,7 +499,9 @@ class Ollama(WebServer):
         parts = [{**end, **counts, "message": message}]
         if body["stream"]:
             parts = [{**parts[0], "done": False}, {**parts[0], "message": {"role": "assistant", "content": ""}}]
-        return web.Response(body="".join(f"{json.dumps(part)}\n" for part in parts), content_type="application/x-ndjson")
+        return web.Response(
+            body="".join(f"{json.dumps(part)}\n" for part in parts), content_type="application/x-ndjson"
+        )
 
     @property
     def address(self) -> str:
@@ -526,6 +529,7 @@ def test_prose_in_spite_of_a_schema_is_asked_without_it(house: Courthouse, monke
         record = house.record(drive(house, house.new_run("debate", case, setup, 0)))
     assert (record.run.status, record.failed) == ("done", 0), [call.error for call in record.calls]
     assert [bool(body.get("format")) for body in server.bodies] == [True, False] * len(record.calls)
+    assert result(house, record.run.id)["reasks"] == len(record.calls)
 
 
 def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -533,7 +537,7 @@ def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeyp
         return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
 
     blind = ModelSpec(id="openai/any", vision="no")
-    record, _ = debate(house, monkeypatch, untold, model=blind, rounds=5, budget=Budget(tokens=4_000))
+    record, _ = debate(house, monkeypatch, untold, model=blind, rounds=5, budget=Budget(tokens=1_500))
     assert record.run.status == "paused"
-    assert 0 < sum(record.tokens) <= 5_000, record.run.reason
+    assert 0 < sum(record.tokens) <= 2_500, record.run.reason
     assert record.estimated
