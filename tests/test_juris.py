@@ -520,7 +520,7 @@ def test_every_baseline_works_offline_and_its_scores_are_counted_and_say_so(hous
     fine = record.run.verdict.details["fine_grained"]
     assert fine["faithfulness"] == 100.0
     assert 0 < fine["completeness"] <= 100.0
-    assert all("no reader has judged" in one["reason"] for one in fine["sentences"])
+    assert all("没有读者评判" in one["reason"] for one in fine["sentences"])
     (ballots,) = views.ballots(record)[""]
     assert "no jury" in str(ballots)
 
@@ -582,7 +582,7 @@ def test_offline_a_juror_weighs_by_its_point_of_view(house: Courthouse) -> None:
     record = write(house, case=house.library.case("news-night-bus"), points_of_view=same, assess="none")
     ballots = [call.value for call in record.calls if call.task == "ballot" and call.value]
     assert ballots
-    assert all("brevity" in ballot[f"on_{ballot['vote']}"] for ballot in ballots)
+    assert all("其中简洁最重" in ballot[f"on_{ballot['vote']}"] for ballot in ballots)
 
 
 def test_the_assessor_is_never_the_runs_own_model(house: Courthouse) -> None:

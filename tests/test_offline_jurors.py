@@ -1,4 +1,4 @@
-"""The offline juror answers to personas, rules and evidence, for reasons that it states in sentences of its own."""
+"""The offline juror answers to personas, rules and evidence, and says what it weighed, for which side and how much."""
 
 import random
 import re
@@ -9,17 +9,19 @@ from typing import Any
 
 import pytest
 
-from courtroom.cases.dispute import Dispute, Evidence, Transaction
+from courtroom.cases.dispute import Dispute, Evidence, Side, Transaction
 from courtroom.courthouse import Courthouse
-from courtroom.judging import voices
-from courtroom.judging.dispute_weights import CUES, weigh
+from courtroom.judging.dispute_weights import weigh
+from courtroom.judging.explained import SENTENCES
 from courtroom.media.medium import Medium
-from courtroom.models.task import Longest, Task
+from courtroom.models.task import Task
 from courtroom.panel.personas import Persona, pool
+from courtroom.procedures import PROCEDURES
 from courtroom.procedures.cyberjurors import offline as stance
 from courtroom.procedures.cyberjurors import tasks
 from courtroom.procedures.cyberjurors.procedure import CYBERJURORS
 from courtroom.text.words import has_chinese
+from tests.docs import ROOT
 from tests.driving import drive, house
 
 __all__ = ["house"]  # a fixture
@@ -133,124 +135,112 @@ def test_selection_prefers_what_can_be_checked_and_a_summary_counts_the_votes() 
     assert stance.orientation(summary) == pytest.approx(0.6)
 
 
-LONGEST_REASON = next(
-    one.tight
-    for one in tasks.Opinion.model_fields["reasoning"].annotation.__args__[0].__metadata__
-    if isinstance(one, Longest)
-)
-
-
 @dataclass
 class Hearing:
-    """A sample as 17 jurors heard it: who said what in which round, and how each would vote."""
+    """A sample as it was heard: who said what in which stage, and how each would vote."""
 
     case: Dispute
+    names: frozenset[str]
     said: list[tuple[str, str, str]]
     votes: dict[tuple[str, str], str]
 
 
-@pytest.fixture(scope="module")
-def hearings(house: Courthouse) -> list[Hearing]:
-    found = []
-    for name in [one.id for one in house.library.cases() if one.kind == "dispute"]:
-        run = drive(house, house.new_run("cyberjurors", house.library.case(name), CYBERJURORS.setup(), 0))
-        record = house.record(run)
-        judged = [call for call in record.calls if call.task == "judge" and call.value is not None]
-        votes = {(call.stage, call.member): call.value["verdict"] for call in judged}
-        said = [(call.stage, call.member, text) for call in judged for text in call.value["reasoning"]]
-        found.append(Hearing(record.case, said, votes))
+def heard(house: Courthouse, procedure: str, case: str, seed: int) -> Hearing:
+    run = drive(house, house.new_run(procedure, house.library.case(case), PROCEDURES[procedure].setup(), seed))
+    record = house.record(run)
+    calls = [call for call in record.calls if call.value is not None]
+    votes = {(call.stage, call.member): call.value["verdict"] for call in calls if call.task == "judge"}
+    said = [(call.stage, call.member, text) for call in calls for text in texts_of(call.value)]
+    assert isinstance(record.case, Dispute)
+    return Hearing(record.case, frozenset(one.name for one in record.everybody), said, votes)
+
+
+def texts_of(value: object) -> list[str]:
+    """Every text in an answer."""
+    if isinstance(value, dict | list):
+        return [text for one in (value.values() if isinstance(value, dict) else value) for text in texts_of(one)]
+    return [value] if isinstance(value, str) else []
+
+
+def disputes(house: Courthouse) -> list[str]:
+    found = [one.id for one in house.library.cases() if one.kind == "dispute"]
     assert len(found) == 13
     return found
 
 
-def sentences(reason: str) -> list[str]:
-    return [one for one in re.split(r"(?<=[.!?])\s+|(?<=[。！？])", reason) if one]
+@pytest.fixture(scope="module")
+def hearings(house: Courthouse) -> list[Hearing]:
+    return [heard(house, "cyberjurors", case, 0) for case in disputes(house)]
 
 
-def test_no_sentence_is_said_by_two_members_of_a_run_nor_twice(hearings: list[Hearing]) -> None:
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("procedure", ["cyberjurors", "debate", "discussion"])
+def test_what_is_quoted_for_a_side_stands_in_its_evidence(house: Courthouse, procedure: str, seed: int) -> None:
+    counts = Counter[tuple[str, str]]()
+    for hearing in (heard(house, procedure, case, seed) for case in disputes(house)):
+        for _, member, text in hearing.said:
+            for quote, side in spoken_for(text):
+                given = [one for piece in hearing.case.by_side(side) for one in texts_of(piece.model_dump(mode="json"))]
+                told = "\n".join(given).replace("“", "'").replace("”", "'")
+                assert quote in told, (hearing.case.id, member, text)
+                counts[side, hearing.case.language] += 1
+    assert min(counts[side, language] for side in ("buyer", "seller") for language in ("en", "zh")) > 3
+
+
+def spoken_for(text: str) -> list[tuple[str, Side]]:
+    """What a text quotes, each with the side for which it is said to speak."""
+    english = re.findall("“([^”]+)” speaks for the (buyer|seller): ", text)
+    chinese = re.findall("“([^”]+)”有利于(买家|卖家)：", text)
+    return [(quote, "buyer" if side in ("buyer", "买家") else "seller") for quote, side in (*english, *chinese)]
+
+
+def test_every_vote_says_side_clues_and_how_much(hearings: list[Hearing]) -> None:
     for hearing in hearings:
-        counts = Counter(sentence for _, _, reason in hearing.said for sentence in sentences(reason))
-        assert [text for text, count in counts.items() if count > 1] == [], hearing.case.id
+        chinese = hearing.case.language == "zh"
+        reasons: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for stage, member, text in hearing.said:
+            if (stage, member) in hearing.votes and text not in ("buyer", "seller"):
+                reasons[stage, member].append(text)
+        for (stage, member), side in hearing.votes.items():
+            *clues, total = reasons[stage, member]
+            named = {"buyer": "买家", "seller": "卖家"}[side] if chinese else side
+            assert total.endswith(f"：{named}。" if chinese else f": the {named}."), total
+            assert re.findall(r"[+-]\d\.\d\d", total), total
+            assert clues
+            assert all(re.search(r"(?:weight|权重) ?\d+(?:\.\d\d)?[.。]$", clue) for clue in clues), clues
+            assert len(reasons[stage, member]) <= tasks.MOST_REASONS
 
 
-def test_every_reason_quotes_the_case_names_no_id_and_is_short(hearings: list[Hearing]) -> None:
+def test_no_vote_names_another_member(hearings: list[Hearing]) -> None:
     for hearing in hearings:
-        deal, evidence = hearing.case.transaction, hearing.case.evidence
-        given = [deal.product, deal.description, *(line.text for line in hearing.case.chat)]
-        given += [text for p in evidence for text in (p.text, *(medium.description for medium in p.media))]
-        told = "\n".join(given).replace("“", "'").replace("”", "'")
-        for _, _, reason in hearing.said:
-            quotes = re.findall("“([^”]+)”", reason)
-            assert any(quote.rstrip("…") in told for quote in quotes), reason
-            assert not re.search(r"\b(?:buyer|seller|juror)-\d|[+-]\d\.\d", reason), reason
-        assert max(Counter((stage, member) for stage, member, _ in hearing.said).values()) <= tasks.MOST_REASONS
-        assert max(len(reason) for _, _, reason in hearing.said) <= LONGEST_REASON
+        for stage, member, text in hearing.said:
+            if (stage, member) in hearing.votes:
+                assert not [name for name in hearing.names if name in text], text
 
 
-def test_at_most_one_reason_in_ten_begins_like_another_of_its_run(hearings: list[Hearing]) -> None:
-    for hearing in hearings:
-        counts = Counter(
-            # The first three words; in Chinese the first six characters.
-            "".join(re.findall(r"\w", reason))[:6]
-            if voices._END.search(reason) and re.search("[\u4e00-\u9fff]", reason)
-            else " ".join(re.findall(r"[\w'’%-]+", reason.lower())[:3])
-            for _, _, reason in hearing.said
-        )
-        alike = sum(count for count in counts.values() if count > 1)
-        assert alike <= len(hearing.said) / 10, (hearing.case.id, counts.most_common(3))
-
-
-def whole(hearing: Hearing) -> dict[tuple[str, str], str]:
-    """All reasons of a member in a round, as one text."""
-    texts: dict[tuple[str, str], str] = defaultdict(str)
-    for stage, member, reason in hearing.said:
-        texts[stage, member] += reason
-    return texts
-
-
-def test_a_change_of_mind_names_the_followed_jurors_that_moved_it(hearings: list[Hearing]) -> None:
-    # Who follows nobody of the new side was moved by the majority that the clerk counted.
-    names = {*(persona.name for persona in pool()), "the clerk's summary", "书记员汇总的多数"}
+def test_a_vote_that_others_moved_says_both_stances(hearings: list[Hearing]) -> None:
     moved = 0
     for hearing in hearings:
-        reasons = whole(hearing)
-        for (stage, member), vote in hearing.votes.items():
-            if hearing.votes.get(("round-1", member), vote) != vote:
-                moved += 1
-                assert any(name in reasons[stage, member] for name in names), reasons[stage, member]
+        for stage, member, text in hearing.said:
+            stances = [float(one) for one in re.findall(r"[+-]\d\.\d\d", text)]
+            if (stage, member) in hearing.votes and len(stances) == 2:
+                moved += hearing.votes[stage, member] != ("buyer" if stances[0] >= 0 else "seller")
+                assert hearing.votes[stage, member] == "buyer" or stances[1] <= 0
     assert moved > 20
 
 
-def test_what_others_said_is_taken_up_by_name(hearings: list[Hearing]) -> None:
-    names = {persona.name for persona in pool()}
-    all_said = [(stage, text) for hearing in hearings for (stage, _), text in whole(hearing).items()]
-    later = [text for stage, text in all_said if stage != "round-1"]
-    assert sum(any(name in text for name in names) for text in later) > 0.9 * len(later)
+def test_the_same_question_has_the_same_answer() -> None:
+    for case in CLEAR.values():
+        assert judged(case, pool()[3]) == judged(case, pool()[3])
 
 
-@pytest.mark.parametrize("table", [voices.ENGLISH, voices.CHINESE])
-def test_every_seat_of_the_largest_panel_has_a_sentence_of_its_own(table: voices.Table) -> None:
-    # Chinese has one form for what somebody is and does
-    assert voices.ENGLISH.keys() == voices.CHINESE.keys() | {"doer"}
-    for name, patterns in table.items():
-        assert len(patterns) == len(set(patterns)) == (7 if name.endswith((" ends", " before")) else 8), name
-    openings = [one for name, patterns in table.items() if not name.endswith((" ends", " before")) for one in patterns]
-    assert len(openings) == len(set(openings))
-
-
-@pytest.mark.parametrize("table", [voices.MEANS, voices.MEANS_ZH])
-def test_every_clue_has_words(table: voices.Table) -> None:
-    assert table.keys() == {cue.name for cue in CUES}
-    assert {len(meanings) for meanings in table.values()} == {3}
-
-
-def test_a_background_is_told_in_the_first_person() -> None:
-    voice = voices.Voice(Dispute.model_construct(language="en"), "buyer")
-    told = {persona.name: voice._me(persona.background)[0] for persona in pool()}
-    assert told["Ana Ferreira"] == "I run the returns desk of a department store and have heard every story twice"
-    assert told["Sofia Lindqvist"] == "I study psychology and buy nearly everything second-hand"
-    assert told["Grace Okafor"] == "an intensive-care nurse and mother of three"
-    assert told["Ravi Menon"] == "a contract lawyer"
+def test_every_sentence_has_the_same_places_in_both_languages() -> None:
+    source = "".join(path.read_text("utf-8") for path in (ROOT / "courtroom").rglob("*.py"))
+    for name, forms in SENTENCES.items():
+        places = [set(re.findall(r"\{(\w+)", text)) for text in forms.values()]
+        assert forms.keys() == {"en", "zh"}
+        assert places[0] == places[1], name
+        assert f'"{name}"' in source, f"nobody says {name}"
 
 
 def test_juries_split_where_the_votes_on_record_do_and_most_talk_for_rounds(hearings: list[Hearing]) -> None:

@@ -2,6 +2,7 @@
 
 import math
 import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -13,6 +14,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    TypeAdapter,
     WithJsonSchema,
     create_model,
     model_validator,
@@ -37,6 +39,7 @@ from courtroom.law import (
 )
 from courtroom.media.medium import Medium
 from courtroom.models.task import Label, Longest
+from courtroom.settings import DATA
 from courtroom.strict import Strict
 from courtroom.text.words import sentences
 
@@ -258,38 +261,24 @@ def sums_in(text: str) -> tuple[float, ...]:
     )
 
 
-CRIMES: tuple[tuple[int, Both, str], ...] = (
-    (133, Both(en="dangerous driving", zh="危险驾驶"), r"酒精含量|醉酒|醉驾|mg/100|drunk|breath test|blood alcohol"),
-    (133, Both(en="causing a traffic accident", zh="交通肇事"), r"交通事故|相撞|碰撞|collision|ran over|pedestrian"),
-    (
-        347,
-        Both(en="drug trafficking", zh="走私、贩卖、运输、制造毒品"),
-        r"毒品|冰毒|海洛因|甲基苯丙胺|heroin|methamphetamine|drugs",
-    ),
-    (263, Both(en="robbery", zh="抢劫"), r"持刀.{0,20}(抢|威胁)|抢劫|劫取|robbed|knife .{0,40}(money|phone)"),
-    (266, Both(en="fraud", zh="诈骗"), r"骗取|谎称|虚构|诈骗|冒充|deceiv|pretend|false(ly)?"),
-    (303, Both(en="operating a gambling house", zh="开设赌场"), r"赌场|赌博|抽头|gambl"),
-    (
-        293,
-        Both(en="picking quarrels and provoking trouble", zh="寻衅滋事"),
-        r"随意殴打|滋事|起哄|at random|for no reason",
-    ),
-    (234, Both(en="intentional injury", zh="故意伤害"), r"轻伤|重伤|殴打|打伤|injur|beat|stabbed"),
-    (
-        271,
-        Both(en="embezzlement of office", zh="职务侵占"),
-        r"职务(上的)?便利|公司.{0,20}占为己有|employer|company funds",
-    ),
-    (264, Both(en="theft", zh="盗窃"), r"窃|盗|stole|theft|took .{0,30}without"),
-)
-"""Number, charge, pattern; the more special ones first."""
+class Crime(Strict):
+    """A common crime, and the words that show it."""
+
+    article: int
+    charge: Both
+    words: str
+
+
+_WORDS = tomllib.loads((DATA / "crime_words.toml").read_text(encoding="utf-8"))
+CRIMES = TypeAdapter(tuple[Crime, ...]).validate_python(_WORDS["crime"])
+_GRAVE, _HEAVY, _LIGHT = (re.compile(pattern) for pattern in _WORDS["gravity"].values())
 
 
 def commonest(facts: str, language: str) -> tuple[int, str]:
     """Article and charge with the most matches; the last entry, theft, where nothing matches."""
-    matches = [len(re.findall(pattern, facts)) for _, _, pattern in CRIMES]
-    best = max(range(len(CRIMES)), key=lambda i: (matches[i], -i)) if any(matches) else len(CRIMES) - 1
-    return CRIMES[best][0], CRIMES[best][1].in_language(language)
+    matches = [len(re.findall(crime.words, facts)) for crime in CRIMES]
+    best = CRIMES[matches.index(max(matches)) if any(matches) else -1]
+    return best.article, best.charge.in_language(language)
 
 
 T = TypeVar("T")
@@ -298,16 +287,6 @@ NEIGHBOUR = 1.0
 """Weight of precedents beside statutes and charges."""
 NEAR = 0.3
 """Cosine below which a precedent is of another matter."""
-
-_GRAVE = re.compile(
-    r"死亡|致死|重伤|持枪|轮奸|特别巨大|特别严重|致残|killed|death of|died|serious injury|especially (large|huge|serious)|gunpoint"
-)
-_HEAVY = re.compile(
-    r"巨大|严重|多次|持刀|入户|流窜|逃逸|累犯|主犯|团伙|首要|huge|serious|repeatedly|with a knife|broke into|fled|ringleader|previous conviction"
-)
-_LIGHT = re.compile(
-    r"自首|坦白|如实供述|认罪|谅解|赔偿|未遂|从犯|退赃|退赔|轻微|初犯|surrendered|confess|compensat|forgave|attempt|accessory|returned|minor"
-)
 
 
 def article_scores(found: CaseInformation) -> Mapping[int, float]:

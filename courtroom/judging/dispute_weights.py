@@ -7,9 +7,9 @@ that claims, what media or a third party bear out more than what is merely said,
 import re
 import tomllib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, TypeAdapter
 
@@ -46,14 +46,7 @@ class Cue(Strict):
     @cached_property
     def patterns(self) -> dict[Place, re.Pattern[str]]:
         """What is looked for in each place; a line without Chinese begins where a word begins."""
-        texts: dict[Place, str] = {
-            "own": self.own,
-            "other": self.other,
-            "chat": self.chat,
-            "chat_other": self.chat_other,
-            "listing": self.listing,
-        }
-        return {place: _pattern(text) for place, text in texts.items() if text}
+        return {place: _pattern(text) for place in get_args(Place) if (text := getattr(self, place))}
 
     def words(self, language: str) -> str:
         """What the cue is called in a reason."""
@@ -79,33 +72,11 @@ DENIED = re.compile(
 )
 """What makes the words after it a denial."""
 
-CUES = TypeAdapter(tuple[Cue, ...]).validate_python(
-    tomllib.loads((DATA / "dispute_cues.toml").read_text(encoding="utf-8"))["cue"]
-)
+_WORDS = tomllib.loads((DATA / "dispute_cues.toml").read_text(encoding="utf-8"))
+CUES = TypeAdapter(tuple[Cue, ...]).validate_python(_WORDS["cue"])
 CUE_BY_NAME = {cue.name: cue for cue in CUES}
-
-SPECIFIC = re.compile(
-    r"\d|serial|report|receipt|timestamp|inspection|certificate|invoice|tracking|序列号|报告|凭证|检测|鉴定|发票|单号"
-)
-THIRD_PARTY = re.compile(
-    r"repair shop|technician|mechanic|(?:dealer|expert|specialist|plumber|electrician|vet) (?:says|said|found|confirmed)|laborator|lab report|authenticat(?:or|ion)|inspection report|certificate|carrier|platform record|"
-    r"维修店|检测报告|鉴定(?:报告|证书|中心)|快递公司|平台记录",
-    re.IGNORECASE,
-)
-HEDGE = re.compile(
-    r"\b(?:maybe|perhaps|probably|I think|I guess|seems?|might|(?:may|could) have|no date|not visible)\b|看不清|可能|也许|大概|好像|估计",
-    re.IGNORECASE,
-)
-
-FOR_BUYER = re.compile(
-    r"refund (?:is|should|must|may)|refunds? (?:are|follow)|entitled|(?:support|favou?r)s? the buyer|buyer (?:may|can) (?:return|reject)|"
-    r"seller (?:must|bears|is liable|answers|should)|knowingly hid|invalid|seriously departs|应(?:当|予)?退款|支持买家|卖家(?:应|须|承担)|买家(?:有权|可以)|可以?退货",
-    re.IGNORECASE,
-)
-FOR_SELLER = re.compile(
-    r"not returned|no (?:claim|refund|ground|return)|(?:support|favou?r)s? the seller|may take it|weakens?|no departure|rejected|refused|"
-    r"buyer (?:bears|must|should|accepts|had accepted)|not (?:refundable|a defect|grounds)|non-returnable|不予退|不支持(?:退|买)|支持卖家|不退|买家(?:应|须|承担|自行)|不能(?:退|要求)|不构成",
-    re.IGNORECASE,
+SPECIFIC, THIRD_PARTY, HEDGE, FOR_BUYER, FOR_SELLER = (
+    re.compile(pattern, re.IGNORECASE) for pattern in _WORDS["patterns"].values()
 )
 
 
@@ -137,6 +108,8 @@ class Contribution:
     kind: str
     text: str
     weight: float
+    piece: str = ""
+    """Id of the evidence in which the words stand; empty for chat, listing, rules and personas."""
 
 
 def other(side: Side) -> Side:
@@ -170,15 +143,14 @@ def weigh(piece: Evidence) -> tuple[Contribution, ...]:
         for one in read(text, piece.side, "own", conceded):
             weight = one.weight * (share if one.weight * towards > 0 else AGAINST_OWN_INTEREST)
             if one.kind not in found or abs(weight) > abs(found[one.kind].weight):
-                found[one.kind] = Contribution(one.kind, one.text, weight)
+                found[one.kind] = replace(one, weight=weight, piece=piece.id)
     if shown.strip():
         weight = CUE_BY_NAME["shown"].weight * towards
-        found["shown"] = Contribution("shown", _CLAUSE.split(piece.media[0].description or shown)[0], weight)
-    ranked = sorted(found.values(), key=lambda one: -abs(one.weight))
-    places = Counter[bool]()
-    told = []
-    for one in ranked:
-        told.append(Contribution(one.kind, one.text, one.weight * FURTHER ** places[one.weight > 0]))
+        first = _CLAUSE.split(piece.media[0].description or shown)[0]
+        found["shown"] = Contribution("shown", first, weight, piece.id)
+    places, told = Counter[bool](), []
+    for one in sorted(found.values(), key=lambda one: -abs(one.weight)):
+        told.append(replace(one, weight=one.weight * FURTHER ** places[one.weight > 0]))
         places[one.weight > 0] += 1
     return tuple(told)
 
@@ -197,9 +169,7 @@ def context(case: Dispute) -> tuple[Contribution, ...]:
     """
     listed = read(case.transaction.description, "seller", "listing", "listing")
     broken = bool(case.by_side("buyer"))
-    found = [
-        Contribution(one.kind, one.text, one.weight * IN_LISTING) for one in listed if broken or one.kind != "promise"
-    ]
+    found = [replace(one, weight=one.weight * IN_LISTING) for one in listed if broken or one.kind != "promise"]
     warned = False
     for line in case.chat:
         here = read(line.text, line.speaker, "chat", "chat_other")
@@ -209,7 +179,7 @@ def context(case: Dispute) -> tuple[Contribution, ...]:
         for one in here:
             early = one.kind == "accepted" and not warned
             if not asks and not early and not (one.kind == "promise" and (cautious or not broken)):
-                found.append(Contribution(one.kind, one.text, one.weight * IN_CHAT))
+                found.append(replace(one, weight=one.weight * IN_CHAT))
     return tuple(found)
 
 

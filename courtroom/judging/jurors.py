@@ -15,7 +15,8 @@ from courtroom.engine.knobs import Group, declared
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member, Setup
-from courtroom.judging.voices import points_for
+from courtroom.judging.dispute_weights import contributions
+from courtroom.judging.explained import points
 from courtroom.language import N_
 from courtroom.models.task import Answer, Longest, Reason, Room, Task
 from courtroom.panel.follow_graph import FollowGraph
@@ -159,14 +160,13 @@ def was_set(record: Record) -> bool:
 
 
 def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:
-    """The offline answer: points of the case for this side, in an order of chance."""
-    points: list[str] = []
+    """The offline answer: what weighs most for this side."""
+    found: Sequence[str] = ()
     if isinstance(task.case, Dispute):
-        points = points_for(task.case, "buyer" if task.side == "buyer" else "seller")
+        found = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
     elif isinstance(task.case, Trial):
-        points = list(task.case.evidence(task.side))
-    draw.shuffle(points)
-    return Reasons(reasons=tuple(points[:2]) or ("…",))
+        found = task.case.evidence(task.side)
+    return Reasons(reasons=tuple(found[:2]) or ("…",))
 
 
 PrivateBallots = Annotated[

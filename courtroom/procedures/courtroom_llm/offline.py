@@ -3,63 +3,20 @@
 import math
 import random
 import re
+import tomllib
 from collections.abc import Sequence
 from functools import lru_cache
 
+from courtroom.judging.explained import said
 from courtroom.models.narrow import folded
 from courtroom.models.offline import methods
 from courtroom.procedures.courtroom_llm import tasks
+from courtroom.settings import DATA
 from courtroom.text.languages import is_unspaced
-from courtroom.text.words import sentences, words
+from courtroom.text.words import has_chinese, sentences, words
 
-STEMS: dict[str, str] = {
-    "joy": "joy happ glad delight cheer excit thrill great good wonderful amaz content satisf pleas proud confident calm relax "
-    "safe secur comfort hope optimis thank grate bless strong energ productiv determin success accept valu useful lucky special "
-    "brave talent pretty free friendly generous inspir lively peace perfect playful positiv precious radiant respect sincer "
-    "splendid welcom worth fantastic fun smile laugh celebrat sunshine eager popular clever smart superior rich cute beautiful "
-    "glamor innocent reassur resolv honor honour important ecsta fab fine cool pleasant elegant carefree triumph bouncy jubila "
-    "festiv vibrant assur invigorat refresh vital virtuous divine casual convinc artist creativ bonus finally",
-    "sadness": "sad unhapp lonel alone lost miser hurt disappoint depress empt tired low guilt asham broke hopeless useless "
-    "worthless stupid awful bore boring dull exhaust drain gloom letharg homesick humiliat reject ignor regret melanchol heartbr "
-    "vain neglect numbed numbness unlov needy troubl beaten punish damag burden defeat discourag inadequa lousy crap shit rotten listless "
-    "foolish jaded dirty cry cried tears grie mourn miss abandon aching pain suffer sorrow despair bitter-sweet unwelcome bad "
-    "embarrass devastat isolat pathetic terrible weary victim blank remorse ugly fake idiot moron dumb groggy sorry apolog "
-    "unimportant unsuccess disheart deprived disturbed messy funeral farewell gone unfortunate submissive jaded",
-    "anger": "ang annoy irrita furi mad rage resent bitter frustrat offend rude selfish greed violen cold dangerous impatien "
-    "rebel grump bother hate hatr outrag insult rush stubborn env jealous dissatisf crank piss disgust fed-up cruel hostil "
-    "vicious spite vengef mean sarcas appall petty distract agitat fuck damn unfair wronged heartless hateful obnox bitch "
-    "savage tortur irrit enrag aggravat rant yell shout complain blame unjust",
-    "fear": "fear afraid scar nervous anxi uncertain insecur vulnerab shak terrif worr unsure hesita helpless pressur threaten "
-    "distress apprehens uncomfort reluct intimidat paranoi fright panic dread alarm tense uneas timid shy doubt suspicio "
-    "restless strain startl skept overwhelm neurotic frantic petrif horr creep danger unprotect assault confus weird trembl "
-    "wary nightmare unsafe phobi insecure inhibit bashful",
-    "surprise": "surpris shock amaz astonish stun curious impress strange unexpect sudden wow unbeliev daz overwhelm funny weird "
-    "baffl startl incredibl disbelief speechless bewilder wonder enthral never guess",
-    "love": "love lovi loving lovel beloved caring care affection tender passion long-ing longing sympath supportiv romantic nostalg "
-    "sweet gentle faithful loyal fond delicate compassion horny naughty hot adore ador cherish dear kiss hug darling warm "
-    "treasured accepting devot blessed generous liked lust sentimental heart wife husband",
-}
-ALSO: dict[str, tuple[str, ...]] = {
-    "happiness": ("joy",), "happy": ("joy",), "sad": ("sadness",), "angry": ("anger",), "afraid": ("fear",),
-    "scared": ("fear",), "surprised": ("surprise",), "affection": ("love",), "positive": ("joy", "love"),
-    "negative": ("sadness", "anger", "fear"), "worry": ("fear",), "grief": ("sadness",),
-}  # fmt: skip
-"""Other names under which such labels go."""
-
-FOLLOWS = frozenset(
-    ("entailment", "entailed", "entails", "yes", "true", "supported", "supports", "follows", "answered")
-)
-"""Labels that say that the shorter text of a pair is borne out by the longer one."""
-FOLLOWS_NOT = frozenset(
-    ("not entailment", "non entailment", "no", "false", "not supported", "refuted", "refutes", "neutral", "unknown")
-    + ("unsupported", "contradiction", "not answered", "not enough info", "contradicted", "does not follow")
-)
-"""Labels that say that it isn't."""
-AGAINST = frozenset(("contradiction", "contradicted", "refuted", "refutes", "false", "no"))
-"""Of these, those that say that the contrary is said."""
-DENIALS = frozenset(
-    ("not", "no", "never", "none", "nobody", "nothing", "neither", "nor", "without", "n't", "cannot", "isn't")
-)
+WORDS = tomllib.loads((DATA / "label_words.toml").read_text(encoding="utf-8"))
+FOLLOWS, FOLLOWS_NOT, AGAINST, DENIALS = (frozenset(words) for words in WORDS["pairs"].values())
 
 EVEN = 0.575
 """Share of the shorter text's words in the longer one at which both answers are equally likely."""
@@ -124,8 +81,8 @@ def _relation(labels: Sequence[str], passages: Sequence[tasks.Passage]) -> dict[
 
 @lru_cache(maxsize=512)
 def _stems(label: str) -> tuple[str, ...]:
-    names = ALSO.get(label, (label,))
-    known = [stem for name in names for stem in STEMS.get(name, "").split()]
+    names = WORDS["also"].get(label, (label,))
+    known = [stem for name in names for stem in WORDS["stems"].get(name, "").split()]
     return tuple(known) or tuple(_stem(word) for word in words(label))
 
 
@@ -152,14 +109,14 @@ def hear(task: tasks.Hear, draw: random.Random) -> tasks.Hearing:
     seen = {label: value + draw.gauss(0, doubt) for label, value in values.items()}
     first, second, *_ = sorted(seen, key=lambda label: -seen[label])
     features = tuple(_grounds(task, first)[:6])
-    return tasks.Hearing(features=features, reason=_sentence(task, first, draw), first=first, second=second)
+    return tasks.Hearing(features=features, reason=_sentence(task, first), first=first, second=second)
 
 
 def argue(task: tasks.Plead, draw: random.Random) -> tasks.PleadingAnswer:
     """What in the words speaks for the label, and what is lacking for the other."""
     mine, others = _grounds(task, task.label), _grounds(task, task.other)
-    against = f"for “{task.other}” I see only {_quoted(others)}" if others else f"I find nothing for “{task.other}”"
-    argument = f"{_sentence(task, task.label, draw).removesuffix('.')}; {against}."
+    against = _told(task, "against-label", other=task.other, words=_quoted(task, others))
+    argument = f"{_sentence(task, task.label)} {against}"
     passages = (s for s in sentences(whole(task.passages)) if any(word in s.lower() for word in mine))
     return tasks.PleadingAnswer(evidence=tuple(dict.fromkeys(passages))[:3], argument=argument)
 
@@ -175,7 +132,7 @@ def classify(task: tasks.Classify, draw: random.Random) -> tasks.ChosenLabel:
 
 
 def explain(task: tasks.Explain, draw: random.Random) -> tasks.Explanation:
-    return tasks.Explanation(reason=_sentence(task, task.label, draw))
+    return tasks.Explanation(reason=_sentence(task, task.label))
 
 
 def _decide(
@@ -197,12 +154,12 @@ def _decide(
         for label in labels
     }
     label = max(labels, key=lambda one: scores[one])
-    said = [_sentence(task, label, draw)]
+    reason = [_sentence(task, label)]
     if nearest[label] > 0 and nearest[label] == max(nearest.values()):
-        said.append(f"The case most like it, at {nearest[label]:.2f}, has this label too, and I give that weight.")
+        reason.append(_told(task, "nearest", likeness=nearest[label]))
     if company[label] > 0.5:
-        said.append("I am with most of the judges before me.")
-    return tasks.ChosenLabel(reason=" ".join(said), label=label)
+        reason.append(_told(task, "majority", share=company[label]))
+    return tasks.ChosenLabel(reason=" ".join(reason), label=label)
 
 
 def _grounds(task: AboutText, label: str) -> list[str]:
@@ -212,43 +169,24 @@ def _grounds(task: AboutText, label: str) -> list[str]:
     return list(dict.fromkeys(word for word, _ in cues(label, whole(task.passages))))
 
 
-SPEAK_FOR = (
-    "I see {words}, which speaks for “{label}”", "To me {words} points to “{label}”", "It is {words} that makes me say “{label}”",
-    "Given {words}, I hold it to be “{label}”", "What strikes me is {words}, and that means “{label}”",
-    "I go by {words} and call it “{label}”", "From {words} I conclude “{label}”", "My eye falls on {words}, so I say “{label}”",
-)  # fmt: skip
-LEFT_OVER = (
-    "No single word decides for me; “{label}” is what is left", "I find no word that decides, and so “{label}” remains",
-    "Without a word to go by, I am left with “{label}”", "“{label}” is what remains for me, as no single word decides",
-)  # fmt: skip
-HELD = (
-    "I say “{label}”, for {there} of {all} words of one text stand in the other",
-    "As {there} of {all} words of one text stand in the other, I hold “{label}”",
-    "“{label}” is my view: {there} of {all} words of one text stand in the other",
-    "Since one text has {there} of the other's {all} words, I call it “{label}”",
-)
-LACKING = (
-    "I say “{label}”, for the other text does not hold {words}", "As the other text lacks {words}, I hold “{label}”",
-    "“{label}” is my view: {words} is not in the other text", "Looking for {words} in the other text in vain, I call it “{label}”",
-)  # fmt: skip
-SAME = "I say “{label}”, for the same words need not mean the same"
-
-
-def _sentence(task: AboutText, label: str, draw: random.Random) -> str:
-    """The ground for a label, as one of those who may give it puts it. It draws after all numbers were drawn."""
-    words = _grounds(task, label)
+def _sentence(task: AboutText, label: str) -> str:
+    """The ground for a label, and its share of what speaks for any."""
+    share = affinities(task.labels, task.passages)[label]
     if compares(task.labels, task.passages):
         there, lacking = shared(task.passages)
-        follows = folded(label) in FOLLOWS
-        pattern = draw.choice(HELD if follows else LACKING) if follows or lacking else SAME
         counts = {"there": len(there), "all": len(there) + len(lacking)}
-        return pattern.format(label=label, words=_quoted(lacking), **counts) + "."
-    return draw.choice(SPEAK_FOR if words else LEFT_OVER).format(label=label, words=_quoted(words)) + "."
+        return _told(task, "pair", label=label, share=share, words=_quoted(task, lacking), **counts)
+    words = _grounds(task, label)
+    return _told(task, "cue-words" if words else "no-cue", label=label, share=share, words=_quoted(task, words))
 
 
-def _quoted(words: list[str]) -> str:
-    more = f" and {len(words) - 5} more" if len(words) > 5 else ""
-    return ", ".join(f"“{word}”" for word in words[:5]) + more if words else "nothing"
+def _told(task: AboutText, name: str, **values: object) -> str:
+    return said("zh" if has_chinese(whole(task.passages)) else "en", name, **values)
+
+
+def _quoted(task: AboutText, words: list[str]) -> str:
+    first = _told(task, "comma").join(f"“{word}”" for word in words[:5]) or _told(task, "none")
+    return first + (_told(task, "more-words", count=len(words) - 5) if len(words) > 5 else "")
 
 
 METHODS = methods(hear, argue, judge, classify, explain)

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.knobs import knob
-from courtroom.judging.dispute_weights import CHOICES, stance
-from courtroom.judging.voices import points_for
+from courtroom.judging.dispute_weights import CHOICES, contributions, stance
+from courtroom.judging.explained import points, said, weighed_up
 from courtroom.media.medium import Medium
 from courtroom.models.narrow import known
 from courtroom.models.task import Longest, Paragraph, Reason
@@ -96,17 +96,15 @@ async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
 def argue(task: Argue, draw: random.Random) -> Argument:
     """The next point that the words of the case make for this side."""
     heard = " ".join(argument for _, argument in task.said)
-    return Argument(
-        argument=next(
-            (point for point in points_for(task.case, task.side, SIDES.index(task.side) + 1) if point not in heard), "…"
-        )
-    )
+    fresh = (point for point in points(task.case, task.side, contributions(task.case)) if point not in heard)
+    nothing = said(task.case.language, "no-point", side=said(task.case.language, task.side))
+    return Argument(argument=next(fresh, nothing))
 
 
 def rule(task: Rule, draw: random.Random) -> Ruling:
     """The side for which the words of the case weigh more; settled where they weigh much more."""
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
-    reasons = tuple(points_for(task.case, winner, seat=3)[:3]) or ("…",)
+    reasons = weighed_up(task.case, winner, contributions(task.case))
     return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
 
 

@@ -7,9 +7,9 @@ from pydantic import Field
 from courtroom import Answer, Task
 from courtroom.cases.dispute import SIDES, Dispute, Side
 from courtroom.engine.procedure import Peers
-from courtroom.judging.dispute_weights import stance
+from courtroom.judging.dispute_weights import contributions, stance
+from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
-from courtroom.judging.voices import Voice, points_for
 from courtroom.media.medium import Medium
 from courtroom.models.offline import methods
 from courtroom.models.task import Overview, Paragraph
@@ -101,32 +101,25 @@ COMPANY = 1.0
 
 
 def speak(task: Speak, draw: random.Random) -> Statement:
-    """The side for which the words weigh more, with the points that this speaker puts first."""
+    """The side for which the words weigh more, with a doubt of the speaker's own and what the others vote."""
     votes = [one.verdict for one in task.said if one.verdict]
     company = sum(1 if vote == "buyer" else -1 for vote in votes) / len(votes) if votes else 0.0
-    seen = stance(task.case) + draw.gauss(0, DOUBT) + COMPANY * company * (HEARD if task.in_private else 1.0)
-    side: Side = "buyer" if seen >= 0 else "seller"
-    voice = Voice(task.case, side, task.seat, task.turn)
-    points = points_for(task.case, side, task.seat)
-    first = (task.seat + task.turn - 2) % len(points) if points else 0
-    said = points[first : first + 1] or [voice.nothing()]
-    other = next((one for one in reversed(task.said) if one.name != task.speaker and one.verdict), None)
-    quote = voice.heard((other.statement,), other.verdict) if other and other.verdict else ""
-    if other and quote:
-        own = voice.heard(said, side) or voice.product
-        same = other.verdict == side
-        said.insert(0, voice.agrees(other.name, quote) if same else voice.answers(other.name, quote, own))
-    return Statement(statement=" ".join(said), verdict=side)
+    shift = draw.gauss(0, DOUBT) + COMPANY * company * (HEARD if task.in_private else 1.0)
+    side: Side = "buyer" if stance(task.case) + shift >= 0 else "seller"
+    doubt = said(task.case.language, "doubt", shift=shift)
+    reasons = weighed_up(task.case, side, contributions(task.case), doubt)
+    return Statement(statement=said(task.case.language, "space").join(reasons), verdict=side)
 
 
 def sum_up(task: SumUp, draw: random.Random) -> Digest:
     """How many hold which side, and the first statement for each."""
-    parts = []
+    language, parts = task.case.language, []
     for side in SIDES:
         own = [one.statement for one in task.said if one.verdict == side]
         if own:
-            parts.append(f"{len(own)} of {len(task.said)} hold that the {side} is right: {own[0]}")
-    return Digest(summary=" ".join(parts) or "Nobody has spoken.")
+            counts = {"count": len(own), "all": len(task.said)}
+            parts.append(said(language, "hold", side=said(language, side), first=own[0], **counts))
+    return Digest(summary=said(language, "space").join(parts) or said(language, "nobody"))
 
 
 METHODS = methods(speak, sum_up)

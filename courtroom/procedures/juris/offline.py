@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from courtroom.cases.labelled import Document
 from courtroom.evaluation.summaries import SUPPORTED, grounding
+from courtroom.judging.explained import said
 from courtroom.models.offline import methods
 from courtroom.procedures.juris import assessment, baselines, tasks
 from courtroom.text.words import centrality, sentences, words
@@ -65,46 +66,11 @@ def _often(text: str) -> dict[str, float]:
     return {word: math.sqrt(count / top) for word, count in counts.items()}
 
 
-STANDARDS = ("support in the document", "weight in the document", "news value", "place in the document", "brevity")
+STANDARDS = ("support", "weight", "news", "place", "brevity")
+"""Each is called so in the sentences that the offline model says."""
 WEIGHTS = (0.5, 1.2, 1.0, 0.6, 0.4)
 EMPHASIS = 2.5
 """How much more a seat's own standard weighs."""
-BETTER = (
-    "more of its words stand in the document",
-    "it stands nearer to the middle of what is told",
-    "it repeats less of what we have",
-    "it comes earlier in the document",
-    "it is nearer to a plain length",
-)
-"""What it is to be ahead by a standard."""
-LENGTHS = (
-    "I count {count} sentences, and {density} of their words differ: {wanted} will do.",
-    "With {count} sentences and {density} of the words different, I would write {wanted}.",
-    "{wanted} is my number, for {count} sentences in which {density} of the words are different.",
-    "Of {count} sentences I would keep the weight of {wanted}, as {density} of the words differ.",
-    "Going by {count} sentences and {density} different words, I ask for {wanted}.",
-    "Let us take {wanted}: there are {count} sentences, {density} of whose words differ.",
-    "My count is {count} sentences with {density} different words, so {wanted}.",
-)
-TAKEN = (
-    "I take {sentence}: {better}, and I look at {own} before all.",
-    "{sentence} gets my vote, since {better}; what I care for is {own}.",
-    "My choice is {sentence}, for {better}, and {own} is what I watch.",
-    "Give me {sentence}: {better}, and I put {own} first.",
-    "With {own} in mind I vote for {sentence}, because {better}.",
-    "Looking at {own} first, I prefer {sentence}: {better}.",
-    "For me {sentence} is ahead, as {better}; I weigh {own} most.",
-)
-LEFT = (
-    "I leave {sentence}, even if {less}.",
-    "{sentence} can wait, even where {less}.",
-    "My vote does not go to {sentence}, though {less}.",
-    "Not {sentence} this time, I grant that {less}.",
-    "As to {sentence}, {less}, but that is not enough for me.",
-    "I passed over {sentence}, well knowing that {less}.",
-    "For me {sentence} falls behind, whether or not {less}.",
-)
-"""How a seat puts it."""
 CUES = (
     ("support", "supported", "evidence", "faithful", "true", "proof", "fact", "facts"),
     ("important", "importance", "main", "central", "matter", "matters"),
@@ -125,7 +91,7 @@ def propose_length(task: tasks.ProposeLength, draw: random.Random) -> tasks.Leng
     ideal = 2 + len(found) / PER_STEP * (0.5 + density)
     lean = (-1, 0, 0, 1, 0)[own_standard(task.seat, task.viewpoint)]
     wanted = max(1, round(ideal) + lean)
-    reason = _mine(LENGTHS, task.seat).format(count=len(found), density=f"{density:.0%}", wanted=wanted)
+    reason = said(task.document.language, "length", count=len(found), density=density, wanted=wanted)
     return tasks.Length(reason=reason, sentences=wanted)
 
 
@@ -141,16 +107,7 @@ def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
     offered: dict[tasks.Place, str] = {"first": task.first, "second": task.second}
     scores = {place: _weighted(task.document, task.accepted, one, own) for place, one in offered.items()}
     vote: tasks.Place = "second" if sum(scores["second"]) > sum(scores["first"]) else "first"
-    lost: tasks.Place = "first" if vote == "second" else "second"
-    gain = [a - b for a, b in zip(scores[vote], scores[lost], strict=True)]
-    ahead, behind = gain.index(max(gain)), gain.index(min(gain))
-    quotes = {place: f"“{_beginning(text)}”" for place, text in offered.items()}
-    points = {"own": f"the {STANDARDS[own]}", "better": BETTER[ahead]}
-    less = BETTER[behind] if min(gain) < 0 else "it has nothing over the other"
-    told = {
-        vote: _mine(TAKEN, task.seat).format(sentence=quotes[vote], **points),
-        lost: _mine(LEFT, task.seat).format(sentence=quotes[lost], less=less),
-    }
+    told = {place: _scored(task.document, offered[place], values, own) for place, values in scores.items()}
     spans = grounding(offered[vote], task.document.text).spans
     return tasks.Ballot(
         evidence=tuple(task.document.text[start:end] for start, end in spans),
@@ -163,12 +120,15 @@ def cast_ballot(task: tasks.CastBallot, draw: random.Random) -> tasks.Ballot:
 def edit(task: tasks.Edit, draw: random.Random) -> tasks.Edited:
     """The accepted sentences in the document's order; nothing else is changed."""
     ordered = in_order(task.document, list(task.accepted))
-    changes = () if ordered == task.accepted else ("I put it into the order in which the document tells it.",)
+    changes = () if ordered == task.accepted else (said(task.document.language, "reordered"),)
     return tasks.Edited(changes=changes, sentences=ordered)
 
 
-def _mine(patterns: tuple[str, ...], seat: int) -> str:
-    return patterns[seat % len(patterns)]
+def _scored(document: Document, sentence: str, values: list[float], own: int) -> str:
+    """What a candidate has by the five standards, and where it is strongest."""
+    language, best = document.language, STANDARDS[values.index(max(values))]
+    named = {"own": said(language, STANDARDS[own]), "best": said(language, best)}
+    return said(language, "candidate", sentence=_beginning(sentence), score=sum(values), **named)
 
 
 def _beginning(sentence: str) -> str:
@@ -203,7 +163,6 @@ def _weighted(document: Document, accepted: tuple[str, ...], sentence: str, own:
 
 
 KEY_FACTS = 8
-COUNTED = "I count words; no reader has judged."
 
 
 def key_facts(task: assessment.FindKeyFacts, draw: random.Random) -> assessment.KeyFacts:
@@ -222,12 +181,16 @@ def check_facts(task: assessment.CheckFacts, draw: random.Random) -> assessment.
         checks=tuple(
             assessment.Checked(
                 sentence=number,
-                reason=f"Of “{_beginning(sentence)}” I find {share:.0%} of the words in the document. {COUNTED}",
+                reason=_counted(task.document, "found-words", sentence=_beginning(sentence), share=share),
                 category="no error" if share >= SUPPORTED else "out-of-context error",
             )
             for number, (sentence, share) in enumerate(zip(task.sentences, shares, strict=True), start=1)
         )
     )
+
+
+def _counted(document: Document, name: str, **values: object) -> str:
+    return said(document.language, name, counted=said(document.language, "counted"), **values)
 
 
 def align(task: assessment.AlignKeyFacts, draw: random.Random) -> assessment.Alignment:
@@ -253,8 +216,9 @@ def assess(task: assessment.Assess, draw: random.Random) -> assessment.Assessmen
     covered = sum(count for word, count in often.items() if word in known) / max(1, sum(often.values()))
     repeated = sum(repeats(one, lines[:n]) for n, one in enumerate(lines)) / max(1, len(lines))
     return assessment.Assessment(
-        reason=f"Of the words in these {len(lines)} sentences I find {support:.0%} in the document, of the words that recur there "
-        f"{covered:.0%} in the summary, and {repeated:.0%} are told twice. {COUNTED}",
+        reason=_counted(
+            task.document, "assessed", count=len(lines), support=support, covered=covered, repeated=repeated
+        ),
         faithfulness=round(100 * support, 1),
         completeness=round(100 * covered, 1),
         conciseness=round(100 * (1 - repeated), 1),
@@ -273,10 +237,9 @@ def write_alone(task: baselines.WriteAlone, draw: random.Random) -> baselines.Wr
 def advise(task: baselines.Advise, draw: random.Random) -> baselines.Advised:
     """To put the best sentence that is missing in the place of the weakest, where it weighs more."""
     if (swap := _swap(task.document, task.sentences)) is None:
-        none = "I find no missing sentence that weighs more than one that is there."
-        return baselines.Advised(rationale=none, stop=True)
+        return baselines.Advised(rationale=said(task.document.language, "no-swap"), stop=True)
     gone, new = swap
-    rationale = f"I miss “{_beginning(new)}”: it weighs more than “{_beginning(gone)}”, which is there."
+    rationale = said(task.document.language, "swap", new=_beginning(new), gone=_beginning(gone))
     return baselines.Advised(rationale=rationale, advice=(f"Remove: {gone}", f"Add: {new}"), stop=False)
 
 
@@ -286,7 +249,7 @@ def refine(task: baselines.RefineSummary, draw: random.Random) -> tasks.Edited:
     if swap is None or f"Add: {swap[1]}" not in task.advice:
         return tasks.Edited(sentences=task.sentences)
     kept = [*(sentence for sentence in task.sentences if sentence != swap[0]), swap[1]]
-    changes = ("I exchanged one sentence, as I was advised.",)
+    changes = (said(task.document.language, "swapped"),)
     return tasks.Edited(changes=changes, sentences=in_order(task.document, kept))
 
 

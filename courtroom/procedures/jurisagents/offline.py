@@ -15,12 +15,12 @@ from courtroom.judging.criminal import (
     sums_in,
     term_for,
 )
+from courtroom.judging.explained import quotes, said
 from courtroom.law import Judgment, defendants_in
 from courtroom.models.offline import methods
 from courtroom.procedures.jurisagents import tasks
 from courtroom.text.words import central, sentences, words
 
-UNNAMED = {"en": "unnamed", "zh": "姓名不详"}
 NEGLIGENT = re.compile(
     r"过失|交通事故|疏忽|失火|未注意|negligen|collision|lost control|careless|failed to (notice|brake)"
 )
@@ -30,33 +30,6 @@ SHARES = re.compile(r"分得|各分|分给|赔偿|退还|退赔|谅解|each rece
 WRONG = re.compile(r"错误|不正确|不(属于|构成|符合|应)|not correct|incorrect|except")
 LONGEST_SUMMARY = 1200
 """Characters."""
-
-SAY = {
-    "en": {
-        "objection": "I object to {months} months: that is above the lower part of what the law allows, and the facts name "
-        "what speaks for me: {light}.",
-        "request": "To change the judgment of the first instance and to impose a lighter penalty than {term}.",
-        "facts": "{acts}My client says: {objection}",
-        "basis": "Articles {articles} of the Criminal Law, and the rule that a penalty must fit the crime (article 5).",
-        "conclusion": "I ask the court to change the judgment accordingly.",
-        "reasons": "I go by the ranks of what I looked up, and by the range of the penalty.",
-        "accepts": "I accept it, for I find nothing in the facts that speaks for a lighter penalty.",
-    },
-    "zh": {
-        "objection": "我不服判处{months}个月：这高于法定刑的下段，而事实载有对我有利的情节：{light}。",
-        "request": "请求改判，处以轻于“{term}”的刑罚。",
-        "facts": "{acts}上诉理由：{objection}",
-        "basis": "刑法第{articles}条，以及罪责刑相适应的原则（第五条）。",
-        "conclusion": "我恳请二审依法改判。",
-        "reasons": "我依检索结果的排序及法定刑幅度得出。",
-        "accepts": "我接受，因为事实中没有可以从轻的情节。",
-    },
-}
-
-
-def language_of(task_language: str) -> str:
-    """`zh` or `en`: the offline model has phrases in these."""
-    return "zh" if task_language.startswith("zh") else "en"
 
 
 def extract(task: tasks.ExtractInformation, draw: random.Random) -> tasks.DefendantInformation:
@@ -87,7 +60,7 @@ def summarise(task: tasks.SummariseCase, draw: random.Random) -> tasks.CaseSumma
 
 
 def _named(case: CriminalCase) -> str:
-    return (*case.defendants, *defendants_in(case.facts), UNNAMED[language_of(case.language)])[0]
+    return (*case.defendants, *defendants_in(case.facts), said(case.language, "unnamed"))[0]
 
 
 def acts_of(case: CriminalCase) -> tuple[str, ...]:
@@ -132,33 +105,31 @@ def respond(task: tasks.Respond, draw: random.Random) -> tasks.Response:
     """Objects where the facts name mitigating circumstances and there is something left to lower."""
     light = mitigating(task.case.facts)
     months = task.judgment.term_of_imprisonment.imprisonment
-    say = SAY[language_of(task.case.language)]
-    accepts = not light or months <= 6
-    objection = "" if accepts else say["objection"].format(months=months, light=_quoted(light, task.case))
+    language, named, accepts = task.case.language, _quoted(light, task.case), not light or months <= 6
+    objection = "" if accepts else said(language, "objection", months=months, light=named)
     if not task.reasons:
         return tasks.Response(accepts=accepts, objection=objection)
-    reasons = say["accepts"] if accepts else _quoted(light, task.case)
+    reasons = said(language, "accepts") if accepts else named
     return tasks.ReasonedResponse(reasons=reasons, accepts=accepts, objection=objection)
 
 
 def _quoted(found: Sequence[str], case: CriminalCase) -> str:
     """Words as the facts have them: `compensat` as “compensation”."""
     whole = (re.search(re.escape(one) + "[A-Za-z]*", case.facts) for one in found)
-    told = (f"“{match.group() if match else one}”" for one, match in zip(found, whole, strict=True))
-    return ("、" if language_of(case.language) == "zh" else ", ").join(told)
+    return quotes(case.language, (match.group() if match else one for one, match in zip(found, whole, strict=True)))
 
 
 def petition(task: tasks.DraftPetition, draw: random.Random) -> tasks.Petition:
     """The five parts, from the sentences with mitigating circumstances and the objection."""
-    say = SAY[language_of(task.case.language)]
+    language = task.case.language
     acts = [sentence for sentence in acts_of(task.case) if mitigating(sentence)][:4]
     articles = ", ".join(map(str, task.judgment.relevant_articles))
     return tasks.Petition(
         appellant=_named(task.case),
-        request=say["request"].format(term=task.judgment.term_of_imprisonment),
-        facts_and_reasons=say["facts"].format(acts=" ".join([*acts, ""]), objection=task.objection),
-        legal_basis=say["basis"].format(articles=articles),
-        conclusion=say["conclusion"],
+        request=said(language, "request", term=task.judgment.term_of_imprisonment),
+        facts_and_reasons=" ".join([*acts, task.objection]),
+        legal_basis=said(language, "basis", articles=articles),
+        conclusion=said(language, "conclusion"),
     )
 
 
@@ -204,7 +175,7 @@ def answered(judgment: Judgment, language: str, reasons: bool) -> JudgmentAnswer
         "term_of_imprisonment": judgment.term_of_imprisonment,
     }
     if reasons:
-        return tasks.ReasonedJudgment.model_validate({"reasons": SAY[language_of(language)]["reasons"], **fields})
+        return tasks.ReasonedJudgment.model_validate({"reasons": said(language, "ranked"), **fields})
     return JudgmentAnswer.model_validate(fields)
 
 

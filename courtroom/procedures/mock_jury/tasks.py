@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from courtroom.cases.criminal import Trial
 from courtroom.engine.procedure import Peers
+from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
 from courtroom.models.narrow import narrowed
 from courtroom.models.task import Answer, Label, Paragraph, Task
@@ -129,8 +130,8 @@ def vote(task: Vote, draw: random.Random) -> Ballot:
     )
     final = own + STAYS * before + COMPANY * yields * company + draw.gauss(0, CHANCE)
     side = first if final > 0 else second
-    best = sorted(case.evidence(side), key=lambda piece: -weight(piece, juror))[:2]
-    chinese = case.language.startswith("zh")
-    said = ("我最看重的是：" if chinese else "What weighs most with me: ") + " ".join(best)
-    nothing = "证据不足以证明。" if chinese else "The evidence does not show enough."
-    return Ballot(statement=said if best else nothing, vote=side)
+    weighed = sorted(((weight(piece, juror), piece) for piece in case.evidence(side)), key=lambda pair: -pair[0])[:2]
+    names = {"one": said(case.language, first), "other": said(case.language, second), "side": said(case.language, side)}
+    told = [said(case.language, "piece", piece=piece, weight=weighs, **names) for weighs, piece in weighed]
+    total = said(case.language, "trial", first=pro, second=con, final=final, **names)
+    return Ballot(statement=said(case.language, "space").join([*told, total]), vote=side)

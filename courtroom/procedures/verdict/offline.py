@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from courtroom.judging.criminal import CaseInformation, Referred, acts_in, judged, term_for
+from courtroom.judging.explained import quotes, said
 from courtroom.knowledge.embedding import PROCEDURE
 from courtroom.law import Judgment, Statute
 from courtroom.models.offline import methods
@@ -16,42 +17,6 @@ NEAR = 0.2
 """Cosine below which a recalled unit says nothing about the case."""
 MARGIN = 0.15
 """By how much the memory must prefer another article for the supervisor to reject a draft."""
-
-# Drafts and final thoughts are what the memory compares: they may be put in other small words only (text/words.py leaves them out).
-SAY = {
-    "en": {
-        "fits": "For me article {number} ({title}) fits, because the facts say {words}.",
-        "nothing": "no word of its own, but nothing else is nearer",
-        "reject": "I can't pass this draft, for article {number} is nearer: {why}",
-        "directive": "a directive with confidence {confidence:.2f} says: {text}",
-        "precedents": "cases like this one were decided under it.",
-        "final": "For me it is article {number}, as in the panel's draft, which {passed}. My term is within the range that the facts' gravity points to.",
-        "passed": "was verified",
-        "open": "was not verified",
-        "alone": "I find article {number} nearest to the facts, and for the term I keep to the range that their gravity points to.",
-        "rule": "Where the facts show {words}, article {number} applies ({charges}).",
-        "except": "Not by {words} alone.",
-        "parted": "The wrong reasoning rests on {words}.",
-        "same": "Both name the same words.",
-        "advice": "I would give these words of the facts more weight than those that the draft rests on: {words}.",
-    },
-    "zh": {
-        "fits": "我说第{number}条（{title}）相符，因为事实中有{words}。",
-        "nothing": "无专属词语，但别无更近者",
-        "reject": "这份草案我不能通过，第{number}条更为接近：{why}",
-        "directive": "置信度{confidence:.2f}的微指令：{text}",
-        "precedents": "类似案件均依该条判决。",
-        "final": "我说：合议庭依第{number}条的草案{passed}。所以刑期按情节轻重在法定幅度内确定。",
-        "passed": "已经核验",
-        "open": "未获核验",
-        "alone": "我认为第{number}条与事实最为接近，刑期按情节轻重在法定幅度内确定。",
-        "rule": "事实中有{words}的，适用第{number}条（{charges}）。",
-        "except": "仅有{words}不足以适用。",
-        "parted": "错误的推理以{words}为据。",
-        "same": "两者用词相同。",
-        "advice": "我会更看重事实中的这些内容，而不是草案所依据的：{words}。",
-    },
-}
 
 
 def extract(task: tasks.ExtractPoints, draw: random.Random) -> tasks.EventPoints:
@@ -83,15 +48,17 @@ def draft(task: tasks.DraftOpinion, draw: random.Random) -> tasks.DraftJudgment:
 
 def verify(task: tasks.Verify, draw: random.Random) -> tasks.Verification:
     """Rejects where directives and precedents together clearly prefer another article."""
-    say, support = SAY[_language(task.case.language)], _support(task)
+    language, support = task.case.language, _support(task)
     best = max(support, key=lambda number: (support[number], -number), default=task.draft.predicted_article)
-    if support.get(best, 0.0) - support.get(task.draft.predicted_article, 0.0) <= MARGIN:
+    margin = support.get(best, 0.0) - support.get(task.draft.predicted_article, 0.0)
+    if margin <= MARGIN:
         return tasks.Verification(need_rejudge=False)
     directive = next((d for d in task.directives if d.anchor == best), None)
-    why = say["precedents"]
+    why = said(language, "precedents")
     if directive:
-        why = say["directive"].format(confidence=directive.confidence, text=directive.text)
-    return tasks.Verification(need_rejudge=True, suggestions=say["reject"].format(number=best, why=why))
+        why = said(language, "directive", confidence=directive.confidence, text=directive.text)
+    suggestions = said(language, "reject", number=best, margin=margin, why=why)
+    return tasks.Verification(need_rejudge=True, suggestions=suggestions)
 
 
 def preside(task: tasks.Preside, draw: random.Random) -> tasks.FinalJudgment:
@@ -99,22 +66,22 @@ def preside(task: tasks.Preside, draw: random.Random) -> tasks.FinalJudgment:
     language, facts, found = task.case.language, " ".join(acts_in(task.case.facts)), _found(task, task.statutes)
     last = task.turns[-1]
     judgment = _under(last.draft.predicted_article, facts, language, found)
-    say = SAY[_language(language)]
-    passed = say["passed" if last.passed else "open"]
-    return _final(judgment, say["final"].format(number=judgment.relevant_articles[0], passed=passed))
+    passed = said(language, "passed" if last.passed else "open")
+    return _final(judgment, said(language, "final", number=judgment.relevant_articles[0], passed=passed))
 
 
 def alone(task: tasks.JudgeAlone, draw: random.Random) -> tasks.FinalJudgment:
     """Nearest neighbours among statutes and standards decide."""
     language, facts = task.case.language, " ".join(acts_in(task.case.facts))
     judgment = judged(facts, language, _found(task, task.statutes))
-    return _final(judgment, SAY[_language(language)]["alone"].format(number=judgment.relevant_articles[0]))
+    return _final(judgment, said(language, "alone", number=judgment.relevant_articles[0]))
 
 
 def induce(task: tasks.Induce, draw: random.Random) -> tasks.DirectiveText:
     """The words that most of the cases share, as conditions."""
-    shared = _shared([one.facts for one in task.standards])
-    rule = _rule(task.language, "rule", shared, number=task.anchor, charges="; ".join(task.charges))
+    shared = said(task.language, "comma").join(_shared([one.facts for one in task.standards]))
+    charges = "; ".join(task.charges)
+    rule = said(task.language, "rule", words=shared, number=task.anchor, charges=charges)
     return tasks.DirectiveText(directive=rule)
 
 
@@ -122,11 +89,10 @@ def refine(task: tasks.RefineDirective, draw: random.Random) -> tasks.SharpenedD
     """The directive, with the words that only the wrong trajectory rests on as what does not suffice."""
     mine, theirs = Counter(words(task.positive.reasoning)), Counter(words(task.negative.reasoning))
     only = [word for word, _ in theirs.most_common() if word not in mine and _telling(word)][:4]
-    kept = sentences(task.directive)[:6]
-    limit = (_rule(task.language, "except", only),) if only else ()
-    feature = _rule(task.language, "parted", only) if only else SAY[_language(task.language)]["same"]
-    text = " ".join(dict.fromkeys((*kept, *limit)))
-    return tasks.SharpenedDirective(branching_feature=feature, directive=text)
+    kept, named = sentences(task.directive)[:6], said(task.language, "comma").join(only)
+    limit = (said(task.language, "except", words=named),) if only else ()
+    feature = said(task.language, "parted" if only else "same", words=named)
+    return tasks.SharpenedDirective(branching_feature=feature, directive=" ".join(dict.fromkeys((*kept, *limit))))
 
 
 def consolidate(task: tasks.Consolidate, draw: random.Random) -> tasks.DirectiveText:
@@ -154,15 +120,6 @@ def _final(judgment: Judgment, thought: str) -> tasks.FinalJudgment:
     )
 
 
-def _language(code: str) -> str:
-    return "zh" if code.startswith("zh") else "en"
-
-
-def _rule(language: str, name: str, terms: Sequence[str], **more: object) -> str:
-    joined = ("、" if _language(language) == "zh" else ", ").join(terms)
-    return SAY[_language(language)][name].format(words=joined, **more)
-
-
 def _telling(word: str) -> bool:
     return len(word) > 1 and not word[0].isdigit() and "某" not in word and word not in PROCEDURE
 
@@ -178,10 +135,9 @@ def _own(statute: Statute) -> set[str]:
 
 
 def _fits(language: str, number: int, statute: Statute, points: Iterable[str]) -> str:
-    say = SAY[_language(language)]
-    joined = _quoted(language, words("\n".join(points)), _own(statute))
     title = statute.title.in_language(language) if statute.number == number else str(number)
-    return say["fits"].format(number=number, title=title, words=joined)
+    named = _quoted(language, words("\n".join(points)), _own(statute))
+    return said(language, "fits", number=number, title=title, words=named)
 
 
 def _support(task: tasks.Verify) -> Mapping[int, float]:
@@ -216,14 +172,12 @@ def reflect(task: tasks.ReflectOnDraft, draw: random.Random) -> tasks.Advice:
     real = {word for s in task.statutes if s.number in task.real_articles for word in _own(s)}
     drafted = {word for s in task.statutes if s.number == task.draft.predicted_article for word in _own(s)}
     telling = _quoted(task.case.language, words(task.case.facts), real - drafted)
-    return tasks.Advice(advice=SAY[_language(task.case.language)]["advice"].format(words=telling))
+    return tasks.Advice(advice=said(task.case.language, "advice", words=telling))
 
 
 def _quoted(language: str, text: Sequence[str], among: set[str]) -> str:
     """The first eight words of a text that are among others, in quotation marks."""
-    found = [word for word in dict.fromkeys(text) if word in among][:8]
-    mark = "、" if _language(language) == "zh" else ", "
-    return mark.join(f"“{word}”" for word in found) or SAY[_language(language)]["nothing"]
+    return quotes(language, [word for word in dict.fromkeys(text) if word in among][:8]) or said(language, "no-word")
 
 
 METHODS = methods(extract, rerank, draft, verify, preside, alone, induce, refine, consolidate)
