@@ -19,6 +19,7 @@ from courtroom.language import _, language, translated
 from pages.parts.shared.actions import errors_shown, offered, undo_bar
 from pages.parts.shared.case_view import case_form, case_view, text_form, upload
 from pages.parts.shared.house import courthouse, open_run
+from pages.parts.shared.papers_view import papers
 from pages.parts.shared.shown import declared, escaped, in_columns, literal, many, unreadable_rows
 
 PER_ROW = 3
@@ -175,7 +176,9 @@ def card(case: ListedCase) -> None:
 
 @offered(Access.RUN)
 def add() -> None:
-    ways = {"Upload": _("Upload a case"), "Write": _("Write a case")}
+    ways = {"Upload": _("Upload a case"), "Write": _("Write a case"), "Papers": _("From papers")}
+    if "draft" in st.query_params:
+        st.session_state.setdefault("adding", "Papers")  # the page was loaded again
     way = st.segmented_control(
         _("Add a case"),
         list(ways),
@@ -185,6 +188,8 @@ def add() -> None:
     )
     if way == "Upload":
         upload(house)
+    elif way == "Papers":
+        papers(house)
     if way != "Write":
         return
     kinds: list[type[Case]] = [Dispute, *(kind for kind in CASE_KINDS.values() if kind.from_text)]

@@ -266,6 +266,8 @@ def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAISer
         record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
         name = record.member("juror-03").name  # type: ignore[union-attr]
         assert record.ballots["round-1"]["juror-03"].choice == "seller"
+        assert [call.speaks_as_model for call in record.calls_of("juror-03")][-1]
+        assert not any(call.speaks_as_model for call in record.calls if call.member != "juror-03")
         assert turnout(record) == (f"{name} spoke of itself as a language model.",)
         app = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
         assert literal(turnout(record)[0]) in texts(app)

@@ -199,7 +199,7 @@ def upload(house: Courthouse) -> None:
     """Import files; what is wrong with one record does not hold up the others."""
     files = st.file_uploader(
         _(
-            "Cases as .json, .jsonl, or .zip with pictures and videos; documents as .txt, .md or .pdf; labelled texts as .csv, "
+            "Cases as .json, .jsonl, or .zip with pictures and videos; documents as texts, PDF, office files and mails; labelled texts as .csv, "
             ".tsv or .jsonl"
         ),
         type=[ending.removeprefix(".") for ending in sorted(ENDINGS)],
