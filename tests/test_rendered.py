@@ -37,7 +37,7 @@ from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive, house
 from tests.samples import sample
-from tests.write_prompts import CHINESE, FOLDER, rendered
+from tests.write_prompts import ASKED, CHINESE, FOLDER, rendered
 
 __all__ = ["house"]  # a fixture
 
@@ -52,6 +52,11 @@ def test_the_prompts_of_a_sample_are_those_on_file(house: Courthouse, name: str)
 def test_the_prompts_of_a_chinese_case_are_those_on_file(house: Courthouse, name: str) -> None:
     procedure, case = CHINESE[name]
     assert rendered(house, procedure, house.library.case(case)) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", list(ASKED))
+def test_the_prompts_of_a_question_are_those_on_file(house: Courthouse, name: str) -> None:
+    assert rendered(house, *ASKED[name]) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
