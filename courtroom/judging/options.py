@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
-from pydantic import Field, SerializeAsAny
+from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom.cases.case import Case
 from courtroom.cases.question import LETTERS
@@ -15,8 +15,8 @@ from courtroom.engine.setup import Member, Setup
 from courtroom.judging.explained import said
 from courtroom.language import N_
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import same
-from courtroom.models.task import Answer, Sentence, Task
+from courtroom.models.narrow import known, narrowed, same
+from courtroom.models.task import Answer, Label, Sentence, Task
 from courtroom.text.words import sentences, words
 
 SHAPES = (
@@ -65,9 +65,9 @@ def outcome(case: Case, proposals: Sequence[str], name: str) -> str:
 class Proposal(Answer):
     """An answer that others can vote for."""
 
-    answer: Sentence = Field(
-        min_length=1,
-        description="What should be done or believed? Or the letter of an answer above that says the same.",
+    answer: Sentence = Field(min_length=1, description="What is your own answer, in one sentence?")
+    same_as: Label | None = Field(
+        description="Which answer above says the same, even in other words, by its letter? None where none does."
     )
 
 
@@ -79,6 +79,12 @@ class Propose(Task[Proposal]):
     as_whom: str = ""
     proposals: tuple[str, ...] = ()
     seen: tuple[Medium, ...] = ()
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """The first who proposes is not asked whether somebody else has said the same."""
+        letters = tuple(LETTERS[: len(self.proposals)])
+        return narrowed(Proposal, {"same_as": letters}) if letters else known(Proposal, "same_as", None)
 
     def media(self) -> tuple[Medium, ...]:
         return self.seen
@@ -107,8 +113,7 @@ async def proposed(
         task = Propose(case=court.case, as_whom=as_whom(member), proposals=found, seen=seen)
         if answer := await court.try_ask(member, task):
             answered += 1
-            standing = (*LETTERS[: len(found)], *found)
-            if same(answer.answer, standing) not in standing:
+            if answer.same_as is None and same(answer.answer, found) not in found:
                 found = (*found, answer.answer)
     court.needs(answered, len(proposers), "members proposed an answer")
     return found
@@ -180,6 +185,6 @@ def propose(task: Propose, draw: random.Random) -> Proposal:
     found = [one for text in task.case.for_nobody for one in sentences(text) if asked & {*words(one)}]
     ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
     language, lot = task.case.language, draw.choice(ranked or ["yes", "no"])
-    return Proposal(
-        answer=said(language, "asked-nearest", sentence=lot)[:600] if ranked else said(language, f"asked-lot-{lot}")
-    )
+    answer = said(language, "asked-nearest", sentence=lot)[:600] if ranked else said(language, f"asked-lot-{lot}")
+    standing = dict(zip(task.proposals, LETTERS, strict=False))
+    return Proposal(answer=answer, same_as=standing.get(answer))
