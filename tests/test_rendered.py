@@ -130,9 +130,7 @@ def test_orders_of_members_stand_in_quotes(
     assert not [line for line in lines if not line.startswith(">")]
 
 
-DECIDING = [
-    name for name, one in PROCEDURES.items() if one.case_kind in ("dispute", "criminal", "document", "labelled")
-]
+DECIDING = [name for name, one in PROCEDURES.items() if one.kinds[0] in ("dispute", "criminal", "document", "labelled")]
 """The procedures that decide a case. The others learn from what is known of it."""
 ONE, OTHER = "quartz", "obsidian"
 """Words that stand in no case, so that each says which outcome was known."""
@@ -172,7 +170,7 @@ def test_what_is_asked_is_the_same_whatever_the_outcome_was(tmp_path: Path, name
     said = []
     for word in (ONE, OTHER):
         house = Courthouse(Settings(home=tmp_path / word))
-        case = decided(sample(house, PROCEDURES[name].case_kind), word)
+        case = decided(sample(house, PROCEDURES[name].kinds[0]), word)
         learn(house, case)
         said.append(sorted(one.text() for one in asked(house, name, case=case)))  # members are asked in any order
     assert said[0]
