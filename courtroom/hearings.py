@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from courtroom.access import Access, acting_account, acts, found_by, needs
 from courtroom.accounts import AccountStore
+from courtroom.cases.ask import asked_with
 from courtroom.cases.case import Case
 from courtroom.cases.labelled import LabelledTask
 from courtroom.cases.library import Library
@@ -141,12 +142,20 @@ class Hearings:
 
         return procedures.OUTSIDE.broken
 
+    def ask(self, question: str, options: Sequence[str] = (), files: Iterable[tuple[str, bytes]] = ()) -> Case:
+        """Take in a question as a case; see `asked_with`. `new_run` has it heard."""
+        return self.library.add(asked_with(question, options, files))
+
+    def fitting(self, kind: str) -> list[Procedure]:
+        """All procedures that hear this kind of case, first those that were designed for it."""
+        hear = (procedure for procedure in self.procedures.values() if kind in procedure.kinds)
+        return sorted(hear, key=lambda procedure: procedure.kinds[0] != kind)
+
     def hearing(self, kind: str) -> Procedure:
         """The first procedure that takes this kind of case."""
-        found = next((procedure for procedure in self.procedures.values() if procedure.case_kind == kind), None)
-        if found is None:
+        if not (fitting := self.fitting(kind)):
             raise CourtroomError(f"No procedure takes cases of the kind “{kind}”. Choose another case.")
-        return found
+        return fitting[0]
 
     @property
     def teaching(self) -> tuple[tuple[Procedure, Source], ...]:
@@ -237,10 +246,10 @@ class Hearings:
         chosen = self.procedures[procedure]
         if not isinstance(case, Case):
             raise CourtroomError("A run takes a case: `library.case(ID)`. `library.cases()` is only the list of them.")
-        if case.kind != chosen.case_kind:
-            fitting = [one.name for one in self.procedures.values() if one.case_kind == case.kind]
+        if case.kind not in chosen.kinds:
+            fitting = [one.name for one in self.fitting(case.kind)]
             raise CourtroomError(
-                f"{chosen.title} hears cases of the kind “{chosen.case_kind}”; {case.id} is of the kind “{case.kind}”. "
+                f"{chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; {case.id} is of the kind “{case.kind}”. "
                 f"Choose a procedure that takes it: {', '.join(fitting)}."
             )
         refuse(setup.prompts, {})

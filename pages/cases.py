@@ -11,6 +11,7 @@ from courtroom.cases.case import Case
 from courtroom.cases.dispute import Dispute
 from courtroom.cases.kinds import CASE_KINDS
 from courtroom.cases.library import ListedCase
+from courtroom.cases.question import Question, options_in
 from courtroom.engine.recordings import Recording
 from courtroom.engine.run import ABOUT_RECORDINGS, RECORDING
 from courtroom.errors import CourtroomError
@@ -90,11 +91,56 @@ def _play(recording: Recording) -> None:
 
 
 def _watch(case: ListedCase) -> None:
-    procedure = next(one for one in house.procedures.values() if one.case_kind == case.kind)
+    procedure = house.hearing(case.kind)
     with errors_shown():
         run = house.new_run(procedure.name, house.library.case(case.id), procedure.setup(), 0)
         house.runner.go(run)
         st.session_state["play"] = run
+        open_run(run)
+
+
+@offered(Access.RUN)
+def ask() -> None:
+    """A question of one's own: typed, answered by a panel at once or after a look at the setup. A link may bring it along."""
+    with st.form("ask", border=True):
+        question = st.text_area(
+            _("Ask a question"),
+            st.query_params.get("q", ""),
+            key="ask_question",
+            height=80,
+            placeholder=_("Should the town close the old bridge to cars?"),
+        )
+        left, right = st.columns(2)
+        typed = left.text_area(
+            _("Answers to choose from, if any"),
+            "\n".join(st.query_params.get_all("option")),
+            key="ask_options",
+            height=80,
+            placeholder=_("yes, no, a pilot"),
+            help=_("Two to six, one a line or parted by commas. Without any, members propose answers first."),
+        )
+        files = right.file_uploader(
+            _("Texts and pictures that go with it, if any"), accept_multiple_files=True, key="ask_files"
+        )
+        panels = house.fitting(Question.model_fields["kind"].default)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            panel = st.selectbox(
+                _("Who deliberates"), panels, format_func=lambda p: literal(p.title), key="ask_panel", width=240
+            )
+            now = st.form_submit_button(_("Deliberate"), type="primary", icon=":material/forum:", key="ask_now")
+            later = st.form_submit_button(_("Set up first"), icon=":material/tune:", key="ask_later")
+        st.caption(
+            _("The offline model answers at once: it is a formula. *Set up first* lets you choose a language model.")
+        )
+    if not (now or later):
+        return
+    with errors_shown():
+        case = house.ask(question, options_in(typed), [(file.name, file.getvalue()) for file in files])
+        if later:
+            st.session_state["panel"] = panel.name  # Setup offers it first
+            hear(case.id)
+        run = house.new_run(panel.name, case, panel.setup(), 0)
+        house.runner.go(run)
         open_run(run)
 
 
@@ -161,19 +207,31 @@ def add() -> None:
         text_form(house, kind)
 
 
+PER_KIND = 3
+"""Samples of each kind that are shown before anybody filters."""
+
+
+def _few(cases: list[ListedCase]) -> frozenset[str]:
+    """The first samples of each kind, those in the reader's language before others."""
+    kinds = dict.fromkeys(case.kind for case in cases)
+    samples = sorted((case for case in cases if case.bundled), key=lambda case: case.language != language())
+    return frozenset(case.id for kind in kinds for case in [one for one in samples if one.kind == kind][:PER_KIND])
+
+
 def library() -> None:
     st.title(_("Courtroom"))
     st.markdown(
         _(
-            "Watch language-model agents deliberate on a case, step by step. Pick one; without a key, an offline model stands in."
+            "Watch language-model agents deliberate, step by step. **Ask** a question, **bring** a case, or **watch** a hearing."
         )
     )
-    welcome()
+    ask()
     add()
+    welcome()
     unreadable_rows(house.library.unreadable())
     cases = house.library.cases()
     fields = st.columns([3, 3, 2, 2], vertical_alignment="bottom")
-    text = fields[0].text_input(_("Search"), placeholder=_("kettle, refund, camera ...")).casefold()
+    text = fields[0].text_input(_("Search"), key="search", placeholder=_("kettle, refund, camera ...")).casefold()
     kinds = ["All kinds", *dict.fromkeys(case.kind_title for case in cases)]
     sort = fields[1].selectbox(_("Kind"), kinds, format_func=translated)
     language = fields[2].selectbox(
@@ -181,7 +239,9 @@ def library() -> None:
         ["All", *sorted({case.language for case in cases})],
         format_func=lambda code: LANGUAGES.get(code, translated(code)),
     )
+    few = _few(cases)
     tests: dict[str, Callable[[ListedCase], bool]] = {
+        "A few of each kind": lambda c: bool(text) or sort != "All kinds" or not c.bundled or c.id in few,
         "All cases": lambda c: True,
         "Samples": lambda c: c.bundled,
         "Your own": lambda c: not c.bundled,

@@ -50,12 +50,13 @@ if parent is None:
     case = house.library.case(case_id)
     for told in house.broken.values():
         st.warning(literal(_("{told} {log} has the rest.", told=translated(told), log=log_file())))
-    procedures = [procedure for procedure in house.procedures.values() if procedure.case_kind == case.kind]
+    procedures = house.fitting(case.kind)
     names = [one.name for one in procedures]
+    wanted = linked or st.session_state.get("panel", "")
     procedure = top[1].selectbox(
         _("Procedure"),
         procedures,
-        names.index(linked) if linked in names else 0,
+        names.index(wanted) if wanted in names else 0,
         format_func=lambda p: p.title,
         help=_("Which published procedure hears the case."),
     )

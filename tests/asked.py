@@ -54,7 +54,7 @@ def asked(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Prompts, "render", render)
-        house.estimate(procedure, case or sample(house, found.case_kind), found.setup.model_validate(values), 0)
+        house.estimate(procedure, case or sample(house, found.kinds[0]), found.setup.model_validate(values), 0)
     return said
 
 

@@ -82,7 +82,7 @@ def _missing() -> str:
 def new_run(house: Courthouse, name: str, wanted: str) -> str:
     """A run with few members and few rounds."""
     procedure = PROCEDURES[name]
-    case = house.library.case(wanted) if wanted else sample(house, procedure.case_kind)
+    case = house.library.case(wanted) if wanted else sample(house, procedure.kinds[0])
     model = procedure.setup().model.model_copy(update={"id": MODEL, "timeout_s": MOST_S, "extra": {"seed": SEED}})
     return house.new_run(name, case, procedure.setup.model_validate({**procedure.small, "model": model}), 0)
 

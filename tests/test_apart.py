@@ -36,7 +36,7 @@ def test_every_prompt_is_the_same_both_ways(name: str, house: Courthouse, monkey
 
     monkeypatch.setattr(Prompts, "render", both)
     small = {"jury_size": 3, "rounds": 2} if name == "cyberjurors" else {}
-    house.estimate(name, sample(house, procedure.case_kind), procedure.setup(**small), 0)
+    house.estimate(name, sample(house, procedure.kinds[0]), procedure.setup(**small), 0)
     assert twins
 
 

@@ -27,14 +27,14 @@ def compared(runs: str, tab: str | None = None) -> AppTest:
     return opened_at("compare", {"tab-compare": tab} if tab else None, runs=runs)
 
 
-KINDS = {procedure.case_kind: name for name, procedure in PROCEDURES.items()}
+KINDS = {procedure.kinds[0]: name for name, procedure in PROCEDURES.items()}
 
 
 @pytest.mark.parametrize("procedure", KINDS.values())
 @pytest.mark.slow
 def test_every_tab_is_drawn_for_a_procedure_of_any_kind(house: Courthouse, procedure: str) -> None:
     found = house.procedures[procedure]
-    run = drive(house, house.new_run(procedure, sample(house, found.case_kind), found.setup(), 0))
+    run = drive(house, house.new_run(procedure, sample(house, found.kinds[0]), found.setup(), 0))
     fork = drive(house, house.fork(run, house.record(run).setup, seed=3))
     app, shown = compared(f"{run},{fork}"), {}
     for tab in TABS:

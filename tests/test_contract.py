@@ -77,7 +77,7 @@ def heard(ready: Path, tmp_path_factory: pytest.TempPathFactory, procedure: Proc
 
 def start(house: Courthouse, procedure: Procedure) -> str:
     """A new run with the procedure's defaults, not driven yet."""
-    return house.new_run(procedure.name, sample(house, procedure.case_kind), procedure.setup(), 0)
+    return house.new_run(procedure.name, sample(house, procedure.kinds[0]), procedure.setup(), 0)
 
 
 def told(house: Courthouse, record: Record) -> list[Any]:
@@ -127,7 +127,7 @@ def test_an_estimate_counts_what_the_run_then_asks_and_stays_below_the_bound(
     home: Path, heard: Heard, procedure: Procedure
 ) -> None:
     house, record = Courthouse(Settings(home=home)), heard.record
-    estimate = house.estimate(procedure.name, sample(house, procedure.case_kind), procedure.setup(), 0)
+    estimate = house.estimate(procedure.name, sample(house, procedure.kinds[0]), procedure.setup(), 0)
     assert (estimate.calls, estimate.on_record) == (record.asked, 0)
     assert 0 < record.asked <= estimate.at_most
 

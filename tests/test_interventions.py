@@ -143,7 +143,7 @@ WORDS = {
 @pytest.mark.parametrize("name", ["cyberjurors", "jurisagents", "verdict", "juris", "courtroom-llm"])
 def test_an_overruled_answer_changes_only_what_came_to_rest_on_it(house: Courthouse, name: str) -> None:
     procedure = house.procedures[name]
-    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.case_kind)
+    case = next(house.library.case(c.id) for c in house.library.cases() if c.kind == procedure.kinds[0])
     run = drive(house, house.new_run(name, case, procedure.setup(), 0))
     plain = house.record(run)
     calls = [(call, field) for call in plain.calls for field in (call.value or {}) if field in WORDS]

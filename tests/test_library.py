@@ -159,7 +159,7 @@ def uploaded(name: str, data: bytes, labels: str = "") -> AppTest:
     app.button_group(key="adding").set_value("Upload").run()
     if labels:
         app.text_input(key="label_names").set_value(labels)
-    app.file_uploader[0].upload(name, data).run()
+    app.file_uploader[1].upload(name, data).run()
     press(app, "Import")
     return app
 
@@ -213,6 +213,7 @@ def test_what_numbers_mean_as_labels_is_given_beside_the_file(house: Courthouse)
 def test_a_case_is_heard_while_the_form_for_a_new_one_is_open(house: Courthouse) -> None:
     app = page()
     app.button_group(key="adding").set_value("Write").run()
+    app.text_input(key="search").set_value("oak").run()
     app.button(key="hear-oak-table").click().run()
     assert not app.exception, app.exception
     assert app.session_state["case"] == "oak-table"

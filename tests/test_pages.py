@@ -2,6 +2,7 @@
 
 import json
 import threading
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -40,9 +41,14 @@ def keys(app: AppTest, beginning: str) -> set[str]:
     return {one.key.removeprefix(beginning) for one in app.button if str(one.key).startswith(beginning)}
 
 
-def test_the_first_screen_shows_every_sample_with_a_way_to_hear_it_and_filters_narrow_it(house: Courthouse) -> None:
+def test_the_first_screen_shows_a_few_samples_a_kind_and_filters_the_rest(house: Courthouse) -> None:
     app = page()
-    assert {case.id for case in house.library.cases()} == keys(app, "hear-")
+    cases, few = house.library.cases(), keys(app, "hear-")
+    shown = Counter(case.kind for case in cases if case.id in few)
+    assert shown.keys() == {case.kind for case in cases}
+    assert max(shown.values()) == 3
+    put(app, "selectbox", "Show", "All cases")
+    assert {case.id for case in cases} == keys(app, "hear-")
     app.text_input[0].set_value("fungus").run()
     assert keys(app, "hear-") == {"camera-fungus"}
     app.text_input[0].set_value("no such thing").run()

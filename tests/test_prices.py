@@ -44,6 +44,8 @@ def test_a_price_is_read_as_its_country_writes_it(text: str, amount: float, code
     ("text", "amount", "doubt"),
     [
         ("1.299 €", 1299, "was read as 1,299.00"),
+        ("1,2345", 1.2345, "was read as 1.23"),
+        ("TBD 100", 100, "was read as 100.00, without “tbd”"),
         ("25 €/kg", 25, "was read as 25.00, without “kg”"),
         ("ca. 300 EUR", 300, "was read as 300.00, without “ca”"),
         ("100-200 USD", None, "names more than one number"),

@@ -146,7 +146,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Courthouse]:
 
 def kind_of(house: Courthouse, experiment: Experiment) -> str:
     """The kind of case that its first arm's procedure hears."""
-    return house.procedures[experiment.arms[0].procedure].case_kind
+    return house.procedures[experiment.arms[0].procedure].kinds[0]
 
 
 @pytest.mark.parametrize("file", RECIPES, ids=lambda file: file.stem)

@@ -173,7 +173,7 @@ def test_procedures_of_other_packages_are_listed_and_a_broken_one_leaves_them_al
     installed(tmp_path, "late-judges", "offline={Decide: decide}", "offline={Decide: decidd}")
     done = shell("procedures", at=tmp_path)
     assert done.returncode == 1
-    assert "debate\tdispute\tcourtroom\tDebate" in done.stdout
+    assert "debate\twith-options\tcourtroom\tDebate" in done.stdout
     assert "two-judges\tdispute\ttwo-judges 0.1.0\tTwo judges" in done.stdout
     assert done.stderr.count("\n") == 1
     assert "The procedure “late-judges” of late-judges 0.1.0 can't be used:" in done.stderr

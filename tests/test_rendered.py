@@ -37,7 +37,7 @@ from courtroom.settings import Settings
 from tests.asked import asked
 from tests.driving import drive, house
 from tests.samples import sample
-from tests.write_prompts import CHINESE, FOLDER, rendered
+from tests.write_prompts import ASKED, CHINESE, FOLDER, rendered
 
 __all__ = ["house"]  # a fixture
 
@@ -52,6 +52,11 @@ def test_the_prompts_of_a_sample_are_those_on_file(house: Courthouse, name: str)
 def test_the_prompts_of_a_chinese_case_are_those_on_file(house: Courthouse, name: str) -> None:
     procedure, case = CHINESE[name]
     assert rendered(house, procedure, house.library.case(case)) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", list(ASKED))
+def test_the_prompts_of_a_question_are_those_on_file(house: Courthouse, name: str) -> None:
+    assert rendered(house, *ASKED[name]) == (FOLDER / f"{name}.txt").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.txt")))
@@ -130,9 +135,7 @@ def test_orders_of_members_stand_in_quotes(
     assert not [line for line in lines if not line.startswith(">")]
 
 
-DECIDING = [
-    name for name, one in PROCEDURES.items() if one.case_kind in ("dispute", "criminal", "document", "labelled")
-]
+DECIDING = [name for name, one in PROCEDURES.items() if one.kinds[0] in ("dispute", "criminal", "document", "labelled")]
 """The procedures that decide a case. The others learn from what is known of it."""
 ONE, OTHER = "quartz", "obsidian"
 """Words that stand in no case, so that each says which outcome was known."""
@@ -172,7 +175,7 @@ def test_what_is_asked_is_the_same_whatever_the_outcome_was(tmp_path: Path, name
     said = []
     for word in (ONE, OTHER):
         house = Courthouse(Settings(home=tmp_path / word))
-        case = decided(sample(house, PROCEDURES[name].case_kind), word)
+        case = decided(sample(house, PROCEDURES[name].kinds[0]), word)
         learn(house, case)
         said.append(sorted(one.text() for one in asked(house, name, case=case)))  # members are asked in any order
     assert said[0]

@@ -16,6 +16,7 @@ from courtroom.engine.setup import Budget
 from courtroom.media.store import MediaStore
 from courtroom.models import failures
 from courtroom.models.capabilities import VISION, Capabilities
+from courtroom.models.connections import Connection, Connections
 from courtroom.models.errors import ModelError
 from courtroom.models.litellm_model import LiteLLMModel
 from courtroom.models.repair import read_answer
@@ -23,12 +24,14 @@ from courtroom.models.request import Message, Reply, Request
 from courtroom.models.spec import ModelSpec
 from courtroom.procedures.cyberjurors.setup import CyberJurorsSetup
 from courtroom.procedures.debate.procedure import DebateSetup
+from courtroom.shell.options import result
 from courtroom.store.database import Database
 from courtroom.store.writer import Writer
 from tests.driving import drive
 from tests.openai_server import Answer, OpenAIServer, answer_for, envelope, event
 from tests.pages import house
 from tests.say import Watch, Word, ask, either_way, question, there
+from tests.server_thread import WebServer
 
 __all__ = ["house"]  # a fixture
 YES = '{"word": "yes"}'
@@ -190,6 +193,37 @@ async def test_one_keyword_of_a_schema_is_left_out_before_the_schema(tmp_path: P
         assert word(await ask(server, tmp_path))
         sent = server.bodies[-1]["response_format"]["json_schema"]["schema"]
         assert (server.calls, sent["required"]) == (2, ["word"])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "max_tokens is too large: 2048. This model supports at most 1024 completion tokens, whereas you provided 2048.",
+        "max_tokens: 2048 > 1024, which is the maximum allowed number of output tokens for this model",
+        "`max_tokens` must be less than or equal to 1024, the maximum value for `max_tokens` of this model",
+    ],
+)
+@either_way
+async def test_the_longest_answer_that_a_server_tells_is_kept_to(told: str, watch: Watch, tmp_path: Path) -> None:
+    def long(body: Body) -> bool:
+        return bool(body.get("max_tokens", body.get("max_completion_tokens")) > 1024)
+
+    with OpenAIServer(answer=refusing(long, told), keep_bodies=True) as server:
+        model = LiteLLMModel(MediaStore(tmp_path), there(server))
+        for calls in (2, 3):
+            assert word(await model.answer(question(connection="test"), watch))
+            assert (server.calls, server.bodies[-1]["max_tokens"]) == (calls, 1024)
+
+
+async def test_the_strength_of_geminis_filter_is_sent_for_each_harm(tmp_path: Path) -> None:
+    with OpenAIServer(keep_bodies=True) as server:
+        model = LiteLLMModel(MediaStore(tmp_path), there(server))
+        asked = question(connection="test", extra={"safety_settings": "BLOCK_ONLY_HIGH"})
+        sent = model._parameters(asked, [], await Capabilities(connections=there(server)).of(asked.spec), set())
+    assert {one["threshold"] for one in sent["safety_settings"]} == {"BLOCK_ONLY_HIGH"}
+    assert len({one["category"] for one in sent["safety_settings"]}) == 4
+    with pytest.raises(ValueError, match="safety_settings"):
+        question(extra={"safety_settings": "NONSENSE"})
 
 
 async def test_leaving_out_is_no_attempt(tmp_path: Path) -> None:
@@ -447,12 +481,63 @@ def test_a_refusal_in_words_is_answered_and_told(house: Courthouse, monkeypatch:
     assert all("the case is invented, the hearing is simulated" in text for text in again)
 
 
+class Ollama(WebServer):
+    """Speaks Ollama's own protocol: a line of JSON for each part of an answer."""
+
+    def __init__(self, answer: Callable[[Body], dict[str, str]]) -> None:
+        self.answer, self.bodies = answer, list[Body]()
+
+    def _routes(self) -> list[web.RouteDef]:
+        return [web.post("/api/chat", self._chat)]
+
+    async def _chat(self, request: web.Request) -> web.Response:
+        body = await request.json()
+        self.bodies.append(body)
+        message = {"role": "assistant", "content": "", **self.answer(body)}
+        end = {"model": "any", "created_at": "2026-01-01T00:00:00Z", "done": True, "done_reason": "stop"}
+        counts = {"prompt_eval_count": 5, "eval_count": 4}
+        parts = [{**end, **counts, "message": message}]
+        if body["stream"]:
+            parts = [{**parts[0], "done": False}, {**parts[0], "message": {"role": "assistant", "content": ""}}]
+        return web.Response(
+            body="".join(f"{json.dumps(part)}\n" for part in parts), content_type="application/x-ndjson"
+        )
+
+    @property
+    def address(self) -> str:
+        return self.url.removesuffix("/v1")
+
+
+@either_way
+async def test_what_ollama_puts_among_its_thoughts_is_read(watch: Watch, tmp_path: Path) -> None:
+    with Ollama(lambda body: {"thinking": YES}) as server:
+        at = Connection.model_validate({"provider": "ollama_chat", "address": server.address})
+        model = LiteLLMModel(MediaStore(tmp_path), Connections({"test": at}))
+        assert word(await model.answer(question(connection="test", id="ollama_chat/any"), watch)) == "yes"
+
+
+def test_prose_in_spite_of_a_schema_is_asked_without_it(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(body: Body) -> dict[str, str]:
+        schema_heeded = {"content": answer_for({**body, "stream": False}, json.dumps(body["messages"]))}
+        return {"content": "I would say that the buyer is right."} if body.get("format") else schema_heeded
+
+    with Ollama(answer) as server:
+        at = Connection.model_validate({"provider": "ollama_chat", "address": server.address})
+        monkeypatch.setitem(house.connections, "here", at)
+        model = ModelSpec(id="ollama_chat/any", connection="here", vision="no")
+        case, setup = house.library.case("oak-table"), DebateSetup(model=model, rounds=1)
+        record = house.record(drive(house, house.new_run("debate", case, setup, 0)))
+    assert (record.run.status, record.failed) == ("done", 0), [call.error for call in record.calls]
+    assert [bool(body.get("format")) for body in server.bodies] == [True, False] * len(record.calls)
+    assert result(house, record.run.id)["reasks"] == len(record.calls)
+
+
 def test_a_budget_of_tokens_binds_where_none_are_told(house: Courthouse, monkeypatch: pytest.MonkeyPatch) -> None:
     def untold(body: Body) -> web.Response:
         return said(content=answer_for(body, json.dumps(body["messages"])))(body)  # type: ignore[return-value]
 
     blind = ModelSpec(id="openai/any", vision="no")
-    record, _ = debate(house, monkeypatch, untold, model=blind, rounds=5, budget=Budget(tokens=9_000))
+    record, _ = debate(house, monkeypatch, untold, model=blind, rounds=5, budget=Budget(tokens=1_500))
     assert record.run.status == "paused"
-    assert 0 < sum(record.tokens) <= 10_000, record.run.reason
+    assert 0 < sum(record.tokens) <= 2_500, record.run.reason
     assert record.estimated

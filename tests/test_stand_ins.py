@@ -12,6 +12,7 @@ from courtroom import report
 from courtroom.courthouse import Courthouse
 from courtroom.engine.record import Record
 from courtroom.engine.turnout import turnout
+from courtroom.experiments.spec import Experiment
 from courtroom.film.picture import Painter
 from courtroom.language import speaking
 from courtroom.models import failures
@@ -24,6 +25,7 @@ from tests.driving import drive, shell
 from tests.openai_server import OpenAIServer
 from tests.pages import house as app_house
 from tests.pages import page, press, texts
+from tests.test_sharing import add_dataset
 
 __all__ = ["app_house"]  # a fixture
 SLOW = {"id": "openai/slow", "connection": "lab", "timeout_s": 0.3, "attempts": 1, "vision": "no"}
@@ -97,6 +99,23 @@ def test_a_stand_in_does_not_change_the_questions_key(house: Courthouse, server:
     assert calls
     assert (fork.asked, server.calls) == (0, calls)
     assert not any(call.instead_of for call in fork.calls)
+
+
+def test_an_experiment_says_what_stand_ins_answered(house: Courthouse) -> None:
+    arms = [
+        {"name": name, "procedure": "cyberjurors", "set": {**SMALL, "members": members}}
+        for name, members in (("helped", HALF), ("alone", {}))
+    ]
+    spec = Experiment.model_validate({"name": "ours", "dataset": {"name": "ours", "limit": 1}, "arms": arms})
+    add_dataset(house, "ours")
+    name = house.experiments.begin(spec)
+    house.experiments.wait(house.experiments.go(name))
+    found = house.experiments.results(name)
+    told = [note for note in found.notes if "stand-ins" in note]
+    (row,) = [row for row in found.rows if row.arm == "helped"]
+    assert row.outcome is not None
+    assert told == [f"helped: stand-ins answered {row.outcome.stood_in} of {row.outcome.calls} questions."]
+    assert row.outcome.stood_in >= 2
 
 
 def test_a_stand_in_that_fails_too_says_both(house: Courthouse) -> None:
@@ -266,6 +285,8 @@ def test_a_member_that_speaks_as_a_model_is_counted_and_marked(server: OpenAISer
         record = heard(app_house, members={"juror-03": {**SLOW, "timeout_s": 60}})
         name = record.member("juror-03").name  # type: ignore[union-attr]
         assert record.ballots["round-1"]["juror-03"].choice == "seller"
+        assert [call.speaks_as_model for call in record.calls_of("juror-03")][-1]
+        assert not any(call.speaks_as_model for call in record.calls if call.member != "juror-03")
         assert turnout(record) == (f"{name} spoke of itself as a language model.",)
         app = page("deliberation", {f"tab-{record.run.id}": "Votes"}, run=record.run.id)
         assert literal(turnout(record)[0]) in texts(app)

@@ -4,6 +4,8 @@ import tempfile
 from pathlib import Path
 
 from courtroom.cases.case import Case
+from courtroom.cases.question import Piece
+from courtroom.cases.question import asked as asked_case
 from courtroom.courthouse import Courthouse
 from courtroom.procedures import PROCEDURES
 from courtroom.settings import Settings
@@ -12,6 +14,17 @@ from tests.asked import Asked, asked
 FOLDER = Path(__file__).parent / "rendered"
 CHINESE = {f"{procedure}-zh": (procedure, "criminal-night-market") for procedure in ("jurisagents", "verdict")}
 """Files that hold what is asked in a Chinese case."""
+QUESTION = asked_case(
+    "Should the town close the old bridge to cars?",
+    ("Yes", "No", "A pilot of six months"),
+    (Piece(text="The bridge carries 900 cars a day. A pilot would cost 40,000.", source="report.txt"),),
+)
+ASKED = {
+    f"{procedure}-{name}": (procedure, case)
+    for procedure in ("discussion", "debate", "mock-jury")
+    for name, case in (("question", QUESTION), ("open", QUESTION.model_copy(update={"options": ()})))
+}
+"""Files that hold what is asked about a question, with options and without."""
 
 
 def rendered(house: Courthouse, procedure: str, case: Case | None = None) -> str:
@@ -37,6 +50,8 @@ def main() -> None:
             (FOLDER / f"{procedure}.txt").write_text(rendered(house, procedure), encoding="utf-8")
         for name, (procedure, case) in CHINESE.items():
             (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, house.library.case(case)), encoding="utf-8")
+        for name, (procedure, question) in ASKED.items():
+            (FOLDER / f"{name}.txt").write_text(rendered(house, procedure, question), encoding="utf-8")
         house.close()
 
 

@@ -26,8 +26,20 @@ JUDGMENT_TITLES = {
 """By who decided; empty where nobody says."""
 
 
+class Option(Strict):
+    """Something that a case can be decided for."""
+
+    name: str
+    """In votes, answers and prompts."""
+    title: str
+    is_party: bool = False
+    """Whether it is somebody who is found for, such as the buyer."""
+    pieces: tuple[str, ...] = ()
+    """What is put forward by those who want it."""
+
+
 class Case(Strict):
-    """What all kinds of case have in common. A procedure says by `kind` which cases it can hear."""
+    """What all kinds of case have in common. A procedure says which kinds it can hear, or that it hears any with options."""
 
     schema_version: Literal[1] = 1
     kind: str
@@ -62,6 +74,34 @@ class Case(Strict):
     def blind(self) -> Self:
         """The case without anything that a member must not know: the real outcome, gold labels."""
         return self
+
+    has_options: ClassVar[bool] = False
+    """Whether such a case is decided for one of `choices`, or of what members propose where there are none."""
+
+    @property
+    def over(self) -> str:
+        """What it is about, as a prompt says it."""
+        return "a case"
+
+    @property
+    def to_decide(self) -> str:
+        """What is to be decided, as a prompt says it."""
+        return f"{self.over}."
+
+    @property
+    def burden(self) -> str:
+        """Who has to prove what, as a prompt says it; empty where nobody has to."""
+        return ""
+
+    @property
+    def choices(self) -> tuple[Option, ...]:
+        """What it can be decided for. Of two, the first has to be proven where there is a `burden`."""
+        return ()
+
+    @property
+    def for_nobody(self) -> tuple[str, ...]:
+        """The texts of its material that speak for no option."""
+        return ()
 
     kind_title: ClassVar[str] = "Case"
     """What a page calls this kind."""

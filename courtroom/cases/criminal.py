@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import JUDGMENT_TITLES, Case
+from courtroom.cases.case import JUDGMENT_TITLES, Case, Option
 from courtroom.errors import CaseError
 from courtroom.language import N_
 from courtroom.law import Decided, Judgment, Statute, Term, bare_charge
@@ -221,6 +221,12 @@ class DraftBatch(Case):
 Matter = Literal["criminal", "civil"]
 SIDES: dict[Matter, tuple[str, str]] = {"criminal": ("guilty", "not-guilty"), "civil": ("plaintiff", "defendant")}
 """What can be voted for. The first of a pair is the side that has to prove its case."""
+SIDE_TITLES = {
+    "guilty": N_("Guilty"),
+    "not-guilty": N_("Not guilty"),
+    "plaintiff": N_("Plaintiff"),
+    "defendant": N_("Defendant"),
+}
 
 
 class Trial(Case):
@@ -237,11 +243,41 @@ class Trial(Case):
 
     kind_title = "Trial"
     from_text = True
+    has_options = True
 
     @property
     def sides(self) -> tuple[str, str]:
         """The two choices; the first has to be proven."""
         return SIDES[self.matter]
+
+    @property
+    def over(self) -> str:
+        return f"a {self.matter} trial"
+
+    @property
+    def to_decide(self) -> str:
+        return f"a {self.matter} trial, which you are given in summary."
+
+    @property
+    def burden(self) -> str:
+        criminal = self.matter == "criminal"
+        return "prosecution has to prove the charge" if criminal else "plaintiff has to prove the claim"
+
+    @property
+    def choices(self) -> tuple[Option, ...]:
+        return tuple(
+            Option(
+                name=side,
+                title=SIDE_TITLES[side],
+                is_party=self.matter == "civil",
+                pieces=self.proof if side == self.sides[0] else self.defence,
+            )
+            for side in self.sides
+        )
+
+    @property
+    def for_nobody(self) -> tuple[str, ...]:
+        return (self.facts,)
 
     def evidence(self, choice: str) -> tuple[str, ...]:
         """The evidence of the side that asks for this choice."""

@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from courtroom.cases.case import Case
+from courtroom.cases.case import Case, Option
 from courtroom.errors import CaseError
 from courtroom.media.medium import KeptFile, Medium, with_kept
 from courtroom.strict import Strict
@@ -122,6 +122,30 @@ class Dispute(Case):
         return (medium for piece in self.evidence for medium in piece.media)
 
     kind_title = "Dispute"
+    has_options = True
+
+    @property
+    def over(self) -> str:
+        return "an order on an online marketplace"
+
+    @property
+    def to_decide(self) -> str:
+        return "a dispute on an online marketplace. A buyer and a seller disagree about an order."
+
+    @property
+    def burden(self) -> str:
+        return "buyer has to prove the claim"
+
+    @property
+    def choices(self) -> tuple[Option, ...]:
+        return tuple(
+            Option(name=side, title=side.capitalize(), is_party=True, pieces=tuple(e.text for e in self.by_side(side)))
+            for side in SIDES
+        )
+
+    @property
+    def for_nobody(self) -> tuple[str, ...]:
+        return tuple(filter(None, (self.transaction.description, *(line.text for line in self.chat))))
 
     def with_media(self, kept: Mapping[str, KeptFile]) -> Self:
         evidence = tuple(

@@ -46,6 +46,7 @@ class DraftPiece(Strict):
     number: int
     source: str
     text: str = ""
+    paper: str = Field(default="", description="The whole text that the papers have at this place.")
     file: str = Field(default="", description="The medium, by its name in the draft's folder; empty: a text.")
     place: str = Field(default="", description="Empty: not yet decided.")
 
@@ -64,6 +65,9 @@ class Draft(Strict):
     product: str = ""
     category: Category = "Other"
     pieces: tuple[DraftPiece, ...] = ()
+    questions: tuple[str, ...] = Field(default=(), description="What a model wants to know.")
+    refused: tuple[str, ...] = Field(default=(), description="What of a model's draft was not taken over, and why.")
+    version: int = Field(default=0, description="How often a model has drafted it.")
 
     @property
     def places(self) -> dict[str, str]:
@@ -203,10 +207,16 @@ class Drafts:
                 found = sniff(piece.medium[:16])
                 file = f"{number}{ENDINGS[found[1]][0] if found and found[1] in ENDINGS else '.png'}"
                 (self._folder / draft.id / file).write_bytes(piece.medium)
-            pieces.append(DraftPiece(number=number, source=piece.source, text=piece.text, file=file))
+            words = {"text": piece.text, "paper": piece.text}
+            pieces.append(DraftPiece(number=number, source=piece.source, file=file, **words))
         draft = draft.model_copy(update={"pieces": tuple(pieces)})
         self.save(draft)
         return draft
+
+    def keep_answer(self, draft: Draft, answer: str) -> None:
+        """Keep what a model has answered as it came: it was paid for."""
+        with (self._folder / draft.id / "answers.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(answer, ensure_ascii=False) + "\n")
 
     def medium(self, draft: Draft, piece: DraftPiece) -> bytes:
         return (self._folder / draft.id / piece.file).read_bytes()

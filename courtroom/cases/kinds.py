@@ -7,9 +7,11 @@ from courtroom.cases.case import Case
 from courtroom.cases.criminal import CriminalCase, DraftBatch, Trial
 from courtroom.cases.dispute import Dispute, PrecedentBatch
 from courtroom.cases.labelled import Document, LabelledTask
+from courtroom.cases.question import Question
 from courtroom.errors import CaseError
 
 CASE_KINDS: dict[str, type[Case]] = {
+    "question": Question,
     "dispute": Dispute,
     "precedents": PrecedentBatch,
     "criminal": CriminalCase,
@@ -18,6 +20,16 @@ CASE_KINDS: dict[str, type[Case]] = {
     "trial": Trial,
     "drafts": DraftBatch,
 }
+
+WITH_OPTIONS = "with-options"
+"""What a procedure hears that takes every kind of case which is decided for an option."""
+
+
+def kinds_of(heard: str) -> tuple[str, ...]:
+    """Return the kinds of case that a procedure hears, by what it declares; none where it is unknown."""
+    if heard == WITH_OPTIONS:
+        return tuple(name for name, kind in CASE_KINDS.items() if kind.has_options)
+    return (heard,) if heard in CASE_KINDS else ()
 
 
 PROMPTS = Path(__file__).parent / "prompts"

@@ -116,7 +116,7 @@ class Templates:
 
     def __init__(self, procedure: Procedure) -> None:
         self._folder = procedure.prompts
-        self.sources: Mapping[str, str] = templates(procedure.prompts, procedure.case_kind)
+        self.sources: Mapping[str, str] = templates(procedure.prompts, *procedure.kinds)
         self.broken: dict[str, str] = {}
         self.trees: dict[str, nodes.Template] = {}
         self._used: dict[str, frozenset[str]] = {}

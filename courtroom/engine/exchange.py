@@ -219,7 +219,10 @@ class Exchange(Generic[A]):
         said = reply.text[:most] if reply.text.strip() else "(no answer)"
         wrong = CIRCLES if self._circles else str(unreadable)
         again = (Message("assistant", (said,)), Message("user", (complaint(wrong),)))
-        return replace(request, task=self._task, messages=(*request.messages, *again))
+        spec = request.spec
+        if "{" not in reply.text and spec.structured == "auto":  # a schema that is enforced did not help
+            spec = spec.model_copy(update={"structured": "no"})
+        return replace(request, spec=spec, task=self._task, messages=(*request.messages, *again))
 
     async def _ask_stand_in(self, why: str) -> Request:
         """The same question for the model that is named for where this one has no answer."""

@@ -29,6 +29,8 @@ class Widget(StrEnum):
     """What a member looks at first, a text by member; edited beside the members' models."""
     RULES = "rules"
     """Rules that are given to members, a text each."""
+    FROM_CASE = "from-case"
+    """Written out from the case; nobody edits it."""
     KNOWLEDGE_BASE = "knowledge-base"
     """The name of a knowledge base of criminal law; a page offers those that are there."""
 

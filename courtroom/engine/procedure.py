@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from courtroom.cases.case import Case
+from courtroom.cases.kinds import kinds_of
 from courtroom.engine.answers import AnswerStore
 from courtroom.engine.blocks import Block, Text
 from courtroom.engine.court import Court, RunInput, Stages
@@ -215,6 +216,7 @@ class Procedure:
     summary: str
     paper: str
     case_kind: str
+    """The kind of case that it hears; `with-options`: any that is decided for an option, or for what members propose."""
     setup: type[Setup]
     roles: tuple[Role, ...]
     stages: tuple[StageKind, ...]
@@ -225,6 +227,8 @@ class Procedure:
     deliberate: Callable[[Court[Any, Any]], Awaitable[Verdict]]
     at_most: Callable[[Any, Any], int]
     """An upper bound on the calls for a case and a setup, retries and re-asks apart."""
+    designed_for: str = ""
+    """Where it hears several kinds of case, the one for which it was designed."""
     members: Callable[[Any], tuple[Member, ...]] | None = None
     """Who takes part, from a complete setup; None is one member for each role."""
     tasks: tuple[type[Task[Any]], ...] = ()
@@ -252,6 +256,11 @@ class Procedure:
     """Where members deliberate as a panel."""
     without_one: Callable[[Any], Mapping[str, Mapping[str, Any]]] = lambda setup: {}
     """The members that a complete setup can do without, by id, each with the changes of the setup that leave it out."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of case that it hears, the one first for which it is the first choice."""
+        return tuple(sorted(kinds_of(self.case_kind), key=lambda kind: kind != self.designed_for))
 
     def prepare(self, case: Case, setup: Setup, seed: int) -> tuple[Setup, tuple[Member, ...]]:
         """The complete setup and who sits in the panel."""

@@ -18,7 +18,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from courtroom.cases.checks import explain
-from courtroom.cases.kinds import CASE_KINDS
+from courtroom.cases.kinds import CASE_KINDS, WITH_OPTIONS
 from courtroom.engine import check_templates, paper
 from courtroom.engine.changes import merged
 from courtroom.engine.check_templates import source_of
@@ -59,8 +59,9 @@ def mistakes(procedure: Procedure) -> Iterator[str]:
     file = file_of(procedure)
     if not re.fullmatch(r"[a-z][a-z0-9-]*", procedure.name):
         yield f"{file}: the name “{procedure.name}” can't stand in a command. Use small letters, digits and hyphens."
-    if procedure.case_kind not in CASE_KINDS:
-        hint = meant(procedure.case_kind, CASE_KINDS) or f"Known kinds: {', '.join(CASE_KINDS)}."
+    if not procedure.kinds:
+        known = (*CASE_KINDS, WITH_OPTIONS)
+        hint = meant(procedure.case_kind, known) or f"Known kinds: {', '.join(known)}."
         yield f"{file}: it hears cases of the kind “{procedure.case_kind}”, which is not known. {hint}"
     yield from (f"{file}: {wrong}" for wrong in _doubled(procedure))
     unfinished = [task for task in procedure.tasks if not _complete(task)]

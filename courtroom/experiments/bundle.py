@@ -158,7 +158,7 @@ def _prompts(found: ExperimentResults, house: Hearings) -> dict[str, str]:
     return {
         f"prompts/{name}/{template}.md.j2": text
         for name in sorted(found.kept.experiment.procedures)
-        for template, text in templates(house.procedures[name].prompts, house.procedures[name].case_kind).items()
+        for template, text in templates(house.procedures[name].prompts, *house.procedures[name].kinds).items()
     }
 
 

@@ -67,7 +67,7 @@ class Finding(Strict):
 
 def prompts_hash(procedures: Iterable[Procedure]) -> str:
     """Of all prompt templates of some procedures, as they are now."""
-    shown = {one.name: templates(one.prompts, one.case_kind) for one in procedures}
+    shown = {one.name: templates(one.prompts, *one.kinds) for one in procedures}
     return hashlib.sha256(json.dumps(shown, sort_keys=True).encode()).hexdigest()
 
 

@@ -46,6 +46,8 @@ class Outcome(Strict):
     calls: int = 0
     asked: int = 0
     """Calls really made: the others' answers were on record."""
+    stood_in: int = Field(default=0, exclude_if=lambda calls: not calls)
+    """Calls that a stand-in answered."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None
@@ -78,6 +80,7 @@ def of_record(record: Record) -> Outcome:
         rounds=len(record.tallies),
         calls=len(record.calls),
         asked=record.asked,
+        stood_in=sum(call.instead_of != "" and call.value is not None for call in record.calls),
         prompt_tokens=prompt,
         completion_tokens=completion,
         cost=record.cost,

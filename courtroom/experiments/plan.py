@@ -182,10 +182,10 @@ def setup_of(arm: Arm, procedures: Mapping[str, Procedure], kind: str, parent: R
         chosen = procedures[arm.procedure]
     except CourtroomError as error:
         raise CourtroomError(f"{arm.name}: {error}") from error
-    if chosen.case_kind != kind:
-        fitting = [one.name for one in procedures.values() if one.case_kind == kind]
+    if kind not in chosen.kinds:
+        fitting = [one.name for one in procedures.values() if kind in one.kinds]
         raise CourtroomError(
-            f"{arm.name}: {chosen.title} hears cases of the kind “{chosen.case_kind}”; the dataset has the kind “{kind}”. "
+            f"{arm.name}: {chosen.title} hears cases of the kind “{'”, “'.join(chosen.kinds)}”; the dataset has the kind “{kind}”. "
             f"Choose a procedure that takes it: {', '.join(fitting) or 'there is none'}."
         )
     if parent and arm.procedure != parent.run.procedure:

@@ -4,7 +4,7 @@ case, cases without an answer, and what guessing reaches."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -78,6 +78,16 @@ def readable(row: CaseResult, structured: bool = False) -> bool:
         abstains = measures_of("criminal")["abstention"].each
         return not (is_plain_text(row) if structured else abstains is not None and abstains(row) == 1.0)
     return bool(row.outcome.raw.strip() if isinstance(row.case, Document) else row.outcome.outcome)
+
+
+def answered_by_stand_ins(rows: Iterable[tables.CellRow]) -> list[str]:
+    """Return in which arms stand-ins answered, and how often, a sentence each."""
+    calls, stood_in = Counter[str](), Counter[str]()
+    for row in rows:
+        if row.outcome is not None:
+            calls[row.arm] += row.outcome.calls
+            stood_in[row.arm] += row.outcome.stood_in
+    return [f"{arm}: stand-ins answered {n:,} of {calls[arm]:,} questions." for arm, n in stood_in.items() if n]
 
 
 def sentences(found: Sequence[Account]) -> list[str]:

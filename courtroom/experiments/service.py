@@ -15,7 +15,7 @@ from courtroom.experiments.hypotheses import Preregistration, prompts_hash
 from courtroom.experiments.measures import at_hand, fitting, wanted
 from courtroom.experiments.outcome import Outcome
 from courtroom.experiments.plan import ExperimentEstimate, Phase, Training, estimate
-from courtroom.experiments.results import ExperimentResults, accounts, sentences
+from courtroom.experiments.results import ExperimentResults, accounts, answered_by_stand_ins, sentences
 from courtroom.experiments.sequential_test import Repeats
 from courtroom.experiments.spec import ALL, Experiment, with_controls
 from courtroom.experiments.store import ExperimentStore, PrintedResults, StoredExperiment
@@ -246,7 +246,13 @@ class Experiments:
         measures = measures or fitting(kept.kind, scored)
         found = accounts(kept.experiment, rows, measures)
         return ExperimentResults(
-            kept, rows, measures, (*sentences(found), *notes), self.rows(kept.id, "train"), prompts, found
+            kept,
+            rows,
+            measures,
+            (*sentences(found), *answered_by_stand_ins(rows), *notes),
+            self.rows(kept.id, "train"),
+            prompts,
+            found,
         )
 
 

@@ -361,7 +361,7 @@ class Recipe:
 
     def kind(self, procedures: Mapping[str, Procedure]) -> str:
         named = next(arm.procedure for arm in self.experiment.arms if arm.procedure)
-        return procedures[named].case_kind
+        return procedures[named].kinds[0]
 
     def missing(self, datasets: Datasets) -> str:
         """What of its datasets is not here, in a sentence; empty where all of it is."""

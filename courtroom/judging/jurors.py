@@ -3,12 +3,12 @@
 import random
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import cycle
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, SerializeAsAny
 
 from courtroom.cases.case import Case
-from courtroom.cases.criminal import Trial
 from courtroom.cases.dispute import Dispute
 from courtroom.engine.court import Court
 from courtroom.engine.knobs import Group, declared
@@ -141,17 +141,20 @@ class BestReasons(Task[Reasons]):
     case: SerializeAsAny[Case]  # all of it counts for the key of the answer
     side: str
     persona: Persona | None = None
+    proposals: tuple[str, ...] = ()
+    """What members proposed, where the case has no options."""
 
 
 def seeded(
-    court: Court[Case, Setup], members: Sequence[Member], first: int | None, sides: tuple[str, str]
+    court: Court[Case, Setup], members: Sequence[Member], first: int | None, sides: Sequence[str]
 ) -> dict[str, str]:
     """On which side each member begins, by id; empty where nothing is set. `first`: how many begin on the first side; all, where there are
-    fewer members."""
+    fewer members. The others are dealt to the sides that are left."""
     if first is None:
         return {}
     chosen = court.random("first-ballot").sample(range(len(members)), min(first, len(members)))
-    return {member.id: sides[place not in chosen] for place, member in enumerate(members)}
+    rest = cycle(sides[1:] or sides)
+    return {member.id: sides[0] if place in chosen else next(rest) for place, member in enumerate(members)}
 
 
 def was_set(record: Record) -> bool:
@@ -164,8 +167,8 @@ def best_reasons(task: BestReasons, draw: random.Random) -> Reasons:
     found: Sequence[str] = ()
     if isinstance(task.case, Dispute):
         found = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
-    elif isinstance(task.case, Trial):
-        found = task.case.evidence(task.side)
+    else:
+        found = [piece for option in task.case.choices if option.name == task.side for piece in option.pieces]
     return Reasons(reasons=tuple(found[:2]) or ("…",))
 
 

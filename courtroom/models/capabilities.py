@@ -28,6 +28,9 @@ IMAGES = "images"
 CONTEXT = "context"
 """How many tokens its prompt and its answer may have together."""
 
+ANSWER = "answer"
+"""How many tokens an answer may have at most."""
+
 
 class Findings:
     """What was found out about a model at the place where it is asked. All calls to it in this process share this object."""
@@ -198,6 +201,7 @@ def in_words(findings: Mapping[str, int]) -> str:
         VISION: ("no pictures", "pictures"),
         CONTEXT: ("", "{value:,} tokens"),
         IMAGES: ("", "at most {value} pictures"),
+        ANSWER: ("", "answers of {value:,} tokens at most"),
     }
     words = (said.get(name, (f"no {name}", name))[bool(value)].format(value=value) for name, value in findings.items())
     return f"takes {', '.join(words)}"

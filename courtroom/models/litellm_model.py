@@ -17,6 +17,7 @@ from courtroom.errors import MediaError
 from courtroom.media.store import MediaStore
 from courtroom.models.bounds import BOUND, Bound, Overlong
 from courtroom.models.capabilities import (
+    ANSWER,
     CONTEXT,
     IMAGES,
     MAX_TOKENS,
@@ -519,7 +520,7 @@ def _takes_lengths(spec: ModelSpec) -> bool:
 
 
 def _remember_what_worked(request: Request, findings: Findings, left_out: set[str]) -> None:
-    for name in left_out - {CONTEXT}:
+    for name in left_out - {ANSWER, CONTEXT}:
         findings.remember(name, 0)
     if request.has_media and request.spec.vision == "auto":
         findings.remember(VISION, 1)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 from courtroom.media.medium import Medium
-from courtroom.models.capabilities import CONTEXT, Findings
+from courtroom.models.capabilities import ANSWER, CONTEXT, Findings
 from courtroom.models.card import card, estimate_prompt_tokens
 from courtroom.models.errors import ModelRefused
 from courtroom.models.prompts import describe
@@ -28,7 +28,8 @@ _NUMBER = re.compile(r"\d+")
 def room(request: Request, findings: Findings) -> int:
     """The longest answer to a request: as set, or what the prompt leaves of the model's context where that is known."""
     context = findings.get(CONTEXT)
-    return request.spec.max_tokens if context is None else _room(request, context, findings.tokens_an_estimate)
+    wanted = request.spec.max_tokens if context is None else _room(request, context, findings.tokens_an_estimate)
+    return min(wanted, findings.get(ANSWER) or wanted)
 
 
 def fits(messages: Sequence[Message], spec: ModelSpec, findings: Findings) -> bool:
@@ -129,6 +130,7 @@ async def with_longer_answer(request: Request, reply: Reply, findings: Findings)
     known = await asyncio.to_thread(card, spec.id)  # may import LiteLLM
     text = (known or {}).get("max_output_tokens")
     most = min(2 * spec.max_tokens, text if isinstance(text, int) else MOST_ROOM)
+    most = min(most, findings.get(ANSWER) or most)
     if context is not None:
         most = min(most, context - (reply.usage.prompt or estimate_prompt_tokens(request.messages)) - LEAST_ROOM)
     return spec.model_copy(update={"max_tokens": most}) if most > spec.max_tokens else None

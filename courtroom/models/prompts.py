@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -133,21 +133,27 @@ def _shipped(folder: Path, kind: str) -> Environment:
     return environment(templates(folder, kind).get, _Shipped)
 
 
-def templates(folder: Path, kind: str) -> dict[str, str]:
+def templates(folder: Path, *kinds: str) -> dict[str, str]:
     """All templates of a procedure by name, as shipped.
 
     Args:
         folder: the procedure's own.
-        kind: of the cases that it takes. Its template stands for `_case` where the folder has none; any kind's may be
-            included by name.
+        kinds: of the cases that it takes. The template of the first stands for `_case` where the folder has none, those of
+            the others are there by their names; any kind's may be included by name.
     """
     found = _read(folder)
     shared = _read(PROMPTS)
-    if "_case" not in found and kind in shared:
-        found["_case"] = shared[kind]
-    texts = "\n".join(found.values()).replace("'", '"')
-    taken_in = {name for name in shared if f'"{name}"' in texts}
-    return {name: shared[name] for name in taken_in} | found
+    if "_case" not in found:
+        named = zip(("_case", *kinds[1:]), kinds, strict=False)
+        found |= {name: shared[kind] for name, kind in named if kind in shared}
+    while taken_in := {name for name in shared.keys() - found.keys() if _named(name, found.values())}:
+        found = {name: shared[name] for name in taken_in} | found
+    return found
+
+
+def _named(name: str, texts: Iterable[str]) -> bool:
+    """Whether a template is taken in by one of these, by its name in quotes."""
+    return any(f'"{name}"' in text or f"'{name}'" in text for text in texts)
 
 
 def _read(folder: Path) -> dict[str, str]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from courtroom.models.capabilities import CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
+from courtroom.models.capabilities import ANSWER, CONTEXT, MAX_TOKENS, SCHEMA, SYSTEM
 from courtroom.models.failures import Unwilling, is_unexplained, says
 from courtroom.models.spec import EXTRAS
 
@@ -42,6 +42,11 @@ _UNWANTED = re.compile(
     re.IGNORECASE,
 )
 _CONTEXT = re.compile(r"maximum context length (?:is|of) (\d{2,9})", re.IGNORECASE)
+_ANSWER = re.compile(
+    r"at most (\d{2,7}) (?:completion|output) tokens|max_(?:completion_|output_)?tokens:? \d+ ?> ?(\d{2,7})"
+    r"|max_?(?:completion_?|output_?)?tokens\b[^\n]{0,80}?(?:at most|less than or equal to|<=|up to|maximum (?:is|of)) ?(\d{2,7})(?!\.?\d)",
+    re.IGNORECASE,
+)
 _PROMPT = re.compile(
     r"(\d{1,9}) (?:tokens? )?(?:in the (?:messages|prompt)|(?:text |prompt )?input tokens)", re.IGNORECASE
 )
@@ -72,6 +77,8 @@ def refused(error: BaseException, sent: Mapping[str, Any], *, without_schema: bo
     text = str(error)
     if context := _CONTEXT.search(text):
         return Refused({CONTEXT: int(context[1])}, is_said=True)
+    if longest := _ANSWER.search(text):
+        return Refused({ANSWER: int(longest[longest.lastindex or 1])}, is_said=True)
     roles = {SYSTEM} if any(message["role"] == "system" for message in sent["messages"]) else set()
     can = kept | roles | ({MAX_TOKENS} if "max_tokens" in sent else set())
     schema = json.dumps(sent.get("response_format", ""))

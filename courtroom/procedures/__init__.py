@@ -124,8 +124,8 @@ PUBLISHED = (
     ALIGNMENT,
     JURIS,
     COURTROOM_LLM,
-    DEBATE,
     DISCUSSION,
+    DEBATE,
     MOCK_JURY,
 )
 OUTSIDE = find(register(PUBLISHED))

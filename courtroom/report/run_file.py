@@ -297,7 +297,7 @@ def _belongs_together(file: RunFile, procedure: Procedure) -> None:
         raise CourtroomError("The run was under way when it was exported. Export it once it is paused or done.")
     if (head.case_id, head.case_hash) != (case.id, case.content_hash()) or head.title != case.title:
         raise CourtroomError("Its case is not the one that the run names.")
-    if case.kind != procedure.case_kind:
+    if case.kind not in procedure.kinds:
         raise CourtroomError(f"{procedure.title} does not hear cases of the kind “{case.kind}”.")
     held = procedure.input(case, setup, head.seed, file.interventions)
     for index in (0, *(one.index for one in file.interventions)):

@@ -19,7 +19,7 @@ from courtroom.shell.libraries import panels_app as panels
 from courtroom.shell.procedures import align, new_procedure, options
 from courtroom.shell.procedures import app as procedures
 from courtroom.shell.procedures import models_app as models
-from courtroom.shell.runs import audit, export, film, import_run, interview, mark, marks, resume, run, runs, show
+from courtroom.shell.runs import ask, audit, export, film, import_run, interview, mark, marks, resume, run, runs, show
 from courtroom.shell.upkeep import actions, backup, doctor, health, migrate
 from courtroom.shell.upkeep import people_app as people
 from courtroom.store.connection import FAILURES
@@ -53,7 +53,7 @@ app.command("app", context_settings=PASSED_ON)(open_app)
 app.callback()(options)
 app.command("new-procedure")(new_procedure)
 app.command("import")(import_run)
-RUNS = (run, resume, show, runs, export, film, fork, compare, what_if, yardstick, align)
+RUNS = (ask, run, resume, show, runs, export, film, fork, compare, what_if, yardstick, align)
 QUESTIONS = (audit, interview, mark, marks)
 UPKEEP = (doctor, health, actions, backup, migrate)
 for command in (*RUNS, *QUESTIONS, *UPKEEP):

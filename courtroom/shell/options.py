@@ -92,6 +92,7 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "reason": run.reason,
         "verdict": run.verdict.outcome if run.verdict else None,
         "summary": run.verdict.summary if run.verdict else "",
+        **({"options": options} if (options := _letters(record.case)) else {}),
         "note": run.verdict.note if run.verdict else "",
         "details": run.verdict.details if run.verdict else {},
         "known": record.case.on_record(),
@@ -112,6 +113,11 @@ def result(house: Courthouse, name: str, before: Mapping[str, Payment] | None = 
         "stages": [stage.name for stage in record.stages],
         **({"warnings": list(warnings)} if (warnings := record.setup.warnings()) else {}),
     }
+
+
+def _letters(case: Case) -> dict[str, str]:
+    """What the letters of a question's options stand for; empty where a vote says in words what it is for."""
+    return {option.name: option.title for option in case.choices if len(option.name) == 1}
 
 
 def write(path: Path, text: str) -> None:

@@ -181,7 +181,7 @@ def tried(procedure: Procedure, home: Path) -> Iterator[str]:
     name = f"{procedure.name}-checked"  # it may be installed under its own
     house = Courthouse(Settings(home=home), alone=True, procedures=(replace(procedure, name=name, deliberate=watched),))
     try:
-        ids = [case.id for case in house.library.cases() if case.kind == procedure.case_kind]
+        ids = [case.id for case in house.library.cases() if case.kind in procedure.kinds]
         if not ids:
             raise CourtroomError(
                 f"No sample is of the kind “{procedure.case_kind}”, so {procedure.title} was not heard."

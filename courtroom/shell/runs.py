@@ -11,6 +11,7 @@ import typer
 from pydantic import ValidationError
 from typer import Argument, Option
 
+from courtroom.cases.ask import asked_with
 from courtroom.cases.checks import explain
 from courtroom.cases.files import ENDINGS, read_upload
 from courtroom.cases.readers.tables import names_from
@@ -113,6 +114,28 @@ def run(
         setup = setup_with(begun, set_, model)
         made = house.new_run(chosen.name, heard, setup, seed)
         tell_warnings(set(setup.warnings()) - set(house.record(made).setup.warnings()))  # of what is not heard
+        drive(house, made, until, json_)
+
+
+def ask(
+    question: Annotated[str, Argument(help="The question.")],
+    option: Annotated[list[str] | None, Option(help="An answer to choose from; two to six, or none.")] = None,
+    file: Annotated[
+        list[Path] | None, Option(help="A text, PDF or picture that goes with it; may be given again.")
+    ] = None,
+    procedure: Annotated[str | None, Option(help="Which procedure; default: the first that takes questions.")] = None,
+    model: Model = None,
+    seed: Annotated[int, Option(help="What all chance depends on.")] = 0,
+    set_: Set = None,
+    until: Until = None,
+    json_: Json = False,
+) -> None:
+    """Have a panel deliberate on a question. Without options, members propose answers first."""
+    with opened() as house:
+        files = [(path.name, read_bytes(path)) for path in file or ()]
+        heard = taken_in(house, asked_with(question, option or (), files))
+        chosen = house.hearing(heard.kind) if procedure is None else house.procedures[procedure]
+        made = house.new_run(chosen.name, heard, setup_with(chosen.setup(), set_, model), seed)
         drive(house, made, until, json_)
 
 

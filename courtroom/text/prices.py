@@ -47,25 +47,33 @@ def price(text: str) -> tuple[float | None, str]:
     if after[:1] in ("k", "K") and not after[1:2].isalpha():
         value, after = value * 1_000, after[1:]
     rest = f"{before} {after}".casefold()
-    for word in (*sorted(CURRENCIES, key=len, reverse=True), *(code.casefold() for code in _CODE.findall(plain))):
+    for word in (*sorted(CURRENCIES, key=len, reverse=True), *map(str.casefold, _codes(plain))):
         rest = rest.replace(word, " ")
     left = rest.strip(" .,;:()[]/")
     if _SCALE.search(left):
         return None, f"names a number that is not known (“{left[:40]}”)"
     if left:
         return value, f"was read as {value:,.2f}, without “{left[:40]}”"
-    doubtful = re.fullmatch(r"\d{1,3}\.\d{3}", amount) and not amount.startswith("0.")
+    doubtful = re.fullmatch(r"\d{1,3}\.\d{3}|\d+[.,]\d{4,}", amount) and not amount.startswith("0")
     return value, f"was read as {value:,.2f}" if doubtful else ""
 
 
 def currency(text: str) -> str:
     """Return the ISO code of the currency that a text names; empty where it names none."""
-    from babel.numbers import list_currencies  # reads a table of them
-
     plain = unicodedata.normalize("NFKC", text)
-    codes = [code for code in _CODE.findall(plain) if code in list_currencies()]
+    codes = _codes(plain)
     signs = sorted(CURRENCIES, key=len, reverse=True)
     return next(iter(codes), "") or next((CURRENCIES[sign] for sign in signs if sign in plain.casefold()), "")
+
+
+def _codes(text: str) -> list[str]:
+    """The ISO codes of currencies that stand in a text."""
+    words = _CODE.findall(text)
+    if not words:
+        return words
+    from babel.numbers import list_currencies  # reads a table of them
+
+    return [word for word in words if word in list_currencies()]
 
 
 def _decimal(amount: str) -> float | None:

@@ -209,7 +209,7 @@ def _hearing(house: Courthouse, name: str, cases: Mapping[str, Case], canaries: 
     procedure, (kind, given) = house.procedures[name], HEARINGS[name]
     values = {**procedure.setup().model_dump(mode="json"), **given}
     values["model"] = {"id": "openai/hostile", "timeout_s": 20, "attempts": 1, "structured": "yes"}
-    shipped = templates(procedure.prompts, procedure.case_kind)
+    shipped = templates(procedure.prompts, procedure.kinds[0])
     values["prompts"] = {"_system": "{% raw %}" + canaries.all() + "{% endraw %} " + shipped["_system"]}
     if "rules" in values:
         values["rules"] = [canaries.all() for _ in range(2)]

@@ -104,7 +104,7 @@ def test_a_procedure_leaves_the_key_in_one_header_and_nowhere_else(
         monkeypatch.setenv("OPENAI_API_BASE", trap.url)
         with closing(Courthouse(Settings(home=home), streaming=True)) as house:
             setup = procedure.setup.model_validate({**values, "model": spec, "reasks": 1})
-            run = drive(house, house.new_run(procedure.name, sample(house, procedure.case_kind), setup, 0))
+            run = drive(house, house.new_run(procedure.name, sample(house, procedure.kinds[0]), setup, 0))
             record = house.record(run)
             exported = report.as_json(record, house.answers)
             told = exported + report.as_html(record, procedure, house.answers, house.media)

@@ -68,7 +68,7 @@ def escapes(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PROCEDURES)
 def test_no_text_of_a_case_leaves_its_quotation(name: str, house: Courthouse) -> None:
-    case = spoiled(sample(house, PROCEDURES[name].case_kind))
+    case = spoiled(sample(house, PROCEDURES[name].kinds[0]))
     prompts = sent(house, name, case)
     assert any(ORDER in text for text in prompts)
     assert not [line for text in prompts for line in escapes(text)]
@@ -76,7 +76,7 @@ def test_no_text_of_a_case_leaves_its_quotation(name: str, house: Courthouse) ->
 
 @pytest.mark.parametrize("name", ["cyberjurors", "distillation", "verdict", "jurisagents"])
 def test_what_a_poisoned_record_teaches_stays_quoted(name: str, house: Courthouse) -> None:
-    case = sample(house, PROCEDURES[name].case_kind)
+    case = sample(house, PROCEDURES[name].kinds[0])
     teach(house)
     prompts = sent(house, name, case)
     assert any(ORDER in text for text in prompts)

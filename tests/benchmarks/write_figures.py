@@ -55,7 +55,7 @@ VOTES = """## Votes
 `python -m tests.benchmarks.measure_votes` prints this table. All votes are invented, so this is no measure against people. The jury's formulas were
 tuned on the training disputes and the samples, so look at the held-out disputes, which were written before and which no tuning has read. The error is the
 mean, in votes of 17, by which the buyer's count is off. The held-out disputes were looked at once after the tuning; a version before it, tuned on the
-samples alone, was off by 4.5 votes there and right in 5. With n = 12 the share of right majorities is known to between 43 and 95 %, so the offline jury
+samples alone, was off by 4.5 votes there and right in 5. With n = 12 the share of right majorities is known to between 52 and 98 %, so the offline jury
 shows how a hearing goes, and decides nothing. `python -m tests.benchmarks.fit_votes` prints the second table: the reading alone, without jurors,
 cross-validated over all disputes that tuning may read.
 """

@@ -109,7 +109,7 @@ def test_real_pictures_and_videos_with_a_page_behind_them_are_shown_and_nothing_
     watch = Watch(page, site.url)
     page.goto(site.url)
     page.get_by_role("radio", name="Upload a case").click()
-    page.locator('input[type="file"]').first.set_input_files(tmp_path / "case.zip")
+    page.locator('input[type="file"]').nth(1).set_input_files(tmp_path / "case.zip")
     page.get_by_role("button", name="Import", exact=True).first.click()
     expect(page.get_by_text("Imported: A kettle", exact=False)).to_be_visible()
     page.goto(f"{site.url}/?case=kettle")

@@ -195,6 +195,23 @@ def test_a_hearing_that_is_watched_before_anybody_spoke_is_played_from_its_begin
     page.close()
 
 
+def test_the_verdict_in_the_room_says_who_is_missing(written: Path, browser: Browser) -> None:
+    page = browser.new_page()
+    page.goto(written.as_uri())
+    page.evaluate(
+        """() => {
+          const whole = JSON.parse(document.getElementById("scene").textContent);
+          const host = document.createElement("div");
+          document.body.replaceChildren(host);
+          const verdict = { ...whole.verdict, turnout: ["16 of 17 voted.", "1 abstained."] };
+          mountRoom(host).update({ ...whole, run: "partly", verdict });
+        }"""
+    )
+    page.get_by_label("Moment of the run").press("End")
+    expect(page.locator(".room .speech.verdict")).to_contain_text("16 of 17 voted.  ·  1 abstained.")
+    page.close()
+
+
 def watches(process: int) -> int:
     """How many of Linux's watches on files a process holds."""
     found = 0

@@ -1,28 +1,76 @@
-"""Multi-agent debate: one speaks for the buyer, one for the seller, and a judge decides when enough was said."""
+"""Multi-agent debate: one speaks for each option of a case, and a judge decides when enough was said."""
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
-from courtroom import Answer, Court, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
-from courtroom.cases.dispute import SIDES, Dispute, Side
-from courtroom.engine.knobs import knob
-from courtroom.judging.dispute_weights import CHOICES, contributions, stance
+from courtroom import Answer, Court, Member, Preset, Procedure, Role, Setup, StageKind, Task, Verdict
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import Dispute, Side
+from courtroom.cases.kinds import WITH_OPTIONS
+from courtroom.engine.knobs import Widget, declared, knob
+from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import points, said, weighed_up
+from courtroom.judging.options import (
+    PROPOSING,
+    Propose,
+    choices,
+    names,
+    outcome,
+    propose,
+    proposed,
+    titled,
+    weighed_choice,
+)
 from courtroom.media.medium import Medium
-from courtroom.models.narrow import known
-from courtroom.models.task import Longest, Paragraph, Reason
+from courtroom.models.narrow import known, narrowed
+from courtroom.models.task import Label, Longest, Paragraph, Reason
+from courtroom.strict import Strict
 
 Said = tuple[tuple[str, str], ...]
-"""Who said what, in order: the side of a debater, or `judge`."""
+"""Who said what, in order: the option of a debater, or `judge`."""
+PROPOSERS = 3
+"""How many debaters there are where the case has no options: each argues for what it proposes."""
+
+
+class Debater(Strict):
+    """Who speaks for an option."""
+
+    id: str
+    name: str
 
 
 class DebateSetup(Setup):
     """How long they may debate."""
 
     rounds: int = knob(2, "Rounds at most", "The judge can end it earlier.", ge=1, le=5)
+    debaters: tuple[Debater, ...] = Field(
+        default=(), title="Debaters", json_schema_extra=declared(widget=Widget.FROM_CASE, varied=False)
+    )
+    show_media: ClassVar[bool] = True
+    """Debaters and judge see all pictures and videos."""
+
+    def complete(self, case: Case, seed: int) -> Self:
+        """With a debater for each option of the case."""
+        open_seats = (Debater(id=f"debater-{n}", name=f"Debater {n}") for n in range(1, PROPOSERS + 1))
+        seats = tuple(
+            Debater(id=option.name, name=f"Debater for the {option.name}")
+            if option.is_party
+            else Debater(id=f"debater-{n}", name=f"Debater for “{option.title}”")
+            for n, option in enumerate(case.choices, start=1)
+        )
+        return self.model_copy(update={"debaters": seats or tuple(open_seats)})
+
+
+def members(setup: DebateSetup) -> tuple[Member, ...]:
+    """A debater for each option, and the judge."""
+    seats = (
+        Member(id=one.id, role="debater", name=one.name, spec=setup.spec(one.id, "debater")) for one in setup.debaters
+    )
+    return (*seats, Member(id="judge", role="judge", name="Judge", spec=setup.spec("judge", "judge")))
 
 
 class Argument(Answer):
@@ -39,70 +87,96 @@ class Ruling(Answer):
     reasons: Annotated[tuple[Reason, ...], Longest(4, 5)] = Field(
         min_length=1, max_length=20, description="What decides, in one to three sentences each, the weightiest first?"
     )
-    winner: Side = Field(description="Who is more in the right about what the buyer asks for?")
+    winner: Label = Field(description="Who is more in the right about what the buyer asks for?")
     settled: bool = Field(description="Is it certain that another round could not change the decision?")
+
+
+class Choosing(Ruling):
+    """What the judge decides where there is no buyer who asks for something; the reasons come first."""
+
+    winner: Label = Field(description="What do you decide for?")
 
 
 class Argue(Task[Argument]):
     """What speaks for one side?"""
 
     name, title = "argue", "Argument"
-    case: Dispute
-    side: Side
+    case: SerializeAsAny[Case]
+    side: str
+    proposals: tuple[str, ...] = ()
     said: Said
     round: int = 1
+    seen: tuple[Medium, ...] = ()
 
     def media(self) -> tuple[Medium, ...]:
-        return tuple(self.case.media())
+        return self.seen
 
 
 class Rule(Task[Ruling]):
     """Who is right, and was enough said?"""
 
     name, title = "rule", "Ruling"
-    case: Dispute
+    case: SerializeAsAny[Case]
+    proposals: tuple[str, ...] = ()
     said: Said
     round: int = 1
     last: bool = False
+    seen: tuple[Medium, ...] = ()
 
     @property
     def form(self) -> type[BaseModel]:
         """In the last round nothing is asked of another one."""
-        return known(Ruling, "settled", True) if self.last else Ruling
+        options = names(self.case, self.proposals)
+        form = narrowed(Ruling if "buyer" in options else Choosing, {"winner": options})
+        return known(form, "settled", True) if self.last else form
 
     def media(self) -> tuple[Medium, ...]:
-        return tuple(self.case.media())
+        return self.seen
 
 
-async def deliberate(court: Court[Dispute, DebateSetup]) -> Verdict:
+async def deliberate(court: Court[Case, DebateSetup]) -> Verdict:
     """Rounds of argument and answer, until the judge has heard enough."""
     said: Said = ()
     judge = court.member("judge")
+    seen = tuple(court.case.media())
+    proposals = await proposed(court, court.panel("debater"), lambda one: "", seen)
+    options = names(court.case, proposals)
     for number in range(1, court.setup.rounds + 1):
         await court.stage(f"Round {number}", "round")
-        for side in SIDES:
-            answer = await court.try_ask(court.member(side), Argue(case=court.case, side=side, said=said, round=number))
+        for debater, side in zip(court.panel("debater"), options, strict=False):
+            task = Argue(case=court.case, side=side, proposals=proposals, said=said, round=number, seen=seen)
+            answer = await court.try_ask(debater, task)
             said = (*said, (side, answer.argument)) if answer else said
         last = number == court.setup.rounds
-        ruling = await court.ask(judge, Rule(case=court.case, said=said, round=number, last=last))
+        rule = Rule(case=court.case, proposals=proposals, said=said, round=number, last=last, seen=seen)
+        ruling = await court.ask(judge, rule)
         said = (*said, ("judge", "\n".join(ruling.reasons)))
         court.vote(judge, ruling.winner, ruling.reasons)
-        tally = court.tally(SIDES, consensus=0)
+        tally = court.tally(options, consensus=0)
         if ruling.settled:
             break
-    return Verdict(outcome=ruling.winner, counts=tally.counts, summary="\n\n".join(ruling.reasons))
+    decided = outcome(court.case, proposals, ruling.winner)
+    return Verdict(outcome=decided, counts=tally.counts, summary="\n\n".join(ruling.reasons))
 
 
 def argue(task: Argue, draw: random.Random) -> Argument:
     """The next point that the words of the case make for this side."""
     heard = " ".join(argument for _, argument in task.said)
-    fresh = (point for point in points(task.case, task.side, contributions(task.case)) if point not in heard)
-    nothing = said(task.case.language, "no-point", side=said(task.case.language, task.side))
-    return Argument(argument=next(fresh, nothing))
+    language, dispute = task.case.language, isinstance(task.case, Dispute)
+    if isinstance(task.case, Dispute):
+        told: Sequence[str] = points(task.case, "buyer" if task.side == "buyer" else "seller", contributions(task.case))
+    else:
+        told = [piece for option in task.case.choices if option.name == task.side for piece in option.pieces]
+    title = said(language, task.side) if dispute else titled(task.case, task.proposals, task.side)
+    nothing = said(language, "no-point" if dispute else "asked-no-piece", side=title)
+    return Argument(argument=next((one for one in told if one and one not in heard), nothing))
 
 
 def rule(task: Rule, draw: random.Random) -> Ruling:
     """The side for which the words of the case weigh more; settled where they weigh much more."""
+    if not isinstance(task.case, Dispute):
+        name, why = weighed_choice(task.case, task.proposals, draw, who="judge")
+        return Choosing(reasons=(why,), winner=name, settled=False)
     winner: Side = "buyer" if stance(task.case) >= 0 else "seller"
     reasons = weighed_up(task.case, winner, contributions(task.case))
     return Ruling(reasons=reasons, winner=winner, settled=abs(stance(task.case)) > 2)
@@ -111,21 +185,25 @@ def rule(task: Rule, draw: random.Random) -> Ruling:
 DEBATE = Procedure(
     name="debate",
     title="Debate",
-    summary="A baseline: two debaters argue for a side each; a judge decides after each round whether it heard enough.",
+    summary="A baseline: a debater for each option argues; a judge decides after each round whether it heard enough.",
     paper="Du et al. (2023), arXiv:2305.14325; with sides and a judge as in Liang et al. (2023), arXiv:2305.19118",
-    case_kind="dispute",
+    case_kind=WITH_OPTIONS,
+    designed_for="dispute",
     setup=DebateSetup,
     roles=(
-        Role("buyer", "Debater for the buyer", "Argues for the buyer, whatever the evidence."),
-        Role("seller", "Debater for the seller", "Argues for the seller, and answers the buyer's debater."),
+        Role("debater", "Debater", "Argues for one option, whatever the evidence, and answers the others."),
         Role("judge", "Judge", "Decides, and says whether another round is needed.", votes=True),
     ),
-    stages=(StageKind("round", "Round", "Both sides argue, then the judge rules."),),
-    choices=CHOICES,
-    tasks=(Argue, Rule),
-    offline={Argue: argue, Rule: rule},
+    stages=(PROPOSING, StageKind("round", "Round", "All sides argue, then the judge rules.")),
+    choices=(),
+    choices_in=choices,
+    members=members,
+    tasks=(Propose, Argue, Rule),
+    offline={Propose: propose, Argue: argue, Rule: rule},
     prompts=Path(__file__).parent / "prompts",
     deliberate=deliberate,
-    at_most=lambda case, setup: 3 * setup.rounds,
+    at_most=lambda case, setup: (
+        (len(case.choices or setup.debaters) + 1) * setup.rounds + (0 if case.choices else PROPOSERS)
+    ),
     presets=(Preset("Two rounds", "Each side answers the other."), Preset("One round", "No answers.", {"rounds": 1})),
 )

@@ -1,19 +1,23 @@
 """Speakers with different points of view discuss and vote, turn by turn (ChatEval, arXiv:2308.07201, section 2)."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from courtroom import Court, Member, Preset, Procedure, Role, Setup, StageKind, Verdict
-from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.cases.case import Case
+from courtroom.cases.kinds import WITH_OPTIONS
+from courtroom.cases.question import LETTERS
 from courtroom.engine.knobs import Group, knob
 from courtroom.engine.procedure import Controls, Counting
-from courtroom.judging.dispute_weights import CHOICES
 from courtroom.judging.jurors import PrivateBallots, ask_alone
+from courtroom.judging.options import PROPOSING, choices, names, outcome, proposed
+from courtroom.media.medium import Medium
 from courtroom.procedures.discussion.tasks import (
     IN_CHINESE,
     METHODS,
     PEERS,
     POINTS_OF_VIEW,
+    WHERE_NOBODY_CLAIMS,
     Remark,
     Speak,
     SpeakInPrivate,
@@ -23,7 +27,7 @@ from courtroom.procedures.discussion.tasks import (
 
 
 class DiscussionSetup(Setup):
-    """Who discusses a dispute, and how."""
+    """Who discusses a case, and how."""
 
     speakers: int = knob(3, "Speakers", "Each votes in every turn.", Group.WHO, first=True, ge=1, le=51)
     turns: int = knob(2, "Turns", "How often each speaks. The last turn decides.", ge=1, le=5)
@@ -47,7 +51,16 @@ class DiscussionSetup(Setup):
         "Speakers see them, or read their descriptions where their model can't see. Off: neither.",
     )
     private_ballots: PrivateBallots = False
-    tie: Side = knob("buyer", "A tie goes to the", "The paper does not say; a setting of ours.")
+    tie: Literal["buyer", "seller", "lot"] = knob(
+        "buyer",
+        "A tie goes to the",
+        "The paper does not say; a setting of ours. Where there is no buyer, the lot decides.",
+    )
+
+    def complete(self, case: Case, seed: int) -> Self:
+        """With a tie that can be in this case."""
+        known = {option.name for option in case.choices}
+        return self if self.tie in known else self.model_copy(update={"tie": "lot"})
 
 
 def members(setup: DiscussionSetup) -> tuple[Member, ...]:
@@ -63,59 +76,90 @@ def members(setup: DiscussionSetup) -> tuple[Member, ...]:
     return (*speakers, Member(id="clerk", role="clerk", name="Clerk", spec=setup.spec("clerk", "clerk")))
 
 
-Session = Court[Dispute, DiscussionSetup]
+Session = Court[Case, DiscussionSetup]
 
 
 async def deliberate(court: Session) -> Verdict:
     """As many turns as the setup says; the majority of the last one decides."""
     said: tuple[Remark, ...] = ()
     summary = ""
+    proposals = await proposed(court, court.panel("speaker"), lambda one: as_whom(court, one), seen_by(court))
+    options = names(court.case, proposals)
     for turn in range(1, court.setup.turns + 1):
         await court.stage(f"Turn {turn}", "round")
         speakers = court.panel("speaker")
         if court.setup.order == "one-by-one":
             now: tuple[Remark, ...] = ()
             for speaker in speakers:
-                one = await speak(court, speaker, turn, (*said, *now), "")
+                one = await speak(court, speaker, turn, (*said, *now), "", proposals)
                 now = (*now, one) if one else now
         else:
             seen = said if court.setup.order == "simultaneous" else ()
-            spoken = await court.all(speak(court, speaker, turn, seen, summary) for speaker in speakers)
+            spoken = await court.all(speak(court, speaker, turn, seen, summary, proposals) for speaker in speakers)
             now = tuple(one for one in spoken if one)
-        tally = court.tally(SIDES, consensus=0.5)
+        tally = court.tally(options, consensus=0.5)
         said = (*said, *now)
         if court.setup.order == "summarised" and turn < court.setup.turns:
-            task = SumUp(case=court.case, said=now, before=summary)
+            task = SumUp(case=court.case, proposals=proposals, said=now, before=summary)
             digest = await court.try_ask(court.member("clerk"), task)
             summary = digest.summary if digest else summary
 
-    buyer, seller = tally.counts["buyer"], tally.counts["seller"]
-    tie = court.setup.tie
-    outcome = tie if buyer == seller else "buyer" if buyer > seller else "seller"
-    reasons = [one.statement for one in now if one.verdict == outcome]
-    note = f"The vote is a tie; by this run's setting a tie goes to the {tie}." if buyer == seller else ""
+    ahead = [name for name in options if tally.counts[name] == max(tally.counts.values())]
+    chosen, note = ahead[0], ""
+    if len(ahead) > 1 and court.setup.tie in ahead:
+        chosen = court.setup.tie
+        note = f"The vote is a tie; by this run's setting a tie goes to the {chosen}."
+    elif len(ahead) > 1:
+        chosen, note = court.random("tie").choice(ahead), "The vote is a tie; the lot decided."
+    reasons = [one.statement for one in now if one.verdict == chosen]
     return Verdict(
-        outcome=outcome, counts=tally.counts, abstained=tally.abstained, summary="\n\n".join(reasons[:2]), note=note
+        outcome=outcome(court.case, proposals, chosen),
+        counts=tally.counts,
+        abstained=tally.abstained,
+        summary="\n\n".join(reasons[:2]),
+        note=note,
     )
 
 
-async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str) -> Remark | None:
+def view_of(court: Session, speaker: Member) -> str:
+    """What a speaker looks at; empty where all are asked the same."""
+    place = (int(speaker.id.removeprefix("speaker-")) - 1) % len(POINTS_OF_VIEW)
+    between = any(option.is_party for option in court.case.choices)
+    view = POINTS_OF_VIEW[place][1] if between else WHERE_NOBODY_CLAIMS[place]
+    return view if court.setup.points_of_view else ""
+
+
+def as_whom(court: Session, speaker: Member) -> str:
+    """In what part a speaker proposes an answer."""
+    view = view_of(court, speaker)
+    return f"{speaker.name}. {view}" if view else ""
+
+
+def seen_by(court: Session) -> tuple[Medium, ...]:
+    """The pictures and videos that speakers are shown."""
+    return tuple(court.case.media()) if court.setup.show_media else ()
+
+
+async def speak(
+    court: Session, speaker: Member, turn: int, said: tuple[Remark, ...], summary: str, proposals: tuple[str, ...]
+) -> Remark | None:
     """One speaker's statement, and its vote; None where it abstains."""
     seat = int(speaker.id.removeprefix("speaker-"))
     again, place = divmod(seat - 1, len(POINTS_OF_VIEW))
-    viewed, view, name = court.setup.points_of_view, POINTS_OF_VIEW[place][1], speaker.name
+    viewed, name = court.setup.points_of_view, speaker.name
     if court.case.language.startswith("zh"):
         name = IN_CHINESE[place] + (f" {again + 1}" if again else "") if viewed else f"发言人 {seat}"
     task = Speak(
         case=court.case,
+        proposals=proposals,
         seat=court.panel("speaker").index(speaker) + 1,
         speaker=name,
-        point_of_view=view if viewed else "",  # without one all are asked the same
+        point_of_view=view_of(court, speaker),
         turn=turn,
         turns=court.setup.turns,
         said=said,
         summary=summary,
-        seen=tuple(court.case.media()) if court.setup.show_media else (),
+        seen=seen_by(court),
     )
     answer: Statement | None = await court.try_ask(speaker, task)
     court.vote(speaker, answer.verdict if answer else None, (answer.statement,) if answer else ())
@@ -123,26 +167,34 @@ async def speak(court: Session, speaker: Member, turn: int, said: tuple[Remark, 
     return Remark(name=name, turn=turn, statement=answer.statement, verdict=answer.verdict) if answer else None
 
 
-def at_most(case: Dispute, setup: DiscussionSetup) -> int:
-    """A statement each in every turn, and a summary between two turns."""
-    return setup.speakers * setup.turns * (2 if setup.private_ballots else 1) + (
-        setup.turns - 1 if setup.order == "summarised" else 0
+def at_most(case: Case, setup: DiscussionSetup) -> int:
+    """A statement each in every turn, a summary between two turns, and proposals where there are no options."""
+    proposing = 0 if case.choices else min(setup.speakers, len(LETTERS))
+    return (
+        proposing
+        + setup.speakers * setup.turns * (2 if setup.private_ballots else 1)
+        + (setup.turns - 1 if setup.order == "summarised" else 0)
     )
 
 
 DISCUSSION = Procedure(
     name="discussion",
     title="Discussion",
-    summary="A baseline: speakers with different points of view discuss a dispute in turns and vote; the last vote decides.",
+    summary="A baseline: speakers with different points of view discuss a case in turns and vote; the last vote decides.",
     paper="Chan et al. (2023), ChatEval, arXiv:2308.07201; with one turn, Wang et al. (2022), Self-Consistency, arXiv:2203.11171",
-    case_kind="dispute",
+    case_kind=WITH_OPTIONS,
+    designed_for="dispute",
     setup=DiscussionSetup,
     roles=(
         Role("speaker", "Speaker", "Says who is right and why, answers the others, and votes.", votes=True),
         Role("clerk", "Clerk", "Sums up a turn, where the speakers read a summary."),
     ),
-    stages=(StageKind("round", "Turn", "Each speaker makes a statement and votes."),),
-    choices=CHOICES,
+    stages=(
+        PROPOSING,
+        StageKind("round", "Turn", "Each speaker makes a statement and votes."),
+    ),
+    choices=(),
+    choices_in=choices,
     tasks=tuple(METHODS),
     offline=METHODS,
     prompts=Path(__file__).parent / "prompts",
@@ -157,7 +209,7 @@ DISCUSSION = Procedure(
         no_personas={"points_of_view": False},
     ),
     peers=PEERS,
-    counting=lambda setup: Counting(tie=setup.tie),
+    counting=lambda setup: Counting(tie=None if setup.tie == "lot" else setup.tie),
     small={"speakers": 3, "turns": 2},
     presets=(
         Preset("ChatEval", "Three points of view, one after the other, in two turns.", {}),

@@ -2,17 +2,20 @@
 
 import random
 
-from pydantic import Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
 from courtroom import Answer, Task
-from courtroom.cases.dispute import SIDES, Dispute, Side
+from courtroom.cases.case import Case
+from courtroom.cases.dispute import Dispute, Side
 from courtroom.engine.procedure import Peers
 from courtroom.judging.dispute_weights import contributions, stance
 from courtroom.judging.explained import said, weighed_up
 from courtroom.judging.jurors import HEARD, TITLE, InPrivate
+from courtroom.judging.options import names, propose, titled, weighed_choice
 from courtroom.media.medium import Medium
+from courtroom.models.narrow import narrowed
 from courtroom.models.offline import methods
-from courtroom.models.task import Overview, Paragraph
+from courtroom.models.task import Label, Overview, Paragraph
 from courtroom.strict import Strict
 
 
@@ -20,7 +23,13 @@ class Statement(Answer):
     """What a speaker says in a turn; the reasons come before the vote."""
 
     statement: Paragraph = Field(min_length=1, description="What do you say, and what in the material decides?")
-    verdict: Side = Field(description="Who is more in the right about what the buyer asks for, as you see it now?")
+    verdict: Label = Field(description="Who is more in the right about what the buyer asks for, as you see it now?")
+
+
+class Opinion(Statement):
+    """What a speaker says where there is no buyer who asks for something."""
+
+    verdict: Label = Field(description="What do you vote for now?")
 
 
 class Digest(Answer):
@@ -37,7 +46,7 @@ class Remark(Strict):
     name: str
     turn: int
     statement: str
-    verdict: Side | None
+    verdict: str | None
     """None where the vote is kept back."""
 
 
@@ -46,7 +55,9 @@ class Speak(Task[Statement]):
 
     name, title = "speak", "Statement"
     offline_only = ("seat",)
-    case: Dispute
+    case: SerializeAsAny[Case]
+    proposals: tuple[str, ...] = ()
+    """What members proposed, where the case has no options."""
     seat: int
     speaker: str
     point_of_view: str = ""
@@ -56,6 +67,11 @@ class Speak(Task[Statement]):
     summary: str = ""
     seen: tuple[Medium, ...] = ()
     in_private: InPrivate = False
+
+    @property
+    def form(self) -> type[BaseModel]:
+        options = names(self.case, self.proposals)
+        return narrowed(Statement if "buyer" in options else Opinion, {"verdict": options})
 
     def media(self) -> tuple[Medium, ...]:
         return self.seen
@@ -71,7 +87,8 @@ class SumUp(Task[Digest]):
     """What was said so far?"""
 
     name, title = "sum-up", "Summary of a turn"
-    case: Dispute
+    case: SerializeAsAny[Case]
+    proposals: tuple[str, ...] = ()
     said: tuple[Remark, ...]
     before: str = ""
 
@@ -103,6 +120,12 @@ COMPANY = 1.0
 def speak(task: Speak, draw: random.Random) -> Statement:
     """The side for which the words weigh more, with a doubt of the speaker's own and what the others vote."""
     votes = [one.verdict for one in task.said if one.verdict]
+    if not isinstance(task.case, Dispute):
+        own = next((one.verdict for one in reversed(task.said) if one.name == task.speaker and one.verdict), "")
+        pull = HEARD if task.in_private else 1.0
+        given = (task.case, task.proposals, draw)
+        name, why = weighed_choice(*given, who=task.speaker, others=votes, own=own, pull=pull)
+        return Statement(statement=why, verdict=name)
     company = sum(1 if vote == "buyer" else -1 for vote in votes) / len(votes) if votes else 0.0
     shift = draw.gauss(0, DOUBT) + COMPANY * company * (HEARD if task.in_private else 1.0)
     side: Side = "buyer" if stance(task.case) + shift >= 0 else "seller"
@@ -113,16 +136,17 @@ def speak(task: Speak, draw: random.Random) -> Statement:
 
 def sum_up(task: SumUp, draw: random.Random) -> Digest:
     """How many hold which side, and the first statement for each."""
-    language, parts = task.case.language, []
-    for side in SIDES:
+    language, parts, dispute = task.case.language, [], isinstance(task.case, Dispute)
+    for side in names(task.case, task.proposals):
         own = [one.statement for one in task.said if one.verdict == side]
         if own:
+            held = said(language, side) if dispute else titled(task.case, task.proposals, side)
             counts = {"count": len(own), "all": len(task.said)}
-            parts.append(said(language, "hold", side=said(language, side), first=own[0], **counts))
+            parts.append(said(language, "hold" if dispute else "asked-hold-answer", side=held, first=own[0], **counts))
     return Digest(summary=said(language, "space").join(parts) or said(language, "nobody"))
 
 
-METHODS = methods(speak, sum_up)
+METHODS = methods(speak, sum_up, propose)
 
 POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
     ("Member of the public", "You buy and sell online now and then. Judge as most people in your place would."),
@@ -134,3 +158,11 @@ POINTS_OF_VIEW: tuple[tuple[str, str], ...] = (
 """Names and what each looks at, in our own words. The five parts are those that ChatEval gives its referees."""
 IN_CHINESE = ("公众代表", "批评者", "心理学家", "新闻作者", "科学家")
 """The names where a case is Chinese, so that a discussion is in one language."""
+WHERE_NOBODY_CLAIMS: tuple[str, ...] = (
+    "Judge as most people in your place would.",
+    "Look for gaps and contradictions in the material, and in what the other speakers say.",
+    "Ask how those whom it concerns would live with each answer, and what they would do then.",
+    "Ask what is known, who says so, and what is merely claimed.",
+    "Ask what would follow from each answer, how sure that is, and what would have to be found out.",
+)
+"""What each looks at in a case that is not between two parties."""

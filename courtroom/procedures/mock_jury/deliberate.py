@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 
 from courtroom import Court, Member, Verdict
-from courtroom.cases.criminal import Trial
+from courtroom.cases.case import Case
 from courtroom.judging.jurors import BestReasons, Earlier, ask_alone, recalled, seeded
+from courtroom.judging.options import names, outcome, proposed, titled
 from courtroom.procedures.mock_jury.setup import MockJurySetup
 from courtroom.procedures.mock_jury.tasks import Said, Vote, VoteInPrivate
 
-JuryRoom = Court[Trial, MockJurySetup]
+JuryRoom = Court[Case, MockJurySetup]
 HUNG = "Hung jury"
 
 
@@ -18,18 +19,20 @@ async def deliberate(court: JuryRoom) -> Verdict:
     said: dict[str, Said] = {}
     own: dict[str, tuple[Earlier, ...]] = {}
     counts: dict[str, int] = {}
-    begins = seeded(court, court.panel("juror"), court.setup.first_votes, court.case.sides)
+    proposals = await proposed(court, court.panel("juror"), identity, tuple(court.case.media()))
+    options = names(court.case, proposals)
+    begins = seeded(court, court.panel("juror"), court.setup.first_votes, options)
     for number in count():
         await court.stage(f"Round {number}" if number else "First ballot", "round")
         jury, before = court.panel("juror"), dict(said)
         past = dict(own)
         if number and court.setup.talk == "round-table":
             for juror in jury:
-                said |= await speak(court, juror, number, said, counts, past.get(juror.id, ()))
+                said |= await speak(court, juror, proposals, number, said, counts, past.get(juror.id, ()))
         else:
             sides = begins if number == 0 else {}
             for one in await court.all(
-                speak(court, juror, number, before, counts, past.get(juror.id, ()), sides.get(juror.id, ""))
+                speak(court, juror, proposals, number, before, counts, past.get(juror.id, ()), sides.get(juror.id, ""))
                 for juror in jury
             ):
                 said |= one or {}
@@ -38,7 +41,7 @@ async def deliberate(court: JuryRoom) -> Verdict:
                 is_set = number == 0 and name in begins
                 mine = Earlier(round=number, vote=spoken.vote, words=spoken.statement, by_lot=is_set)
                 own[name] = (*past.get(name, ()), mine)
-        tally = court.tally(court.case.sides, consensus=(court.setup.needed - 1) / len(jury))
+        tally = court.tally(options, consensus=(court.setup.needed - 1) / len(jury))
         counts = dict(tally.counts)
         if (tally.consensus and not (begins and number == 0)) or number >= court.setup.rounds:
             break
@@ -46,26 +49,34 @@ async def deliberate(court: JuryRoom) -> Verdict:
     ahead = max(counts, key=counts.__getitem__)
     note = "" if tally.consensus else f"After {number} rounds of talk no side had {court.setup.needed} votes."
     return Verdict(
-        outcome=ahead if tally.consensus else HUNG,
+        outcome=outcome(court.case, proposals, ahead) if tally.consensus else HUNG,
         counts=counts,
         abstained=tally.abstained,
-        summary=grounds(said, (ahead,) if tally.consensus else court.case.sides),
+        summary=grounds(
+            said, {name: titled(court.case, proposals, name) for name in ((ahead,) if tally.consensus else options)}
+        ),
         note=note,
-        details={"standard of proof": court.setup.standard},
+        details={"standard of proof": court.setup.standard} if court.case.burden else {},
     )
 
 
-def grounds(said: Mapping[str, Said], sides: Sequence[str]) -> str:
-    """Return what two jurors of a side said last; of a hung jury, what one of each side did, under its name."""
+def identity(juror: Member) -> str:
+    """In what part a juror proposes an answer."""
+    return f"{juror.name}. {juror.persona.text()}" if juror.persona else ""
+
+
+def grounds(said: Mapping[str, Said], sides: Mapping[str, str]) -> str:
+    """Return what two jurors of a side said last; of a hung jury, what one of each side did, under its name. `sides`: name to title."""
+    spoken = [[one for one in said.values() if one.vote == side] for side in sides]
     if len(sides) == 1:
-        return "\n\n".join([one.statement for one in said.values() if one.vote == sides[0]][:2])
-    spoken = (next((one for one in said.values() if one.vote == side), None) for side in sides)
-    return "\n\n".join(f"{one.name} ({one.vote}): {one.statement}" for one in spoken if one)
+        return "\n\n".join(one.statement for one in spoken[0][:2])
+    return "\n\n".join(f"{some[0].name} ({sides[some[0].vote or '']}): {some[0].statement}" for some in spoken if some)
 
 
 async def speak(
     court: JuryRoom,
     juror: Member,
+    proposals: tuple[str, ...],
     number: int,
     said: Mapping[str, Said],
     counts: Mapping[str, int],
@@ -76,12 +87,16 @@ async def speak(
     round; 0 is the first ballot. `begins`: the side on which it begins; empty where it is free."""
     assert court.setup.standard != "by-matter"
     if begins:
-        given = await court.try_ask(juror, BestReasons(case=court.case, side=begins, persona=juror.persona))
+        given = await court.try_ask(
+            juror, BestReasons(case=court.case, side=begins, persona=juror.persona, proposals=proposals)
+        )
         statement, choice = " ".join(given.reasons) if given else "", begins if given else None
     else:
         voices = heard(court, juror, said)
         task = Vote(
             case=court.case,
+            proposals=proposals,
+            seen=tuple(court.case.media()),
             standard=court.setup.standard,
             persona=juror.persona,
             round=number,
@@ -118,4 +133,4 @@ def seen_count(court: JuryRoom, counts: Mapping[str, int], voices: Sequence[Said
         return dict(counts)
     if not court.setup.secret_ballots:
         return {}
-    return {side: sum(one.vote == side for one in voices) for side in court.case.sides}
+    return {side: sum(one.vote == side for one in voices) for side in counts}

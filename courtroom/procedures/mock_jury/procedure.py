@@ -3,51 +3,45 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from courtroom import Choice, Preset, Procedure, Role, StageKind
-from courtroom.cases.case import Case
-from courtroom.cases.criminal import SIDES, Trial
+from courtroom import Preset, Procedure, Role, StageKind
+from courtroom.cases.kinds import WITH_OPTIONS
+from courtroom.cases.question import LETTERS
 from courtroom.engine.procedure import Controls, Counting, Rule
 from courtroom.judging.jurors import BestReasons, best_reasons
-from courtroom.language import N_
+from courtroom.judging.options import PROPOSING, Propose, choices, propose
 from courtroom.procedures.mock_jury.deliberate import deliberate
 from courtroom.procedures.mock_jury.setup import MockJurySetup, members
 from courtroom.procedures.mock_jury.tasks import PEERS, Vote, vote
 
 RULES: Mapping[str, Rule] = {"unanimous": "all", "five-sixths": "five-sixths", "majority": "half"}
-TITLES = {
-    "guilty": N_("Guilty"),
-    "not-guilty": N_("Not guilty"),
-    "plaintiff": N_("Plaintiff"),
-    "defendant": N_("Defendant"),
-}
-
-
-def choices(case: Case) -> tuple[Choice, ...]:
-    """The two sides of a case; the first one has to prove it."""
-    sides = case.sides if isinstance(case, Trial) else SIDES["criminal"]
-    shapes = (("circle", "●"), ("square", "■"))
-    return tuple(Choice(side, TITLES[side], tone, *shapes[tone]) for tone, side in enumerate(sides))
 
 
 MOCK_JURY = Procedure(
     name="mock-jury",
     title="Mock jury",
-    summary="6 or 12 jurors hear a trial in summary. They vote, talk and vote again until enough agree, or the jury is hung.",
+    summary="6 or 12 jurors hear a case, such as a trial in summary. They vote, talk and vote again until enough agree, or the jury is hung.",
     paper="A design of jury research: MacCoun and Kerr (1988), Asymmetric influence in mock jury deliberation, "
     "J. Pers. Soc. Psychol. 54(1); Devine et al. (2001), Jury decision making, Psychol. Public Policy Law 7(3)",
-    case_kind="trial",
+    case_kind=WITH_OPTIONS,
+    designed_for="trial",
     setup=MockJurySetup,
     roles=(Role("juror", "Juror", "Says what decides, hears the others, votes.", votes=True),),
-    stages=(StageKind("round", "Round", "Every juror speaks and votes; the first ballot is before any talk."),),
+    stages=(
+        PROPOSING,
+        StageKind("round", "Round", "Every juror speaks and votes; the first ballot is before any talk."),
+    ),
     choices=(),
     choices_in=choices,
-    tasks=(Vote, BestReasons),
-    offline={Vote: vote, BestReasons: best_reasons},
+    tasks=(Propose, Vote, BestReasons),
+    offline={Propose: propose, Vote: vote, BestReasons: best_reasons},
     prompts=Path(__file__).parent / "prompts",
     members=members,
     deliberate=deliberate,
     small={"jury_size": 6, "rounds": 1},
-    at_most=lambda case, setup: setup.jury_size * (setup.rounds + 1) * (2 if setup.private_ballots else 1),
+    at_most=lambda case, setup: (
+        setup.jury_size * (setup.rounds + 1) * (2 if setup.private_ballots else 1)
+        + (0 if case.choices else min(setup.jury_size, len(LETTERS)))
+    ),
     controls=Controls(
         seats="jury_size",
         samples={"rounds": 0, "rule": "majority", "personas": "none"},

@@ -1,6 +1,6 @@
 """The knobs of a mock jury: who sits, what has to be proven, how many must agree, how they talk."""
 
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from pydantic import Field
 
@@ -72,6 +72,9 @@ class MockJurySetup(Setup):
     graph: FollowGraph = Field(
         default_factory=FollowGraph, title="Follow-graph", json_schema_extra=declared(widget=Widget.GRAPH)
     )
+
+    show_media: ClassVar[bool] = True
+    """Jurors see all pictures and videos of a case."""
 
     @property
     def needed(self) -> int:

@@ -5,12 +5,15 @@ import random
 import re
 from functools import lru_cache
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, SerializeAsAny
 
+from courtroom.cases.case import Case
 from courtroom.cases.criminal import Trial
 from courtroom.engine.procedure import Peers
 from courtroom.judging.explained import said
 from courtroom.judging.jurors import HEARD, TITLE, Earlier, InPrivate, without_words
+from courtroom.judging.options import names, weighed_choice
+from courtroom.media.medium import Medium
 from courtroom.models.narrow import narrowed
 from courtroom.models.task import Answer, Label, Paragraph, Task
 from courtroom.panel.personas import Persona
@@ -38,7 +41,9 @@ class Vote(Task[Ballot]):
     """What does this juror say, and how does it vote?"""
 
     name, title = "vote", "Statement and vote"
-    case: Trial
+    case: SerializeAsAny[Case]
+    proposals: tuple[str, ...] = ()
+    """What jurors proposed, where the case has no options."""
     standard: Standard
     persona: Persona | None
     round: int
@@ -51,10 +56,14 @@ class Vote(Task[Ballot]):
     counts: dict[str, int] = Field(default_factory=dict)
     """Of the last ballot, as far as the juror sees it."""
     in_private: InPrivate = False
+    seen: tuple[Medium, ...] = ()
 
     @property
     def form(self) -> type[BaseModel]:
-        return narrowed(Ballot, {"vote": self.case.sides})
+        return narrowed(Ballot, {"vote": names(self.case, self.proposals)})
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
 
 
 class VoteInPrivate(Vote):
@@ -119,15 +128,20 @@ def weight(piece: str, juror: str) -> float:
 def vote(task: Vote, draw: random.Random) -> Ballot:
     """The balance of the evidence as this juror weighs it, against the standard; its own last vote and the others pull."""
     case, juror = task.case, task.persona.text() if task.persona else ""
-    first, second = case.sides
-    pro, con = (sum(weight(piece, juror) for piece in case.evidence(side)) for side in case.sides)
-    own = (pro - con) / (pro + con + DOUBT) - PROVEN[task.standard]
     others = [one.vote for one in task.heard if one.vote] or [v for v, n in task.counts.items() for _ in range(n)]
-    company = (others.count(first) - others.count(second)) / len(others) if others else 0.0
-    before = (1.0 if task.own[-1].vote == first else -1.0) if task.own else 0.0
     yields = (HEARD if task.in_private else 1.0) * math.prod(
         YIELDS.get(trait, 1.0) for trait in (task.persona.traits if task.persona else ())
     )
+    if not isinstance(case, Trial):
+        last = task.own[-1].vote if task.own else ""
+        given = (case, task.proposals, draw)
+        name, why = weighed_choice(*given, who=juror, others=others, own=last, pull=yields)
+        return Ballot(statement=why, vote=name)
+    first, second = case.sides
+    pro, con = (sum(weight(piece, juror) for piece in case.evidence(side)) for side in case.sides)
+    own = (pro - con) / (pro + con + DOUBT) - PROVEN[task.standard]
+    company = (others.count(first) - others.count(second)) / len(others) if others else 0.0
+    before = (1.0 if task.own[-1].vote == first else -1.0) if task.own else 0.0
     final = own + STAYS * before + COMPANY * yields * company + draw.gauss(0, CHANCE)
     side = first if final > 0 else second
     weighed = sorted(((weight(piece, juror), piece) for piece in case.evidence(side)), key=lambda pair: -pair[0])[:2]

@@ -146,7 +146,7 @@ def chosen_arms(house: Courthouse, kind: str) -> list[dict[str, Any]]:
 
 def _offered(house: Courthouse, kind: str) -> dict[str, dict[str, Any]]:
     offered: dict[str, dict[str, Any]] = {}
-    for one in (one for one in house.procedures.values() if one.case_kind == kind):
+    for one in (one for one in house.procedures.values() if kind in one.kinds):
         offered[one.title] = {"procedure": one.name}
         for preset in one.presets:
             offered[f"{one.title}: {preset.title}"] = {"procedure": one.name, "set": dict(preset.changes)}

@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -49,7 +49,7 @@ def change_form(house: Courthouse, procedure: Procedure, record: Record, do: Do)
         ways["Follow-graph"] = lambda: _edge(drawn[Widget.GRAPH], setup, personas, run, do)
     if Widget.RULES in drawn:
         ways["Rules"] = lambda: _rules(drawn[Widget.RULES], setup, run, do)
-    ways["Prompt"] = lambda: _prompt(procedure, setup, run, do)
+    ways["Prompt"] = lambda: _prompt(templates(procedure.prompts, record.case.kind), setup, run, do)
     way = st.segmented_control(
         _("What to change"), list(ways), default="Setting", required=True, key=f"change-{run}", format_func=literal
     )
@@ -118,8 +118,7 @@ def _rules(path: str, setup: Setup, run: str, do: Do) -> None:
             do(ChangeSetup(key=path, value=[line.strip() for line in text.splitlines() if line.strip()]))
 
 
-def _prompt(procedure: Procedure, setup: Setup, run: str, do: Do) -> None:
-    shipped = templates(procedure.prompts, procedure.case_kind)
+def _prompt(shipped: Mapping[str, str], setup: Setup, run: str, do: Do) -> None:
     name = st.selectbox(_("Prompt"), list(shipped), key=f"prompt-{run}", format_func=translated)
     with st.form(f"prompt-{run}-{name}", border=False):
         text = st.text_area(_("Template"), setup.prompts.get(name, shipped[name]), height=320)

@@ -232,7 +232,7 @@ def rules_editor(draft: SetupDraft) -> None:
 
 def prompts_editor(draft: SetupDraft, procedure: Procedure, case: Case) -> None:
     """Edits hold for this run only; the offline model does not read prompts."""
-    shipped = templates(procedure.prompts, procedure.case_kind)
+    shipped = templates(procedure.prompts, case.kind)
     edits: dict[str, str] = draft.values["prompts"]
     st.caption(
         _(

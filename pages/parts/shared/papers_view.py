@@ -1,5 +1,7 @@
 """Cases: papers that somebody brings become pieces, which clicks give to a side; the draft is kept while the page reloads."""
 
+import asyncio
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -12,10 +14,14 @@ from courtroom.courthouse import Courthouse
 from courtroom.errors import CourtroomError
 from courtroom.language import _, translated
 from courtroom.media.pictures import sniff
+from courtroom.models.keys import KEYS
+from courtroom.models.spec import OFFLINE, PERSON, ModelSpec
 from pages.parts.shared.actions import errors_shown
 from pages.parts.shared.case_view import LANGUAGES, MOST_LISTED, encoding_choice
+from pages.parts.shared.models_form import model_picker, typed_keys
 from pages.parts.shared.shown import inert, literal
 
+SAMPLED = {"temperature": 0.0, "max_tokens": 8_000}
 KINDS = {"dispute": "Dispute", "trial": "Trial"}
 
 
@@ -69,7 +75,36 @@ def _bring(drafts: Drafts, draft: Draft | None) -> None:
         st.rerun()
 
 
+def _ask(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
+    """Draw the choice of a model that drafts the case, and what came of it."""
+    about = _("It proposes sides, claims and passages. You see all of it beside the papers, and save it yourself.")
+    if st.toggle(_("Have a model draft it"), key=f"draft-{draft.id}-asks", help=about):
+        values, _listed = model_picker({"id": OFFLINE}, f"draft-{draft.id}-model", house.connections)
+        if values["id"] in (OFFLINE, PERSON):
+            st.caption(_("Choose a language model: the offline model can't read papers."))
+        elif st.button(_("Draft the case"), type="primary", icon=":material/edit_note:"):
+            with errors_shown(), st.spinner(_("Asking the model ...")):
+                drafts.save(_drafted(house, drafts, draft, ModelSpec.model_validate({**values, **SAMPLED})))
+                st.rerun()
+    if draft.questions:
+        st.info(_("The model asks: {questions}", questions=literal(" ".join(draft.questions))), icon=":material/help:")
+    for sentence in draft.refused:
+        st.warning(literal(sentence), icon=":material/format_quote:")
+
+
+def _drafted(house: Courthouse, drafts: Drafts, draft: Draft, spec: ModelSpec) -> Draft:
+    from courtroom.questions.drafting import drafted
+
+    token = KEYS.set(typed_keys())
+    try:
+        kept = partial(drafts.medium, draft), partial(drafts.keep_answer, draft)
+        return asyncio.run(drafted(draft, spec, *kept, house.connections))
+    finally:
+        KEYS.reset(token)
+
+
 def _draft(house: Courthouse, drafts: Drafts, draft: Draft) -> None:
+    _ask(house, drafts, draft)
     changed = _with_pieces(drafts, _with_fields(draft))
     if changed != draft:
         with errors_shown():
@@ -100,7 +135,7 @@ def _with_fields(draft: Draft) -> Draft:
     """The draft with what stands in its fields."""
 
     def key(name: str) -> str:
-        return f"draft-{draft.id}-{name}"
+        return f"draft-{draft.id}-{draft.version}-{name}"
 
     given: dict[str, Any] = {}
     top = st.columns([2, 2, 3, 2])
@@ -173,6 +208,9 @@ def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> Draft
         data = drafts.medium(draft, piece)
         found = sniff(data[:16])
         (st.video if found and found[0] == "video" else st.image)(data, width=360)
+    elif piece.paper != piece.text:
+        with st.expander(_("The paper")):
+            inert(piece.paper)
     words = _("What it shows, in words, if you like") if piece.file else _("Text")
     text = st.text_area(words, piece.text, key=f"{key}-text", height=80 if piece.file else 140)
     return piece.model_copy(update={"place": place or "", "text": text})

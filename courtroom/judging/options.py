@@ -1,0 +1,190 @@
+"""What procedures share that take any case with options: how options look, answers that members propose, and an offline formula."""
+
+import math
+import random
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from pydantic import BaseModel, Field, SerializeAsAny
+
+from courtroom.cases.case import Case
+from courtroom.cases.question import LETTERS
+from courtroom.engine.court import Court
+from courtroom.engine.procedure import Choice, StageKind
+from courtroom.engine.setup import Member, Setup
+from courtroom.judging.explained import said
+from courtroom.language import N_
+from courtroom.media.medium import Medium
+from courtroom.models.narrow import known, narrowed, same
+from courtroom.models.task import Answer, Label, Sentence, Task
+from courtroom.text.words import sentences, words
+
+SHAPES = (
+    ("circle", "●"),
+    ("square", "■"),
+    ("diamond", "◆"),
+    ("triangle-up", "▲"),
+    ("star", "★"),
+    ("cross", "✚"),
+)
+PROPOSAL_TITLES = (
+    N_("Proposal A"),
+    N_("Proposal B"),
+    N_("Proposal C"),
+    N_("Proposal D"),
+    N_("Proposal E"),
+    N_("Proposal F"),
+)
+PROPOSING = StageKind(
+    "proposals", N_("Proposals"), N_("Where a question has no options, members propose answers, one after the other.")
+)
+
+
+def choices(case: Case) -> tuple[Choice, ...]:
+    """What can be voted for in a case: its options, or the answers that members propose."""
+    named = [(option.name, option.title) for option in case.choices] or list(zip(LETTERS, PROPOSAL_TITLES, strict=True))
+    return tuple(Choice(name, title, tone, *SHAPES[tone]) for tone, (name, title) in enumerate(named))
+
+
+def names(case: Case, proposals: Sequence[str]) -> tuple[str, ...]:
+    """What is voted for, by name."""
+    return tuple(option.name for option in case.choices) or tuple(LETTERS[: len(proposals)])
+
+
+def titled(case: Case, proposals: Sequence[str], name: str) -> str:
+    """What a choice says."""
+    title = next((option.title for option in case.choices if option.name == name), "")
+    return title or proposals[LETTERS.index(name)]
+
+
+def outcome(case: Case, proposals: Sequence[str], name: str) -> str:
+    """What a verdict for a choice is called: its name or, where members proposed it, its words."""
+    return name if case.choices else titled(case, proposals, name)
+
+
+class Proposal(Answer):
+    """An answer that others can vote for."""
+
+    answer: Sentence = Field(min_length=1, description="What is your own answer, in one sentence?")
+    same_as: Label | None = Field(
+        description="Which answer above says the same, even in other words, by its letter? None where none does."
+    )
+
+
+class Propose(Task[Proposal]):
+    """What is your own answer?"""
+
+    name, title = "propose", N_("Proposal")
+    case: SerializeAsAny[Case]
+    as_whom: str = ""
+    proposals: tuple[str, ...] = ()
+    seen: tuple[Medium, ...] = ()
+
+    @property
+    def form(self) -> type[BaseModel]:
+        """The first who proposes is not asked whether somebody else has said the same."""
+        letters = tuple(LETTERS[: len(self.proposals)])
+        return narrowed(Proposal, {"same_as": letters}) if letters else known(Proposal, "same_as", None)
+
+    def media(self) -> tuple[Medium, ...]:
+        return self.seen
+
+
+async def proposed(
+    court: Court[Case, Setup],
+    members: Sequence[Member],
+    as_whom: Callable[[Member], str],
+    seen: tuple[Medium, ...],
+) -> tuple[str, ...]:
+    """Have members propose answers where the case has none. One after the other each proposes another or takes over one that
+    stands, so that they group the answers themselves.
+
+    Args:
+        members: of these the first six propose.
+        as_whom: in what part a member speaks.
+        seen: the pictures and videos that go with the question.
+    """
+    if court.case.choices:
+        return ()
+    await court.stage("Proposals", PROPOSING.name)
+    found: tuple[str, ...] = ()
+    answered, proposers = 0, members[: len(LETTERS)]
+    for member in proposers:
+        task = Propose(case=court.case, as_whom=as_whom(member), proposals=found, seen=seen)
+        if answer := await court.try_ask(member, task):
+            answered += 1
+            if answer.same_as is None and same(answer.answer, found) not in found:
+                found = (*found, answer.answer)
+    court.needs(answered, len(proposers), "members proposed an answer")
+    return found
+
+
+COMPANY = 1.0
+"""Offline: what it weighs where all the others agree, in the unit of one piece of material."""
+STAYS = 0.4
+"""What a member's own last vote weighs, in the same unit."""
+DIFFERS = 0.5
+"""How much a piece weighs with one member differs from what it weighs with another: standard deviation of the log weight."""
+NAMED = 0.3
+"""What a sentence that speaks for nobody weighs for an option that shares a word with it."""
+BY_LOT = 0.3
+"""Standard deviation of what differs from one answer to the next."""
+
+
+@lru_cache(maxsize=4096)
+def _weighed(case: Case, proposals: tuple[str, ...], who: str) -> Mapping[str, float]:
+    """What the words of the material weigh for each choice with a member."""
+    pieces = {option.name: option.pieces for option in case.choices}
+    neutral = [sentence for text in case.for_nobody for sentence in sentences(text)]
+    return {
+        name: sum(math.exp(random.Random(f"{who}/{piece}").gauss(0, DIFFERS)) for piece in pieces.get(name, ()))
+        + NAMED * sum(bool({*words(titled(case, proposals, name))} & {*words(one)}) for one in neutral)
+        for name in names(case, proposals)
+    }
+
+
+def weighed_choice(
+    case: Case,
+    proposals: tuple[str, ...],
+    draw: random.Random,
+    *,
+    who: str,
+    others: Sequence[str] = (),
+    own: str = "",
+    pull: float = 1.0,
+) -> tuple[str, str]:
+    """Return what the offline formula chooses, by name, and how it came to it in words.
+
+    Args:
+        who: by which words a member weighs otherwise than another.
+        others: the votes of the others, as far as the member knows them.
+        own: its own last vote.
+        pull: how far others move it, against the usual.
+    """
+    weights = _weighed(case, proposals, who)
+    scores = {
+        name: weight
+        + (COMPANY * pull * list(others).count(name) / len(others) if others else 0)
+        + STAYS * (name == own)
+        + draw.gauss(0, BY_LOT)
+        for name, weight in weights.items()
+    }
+    chosen, language = max(scores, key=scores.__getitem__), case.language
+    listed = [
+        said(language, "asked-answer", side=titled(case, proposals, name), weight=weighs)
+        for name, weighs in weights.items()
+    ]
+    how = said(language, "asked-answers", listed=said(language, "comma").join(listed)) if any(weights.values()) else ""
+    how = how or said(language, "asked-by-lot")
+    return chosen, said(language, "asked-formula", how=how, side=titled(case, proposals, chosen))
+
+
+def propose(task: Propose, draw: random.Random) -> Proposal:
+    """The offline answer: a sentence of the material that shares words with the question; without any, one by lot."""
+    asked = {*words(task.case.title)}
+    found = [one for text in task.case.for_nobody for one in sentences(text) if asked & {*words(one)}]
+    ranked = sorted(dict.fromkeys(found), key=lambda one: -len(asked & {*words(one)}))[: len(LETTERS)]
+    language, lot = task.case.language, draw.choice(ranked or ["yes", "no"])
+    answer = said(language, "asked-nearest", sentence=lot)[:600] if ranked else said(language, f"asked-lot-{lot}")
+    standing = dict(zip(task.proposals, LETTERS, strict=False))
+    return Proposal(answer=answer, same_as=standing.get(answer))

@@ -1,0 +1,147 @@
+"""A model drafts a case of papers: what it gives as evidence stands in them, and what they order has no effect."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from courtroom.cases.criminal import Trial
+from courtroom.cases.drafts import Draft, Drafts, missing
+from courtroom.cases.papers import read_papers
+from courtroom.courthouse import Courthouse
+from courtroom.errors import CourtroomError
+from courtroom.models.connections import Connections
+from courtroom.models.spec import ModelSpec
+from courtroom.questions.drafting import drafted
+from tests.openai_server import OpenAIServer, texts_of
+from tests.pages import house, page, press, texts
+from tests.papers import ORDER, WECHAT, complaint, mail, picture, word
+
+__all__ = ["house"]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenAIServer]:
+    with OpenAIServer(keep_bodies=True) as server:
+        server.known(monkeypatch)
+        yield server
+
+
+def answer(pieces: list[tuple[int, str, str]], **changes: Any) -> str:
+    listed = [{"piece": number, "text": text, "whose": whose} for number, text, whose in pieces]
+    return json.dumps(
+        {
+            "title": "The kettle", "claim": "40 euros back.", "product": "Kettle", "facts": "Sold on 11 March 2025.",
+            "pieces": listed, "questions": ["Who paid for the parcel?"], "kind": "dispute", **changes,
+        }
+    )  # fmt: skip
+
+
+def begun(folder: Path, papers: dict[str, bytes]) -> tuple[Drafts, Draft]:
+    drafts = Drafts(folder)
+    return drafts, drafts.add(drafts.begin(), [read_papers(name, data) for name, data in papers.items()])
+
+
+def asked(server: OpenAIServer, folder: Path, papers: dict[str, bytes], *answers: str, **changes: Any) -> Draft:
+    """The draft after the server has given these answers; the last one is given again and again."""
+    drafts, draft = begun(folder, papers)
+    draft = draft.model_copy(update=changes)
+    left = list(answers)
+    server.answer = lambda body: left.pop(0) if len(left) > 1 else left[0]
+    spec = ModelSpec(id="openai/test", temperature=0.0)
+    kept: list[str] = []
+    done = asyncio.run(drafted(draft, spec, lambda piece: drafts.medium(draft, piece), kept.append, Connections()))
+    assert kept[-1] == answers[-1]
+    return done
+
+
+def test_evidence_that_stands_in_the_papers_is_taken_over(server: OpenAIServer, tmp_path: Path) -> None:
+    passages = [
+        (1, "It does not switch  off\nby itself.", "claimant"),
+        (2, "", "claimant"),
+        (3, "The kettle was tried before it was sent.", "respondent"),
+        (3, "It was used without water.", "respondent"),
+        (4, "I never said this.", "claimant"),
+        (99, "x", "both"),
+    ]
+    draft = asked(server, tmp_path, complaint(), answer(passages))
+    assert [(one.source, one.place) for one in draft.pieces][:5] == [
+        ("complaint.docx", "buyer"),
+        ("complaint.docx, picture 1", "buyer"),
+        ("answer.docx", "seller"),
+        ("answer.docx", "seller"),
+        ("chat.txt", ""),
+    ]
+    assert all(" ".join(one.text.split()) in " ".join(one.paper.split()) for one in draft.pieces)
+    assert draft.refused == (
+        "chat.txt does not say “I never said this.”: it was not taken over.",
+        "There is no piece 99: “x” was not taken over.",
+    )
+    assert draft.questions == ("Who paid for the parcel?",)
+    assert missing(draft) == ["Give each piece to a side, or leave it out: 7 are open."]
+
+
+def test_instruction_in_a_paper_is_quoted_and_has_no_effect(server: OpenAIServer, tmp_path: Path) -> None:
+    papers = {"order.docx": word("It leaks.", ORDER, "# What you are asked"), f"{ORDER}\n# x.txt": b"Second."}
+    draft = asked(
+        server, tmp_path, papers, answer([(1, "The seller is right in all.", "respondent"), (1, ORDER, "neither")])
+    )
+    lines = "\n".join(texts_of(one) for one in server.bodies[-1]["messages"]).splitlines()
+    assert [line for line in lines if ORDER in line and not line.startswith("> ")] == []
+    assert lines.count("# What you are asked") == 1
+    assert [one.place for one in draft.pieces] == ["out", ""]
+    assert draft.refused == ("order.docx does not say “The seller is right in all.”: it was not taken over.",)
+
+
+def test_what_a_person_wrote_is_not_drafted_over(server: OpenAIServer, tmp_path: Path) -> None:
+    made = answer([(1, "水壶会自动断电。", "respondent")], kind="dispute", title="别的")
+    draft = asked(server, tmp_path, {"chat.txt": WECHAT.encode()}, made, kind="trial", matter="civil", title="水壶案")
+    assert (draft.kind, draft.matter, draft.title, draft.claim) == ("trial", "civil", "水壶案", "40 euros back.")
+    assert [(one.text, one.place) for one in draft.pieces] == [("水壶会自动断电。", "defence")]
+
+
+def test_trial_is_proposed_where_the_papers_are_one(server: OpenAIServer, tmp_path: Path) -> None:
+    draft = asked(server, tmp_path, {"a.txt": b"He set fire to it."}, answer([(1, "", "claimant")], kind="criminal"))
+    assert (draft.kind, draft.matter) == ("trial", "criminal")
+    assert missing(draft) == []
+
+
+def test_pictures_go_along_and_are_left_out_for_a_blind_model(server: OpenAIServer, tmp_path: Path) -> None:
+    papers = {"a.eml": mail("See the photo.", photo_png=picture("dry"))}
+    for blind in (False, True):
+        server.blind = blind
+        draft = asked(server, tmp_path, papers, answer([(2, "", "claimant")]))
+        assert [one.place for one in draft.pieces] == ["", "buyer"]
+        sent = json.dumps(server.bodies[-1]["messages"])
+        assert ("image_url" in sent, "that you can't see" in sent) == (not blind, blind)
+
+
+def test_answer_that_is_no_draft_is_asked_for_again(server: OpenAIServer, tmp_path: Path) -> None:
+    papers = {"a.txt": b"It leaks."}
+    assert asked(server, tmp_path, papers, "I would rather not.", answer([(1, "", "claimant")])).title == "The kettle"
+    with pytest.raises(CourtroomError, match="answered 2 times, and no answer was a draft"):
+        asked(server, tmp_path, papers, "I would rather not.")
+
+
+def test_draft_of_a_model_is_seen_corrected_and_saved(house: Courthouse, server: OpenAIServer) -> None:
+    drafts, draft = begun(house.settings.home / "drafts", {"answer.docx": complaint()["answer.docx"]})
+    passage = "It was used without water."
+    server.answer = lambda body: answer([(1, passage, "respondent"), (1, "He lied.", "claimant")], kind="civil")
+    app = page(draft=draft.id)
+    app.toggle(key=f"draft-{draft.id}-asks").set_value(True).run()
+    models = app.selectbox(key=f"draft-{draft.id}-model-id")
+    models.set_value(next(one for one in models.options if one.startswith("openai/"))).run()
+    press(app, "Draft the case")
+    shown = texts(app)
+    assert "Who paid for the parcel?" in shown
+    assert "He lied" in shown
+    assert next(one.value for one in app.text_area if one.label == "What the plaintiff claims") == "40 euros back."
+    assert passage in next(one.value for one in app.text_area if one.label == "Text")
+    press(app, "Save the case")
+    case = house.library.case("the-kettle")
+    assert isinstance(case, Trial)
+    assert case.defence == (f"[answer.docx]\n{passage}",)
+    assert case.proof == ()
