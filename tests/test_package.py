@@ -173,7 +173,7 @@ LOOK_UP = (
 OPEN_APP = (
     "from streamlit.testing.v1 import AppTest;"
     "app = AppTest.from_file('app.py', default_timeout=120).run(); assert not app.exception, app.exception;"
-    "assert app.button(key='hear-phone-battery')"
+    "assert app.button(key='hear-oak-table')"
 )
 
 
