@@ -107,8 +107,8 @@ def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse,
     before_it = call_before(record, change)
     assert before_it.path == f"round-1/{PERSUADED}/judge"
     news = new_in(house.answers, before_it, change)
-    assert f"+> {REASON}" in news
-    assert not [line for line in news if line.startswith("-")]
+    assert f"+> - {REASON}" in news
+    assert not [line for line in news if line.startswith("-") and "This is round" not in line]
     # Each condition shows what its name says, and reads as a sentence.
     prompts = JURY.prompts[start:]
     marks = ("voted for the", "prevailing_orientation", REASON, "key_arguments")
@@ -120,7 +120,7 @@ def test_each_juror_is_named_by_what_it_votes_when_shown_less(house: Courthouse,
     assert "voted for the seller.\n" in votes_alone
     assert "(empty)" not in votes_alone
     reasons_alone = next(text for text in of_peers if "voted for the" not in text and REASON in text)
-    assert f"gave these reasons:\n> {REASON}\n" in reasons_alone
+    assert f"gave these reasons:\n> - {REASON}\n" in reasons_alone
     assert "None" not in reasons_alone
     # Each answer is paid for and counted; of the run nothing has changed.
     due = plan.estimate.calls - plan.estimate.on_record

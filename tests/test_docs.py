@@ -181,6 +181,7 @@ def shell(words: list[str], desk: Desk, folder: Path, monkeypatch: pytest.Monkey
 def given_file(words: list[str], folder: Path) -> Path:
     """A file of one's own: a case, or a statute book."""
     for word, name, content in (
+        ("ask", "report.txt", "The bridge carries 900 cars a day."),
         ("statutes", "book.jsonl", '{"number": 264, "text": "Who steals is punished.", "charges": ["theft"]}\n'),
         ("charges", "book.jsonl", '{"name": "theft", "articles": [264]}\n'),
         ("predictions", "given.csv", "case,model,prediction\nm-10,ours,joy\nm-11,ours,joy\n"),

@@ -19,7 +19,7 @@ def brought(*names: str, papers: dict[str, bytes] | None = None) -> AppTest:
     app.button_group(key="adding").set_value("Papers").run()
     files = papers or complaint()
     for name in names or files:
-        app.file_uploader[0].upload(name, files[name])
+        app.file_uploader(key="papers_files_0").upload(name, files[name])
     app.run()
     press(app, "Read the papers")
     return app

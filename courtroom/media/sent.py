@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 
-import numpy as np
 from PIL import Image, ImageSequence
 
 from courtroom.errors import MediaError
@@ -169,6 +168,8 @@ def _shrunk(image: Image.Image, max_side: int = MAX_SIDE_PX) -> Image.Image:
 def _rgb(image: Image.Image, name: str) -> tuple[Image.Image, tuple[str, ...]]:
     """A picture in RGB, all that is visible in it told apart, and what had to be changed for that."""
     if image.mode.startswith(("I", "F")):
+        import numpy as np  # takes time to import, and few pictures need it
+
         tones = np.asarray(image, dtype=np.float64)
         low, high = float(tones.min()), float(tones.max())
         scaled = (tones - low) * (255 / (high - low)) if high > low else tones / 257
@@ -188,6 +189,8 @@ def _rgb(image: Image.Image, name: str) -> tuple[Image.Image, tuple[str, ...]]:
 
 def _ground(image: Image.Image) -> str:
     """White, or the ground on which least of a see-through picture is lost."""
+    import numpy as np
+
     step = max(1, ceil((image.width * image.height / 1_000_000) ** 0.5))
     points = np.asarray(image.convert("LA"))[::step, ::step]
     tones = points[..., 0][points[..., 1] >= VISIBLE].astype(np.int16)

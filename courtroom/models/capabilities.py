@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from courtroom.access import Access, needs
 from courtroom.errors import CourtroomError
 from courtroom.models.card import card, load
 from courtroom.models.connections import Connections
@@ -163,6 +164,7 @@ class Capabilities:
                 kept.setdefault(row["model"], {})[row["name"]] = row["value"]
         return kept
 
+    @needs(Access.RUN)
     def forget(self, model: str) -> int:
         """Forget what was found out of a model, wherever it is asked; the next calls find it out again.
 

@@ -1,7 +1,7 @@
 """The JSON schema of an answer, as it stands in the prompt and as a server is asked to enforce it."""
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -66,19 +66,22 @@ def _with_room(part: Any, room: Room) -> Any:
 
 
 def enforced(
-    answer: type[BaseModel], *, room: Room = "generous", lengths: bool, lacking: Container[str] = ()
+    answer: type[BaseModel], *, room: Room = "generous", lengths: bool, lacking: Collection[str] = ()
 ) -> dict[str, Any]:
-    """Return the schema that a server is asked to enforce. It has no longest text: what decodes by a grammar would end in mid-word.
+    """Return the schema that a server is asked to enforce.
+
+    It has a longest text in a tight room alone: a small model does not end by itself, and a large one would end in mid-word.
 
     Args:
         room, lengths: as for `schema_of`.
         lacking: keywords that the server does not take.
     """
-    return _without(json.loads(schema_of(answer, room=room, lengths=lengths)), lacking)
+    without = {*lacking, *(() if room == "tight" else ("maxLength",))}
+    return _without(json.loads(schema_of(answer, room=room, lengths=lengths)), without)
 
 
 def _without(part: Mapping[str, Any], lacking: Container[str]) -> dict[str, Any]:
-    kept = {name: value for name, value in part.items() if name != "maxLength" and name not in lacking}
+    kept = {name: value for name, value in part.items() if name not in lacking}
     if "anyOf" in kept:
         kept["anyOf"] = [_without(choice, lacking) for choice in part["anyOf"]]
     if "items" in kept:

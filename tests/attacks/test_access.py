@@ -51,7 +51,8 @@ READS: dict[str, str] = {
         "unreadable vectors version"
     ),
     "Connections": "named",
-    "Courthouse": "estimate family hearing price read record worth",
+    "Capabilities": "can_be_asked found why_not_asked",
+    "Courthouse": "estimate family fitting hearing price read record with_stand_in worth",
     "Datasets": (
         "blanks columns counts examples info list pending problems refused relevance row rows versions with_media"
     ),
@@ -68,7 +69,7 @@ READS: dict[str, str] = {
     "ModelPool": "slowed_to",
     "Library": "case cases is_sample linked mine name_in_link unreadable",
     "MarkStore": "all of one reviewers short tags",
-    "MediaStore": "check frames image names path read",
+    "MediaStore": "check frames image is_idle names path read sent",
     "Memory": "due graph recall",
     "PanelStore": "load names",
     "Payments": "found known_money of",
@@ -76,10 +77,12 @@ READS: dict[str, str] = {
     "PrecedentBase": "all get",
     "MonthlyBudgets": "of payer",
     "Repeats": "found sentence",
+    "Recordings": "family of",
     "Rewinding": "due overtaken plan",
     "RunFiles": "export",
     "RunStore": (
-        "case control demand_seen each ended events has_runs is_there kin pulse retrieval run runs setup stages "
+        "asked_at case control demand_seen each ended events has_runs incomplete is_there kin pulse recorded retrieval run "
+        "runs setup stages "
         "status steering together under_way"
     ),
     "Runner": "do drives interrupted live record settled trouble wait",
@@ -128,7 +131,7 @@ ENGINE: dict[str, str] = {
 """No page calls these; what calls them has been asked what access it needs, or is the server itself."""
 
 BEHIND: dict[str, str] = {
-    "Courthouse": "new_run",
+    "Courthouse": "ask new_run",
     "Knowledge": "restore snapshot",
 }
 """Do nothing before they call a method that says what it needs; tried below with what they take."""
@@ -230,6 +233,7 @@ def test_what_rests_on_the_guard_of_another_is_refused_too(house: Courthouse, pe
     house.knowledge.snapshot("kept")
     tried: list[tuple[Access, Callable[[], object]]] = [
         (Access.LOOK, lambda: house.new_run("cyberjurors", case, setup, 0)),
+        (Access.LOOK, lambda: house.ask("Who is right?")),
         (Access.LOOK, lambda: house.knowledge.snapshot("mine")),
         (Access.RUN, lambda: house.knowledge.lessons.teach("", "x", None)),  # type: ignore[arg-type]
     ]
@@ -322,7 +326,7 @@ def test_whatever_an_address_says_a_page_stands(page: str, field: str, run: str,
 ANYBODYS = (
     "AccountStore Snapshots Lessons PrecedentBase Imports PanelStore SetupStore RunFiles Library.add Library.restore "
     "Datasets.add Datasets.give_up DatasetImports.run DatasetImports.keep Experiments.begin ExperimentStore.delete "
-    "RunStore.restore Courthouse.planned_run Courthouse.take_in MarkStore.put MarkStore.add"
+    "RunStore.restore Courthouse.planned_run Courthouse.take_in MarkStore.put MarkStore.add Capabilities.forget"
 )
 """Make something new, or change what belongs to all, so that the access alone decides; or forget what `Experiments.delete` was allowed to."""
 COUNTED = ("runs", "cases", "seats", "audiences", "interventions", "datasets", "experiments")

@@ -140,7 +140,7 @@ def test_a_run_file_whose_case_is_svg_and_html_is_shown_as_text(site: Site, page
     page.get_by_test_id("stPopoverButton").filter(has_text="Import run").click()
     page.locator('input[type="file"]').set_input_files(tmp_path / "run.json")
     page.get_by_test_id("stPopoverBody").get_by_role("button", name="Import", exact=True).click()
-    page.wait_for_url("**/deliberation?run=brought-in*")
+    page.wait_for_url("**/deliberation?run=import-*")
     expect(page.get_by_text("onload", exact=False).first).to_be_visible()
     watch.holds(page)
     page.goto(f"{site.url}/runs")

@@ -53,7 +53,7 @@ def test_an_owner_lets_a_newcomer_run_hearings_who_signs_out(page: Page, other: 
     ada, bea = page, other
     signed_in(ada, closed, "Ada")
     signed_in(bea, closed, "Bea")
-    bea.locator(".st-key-hear-phone-battery button").click()
+    bea.locator(".st-key-hear-oak-table button").click()
     expect(bea.get_by_text("You look on here.")).to_be_visible()
     expect(bea.get_by_role("button", name="Start", exact=True)).to_be_disabled()
     ada.locator(".st-key-person button").click()
