@@ -153,9 +153,9 @@ def wrong(**changes: Any) -> str:
         ({"category": "Toys"}, "a.json: category: must be one of 'Digital & Appliances', "),
         ({"jury": {"buyer": 1.5, "seller": 0}}, "a.json: jury › buyer: must be a whole number."),
         ({"schema_version": 2}, "a.json: schema_version: must be one of 1."),
-        ({"kind": "tribunal"}, "but “tribunal” is not known. Known kinds: “dispute”"),
-        ({"kind": None}, "but it is missing or no text. Known kinds: “dispute”"),
-        ({"kind": ["dispute"]}, "but it is missing or no text. Known kinds: “dispute”"),
+        ({"kind": "tribunal"}, "but “tribunal” is not known. Known kinds: “question”"),
+        ({"kind": None}, "but it is missing or no text. Known kinds: “question”"),
+        ({"kind": ["dispute"]}, "but it is missing or no text. Known kinds: “question”"),
     ],
 )
 def test_a_wrong_field_is_named_with_the_mend(changes: dict[str, Any], told: str) -> None:
@@ -184,7 +184,7 @@ def test_a_wrong_entry_is_named_by_its_place_and_id_and_of_many_the_first_few_ar
         ("a.jsonl", b"\n \n", "a.jsonl holds no case."),
         ("a.jsonl", as_json(case()) + b"\n{", "a.jsonl, line 2: it is not valid JSON at column 2."),
         ("a.json", as_json([case(), case(id="!")]), "a.json, case 2: id: must be letters"),
-        ("a.docx", b"x", "a.docx can't be read. Upload one of .csv, .json"),
+        ("a.wpd", b"x", "a.wpd can't be read. Upload one of .csv, .docm"),
         ("a.zip", b"PK\x03\x04 no", "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", zipped(("case.json", as_json(case())))[:-30], "a.zip is no ZIP file, or it is cut off."),
         ("a.zip", zipped(("readme.txt", b"x")), "a.zip holds no case.json."),

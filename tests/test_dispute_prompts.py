@@ -25,7 +25,7 @@ def case() -> Dispute:
 
 
 def told(case: Dispute) -> str:
-    return whole(environment(shared), "dispute", {"case": case})
+    return whole(environment(shared), "dispute", {"case": case, "setup": {}})
 
 
 def test_a_price_that_is_not_known_is_not_told_as_nothing(case: Dispute) -> None:

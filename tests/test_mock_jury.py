@@ -65,8 +65,8 @@ def test_clear_cases_are_decided_each_its_way_and_close_ones_begin_divided(house
         purse = hear(house, f"trial-market-purse{language}", seed)
         assert (cellar.run.verdict.outcome, purse.run.verdict.outcome) == ("guilty", "not-guilty")
     for case in ("trial-boatyard-fire", "trial-bakery-oven"):
-        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(4)]
-        assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 3
+        firsts = [first(hear(house, f"{case}{language}", seed)) for seed in range(8)]
+        assert sum(2 <= next(iter(counts.values())) <= 10 for counts in firsts) >= 6
 
 
 def test_the_standard_is_by_the_matter_and_a_stricter_one_convicts_less(house: Courthouse) -> None:
@@ -172,7 +172,7 @@ def test_a_side_by_lot_is_said_to_be_and_a_hung_jury_has_two_grounds(
     asked = script(monkeypatch, None)
     verdict = hear(house, seed=110, first_votes=6, rounds=2).run.verdict
     assert verdict.summary.count("So it is.") == 2
-    assert verdict.summary.index("(guilty)") < verdict.summary.index("(not-guilty)")
+    assert verdict.summary.index("(Guilty)") < verdict.summary.index("(Not guilty)")
     texts = [text_of(request) for request in asked if isinstance(request.task, Vote)]
     assert all("this side was given to you by lot, and now you are free" in text for text in texts)
     assert all("not-guilty" not in text.partition("JSON schema")[0] for text in texts)

@@ -7,11 +7,6 @@ from collections.abc import Sequence
 from courtroom.engine.events import Called, Voted
 from courtroom.engine.record import Record
 
-_AS_MODEL = re.compile(
-    r"\b(?:as|I am|I'm|being) (?:only |just )?an? (?:AI\b|artificial intelligence|(?:large )?language model)"
-    r"|(?:作为|我是|身为)(?:一个|一名|一款)?\s*(?:AI|人工智能|大?语言模型|大型语言模型)",
-    re.IGNORECASE,
-)
 _NUMBERS = re.compile(r"\d[\d.,]*")
 
 
@@ -20,14 +15,11 @@ def turnout(record: Record) -> tuple[str, ...]:
     last = {path[len(record.ballot_stage(path)) :]: votes for path, votes in record.ballots.items()}
     votes = [vote for ballot in last.values() for vote in ballot.values()]
     missing = _votes_missing(record, votes, ballots=len(last)) if votes else _answers_missing(record)
-    names = [member.name for member in record.everybody if any(map(speaks_as_model, record.calls_of(member.id)))]
+    names = [
+        member.name for member in record.everybody if any(call.speaks_as_model for call in record.calls_of(member.id))
+    ]
     spoke = [f"{name} spoke of itself as a language model." for name in names]
     return (*missing, *_stood_in(record, votes), *spoke)
-
-
-def speaks_as_model(call: Called) -> bool:
-    """Return whether an answer speaks of whoever gives it as a language model, and not as the member."""
-    return call.value is not None and _AS_MODEL.search(str(call.value)) is not None
 
 
 def call_of(record: Record, vote: Voted) -> Called | None:

@@ -13,7 +13,7 @@ from courtroom.engine.events import Called, Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
 from courtroom.engine.setup import Member
-from courtroom.engine.turnout import call_of, failure_of, speaks_as_model, stand_in_of
+from courtroom.engine.turnout import call_of, failure_of, stand_in_of
 from courtroom.language import N_, _, listed, translated
 from courtroom.media.medium import Medium
 from courtroom.models.spec import OFFLINE
@@ -291,7 +291,7 @@ def _card(
     notes += [_("given by a person")] if person else []
     if vote and (stand_in := stand_in_of(record, vote)):
         notes.append(_("by its stand-in {model}", model=stand_in.model))
-    if vote and (call := call_of(record, vote)) and speaks_as_model(call):
+    if vote and (call := call_of(record, vote)) and call.speaks_as_model:
         notes.append(_("speaks of itself as a language model"))
     if vote and (failure := failure_of(record, vote)):
         notes.append(translated(failure.error))

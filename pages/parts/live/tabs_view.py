@@ -12,7 +12,7 @@ from courtroom.engine.errors import NoSuchRun
 from courtroom.engine.events import Voted
 from courtroom.engine.procedure import Procedure
 from courtroom.engine.record import Record
-from courtroom.engine.turnout import call_of, failure_of, speaks_as_model, stand_in_of, turnout
+from courtroom.engine.turnout import call_of, failure_of, stand_in_of, turnout
 from courtroom.figures.layout import tone
 from courtroom.judging.jurors import other_way, private_votes
 from courtroom.language import N_, _, translated
@@ -67,7 +67,7 @@ def _cast(record: Record, vote: Voted, marks: Mapping[str | None, str]) -> str:
         return _("no answer") if failure_of(record, vote) else _("abstained")
     stand_in = stand_in_of(record, vote)
     by = _(" (by its stand-in {model})", model=stand_in.model) if stand_in else ""
-    if (call := call_of(record, vote)) and speaks_as_model(call):
+    if (call := call_of(record, vote)) and call.speaks_as_model:
         by += _(" (speaks of itself as a language model)")
     return marks.get(vote.choice, vote.choice) + (_(" (changed)") if vote.changed else "") + by
 

@@ -160,7 +160,7 @@ def _with_fields(draft: Draft) -> Draft:
             default=draft.matter,
             required=True,
             key=key("matter"),
-            format_func=titles.__getitem__,
+            format_func=lambda matter: literal(titles[matter]),
         )
         asked = _("Charge") if given["matter"] == "criminal" else _("What the plaintiff claims")
         facts = _("Facts that both sides agree on, or a summary")
@@ -201,7 +201,7 @@ def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> Draft
         )
         for icon, by, words in (("arrow_upward", -1, _("Move up")), ("arrow_downward", 1, _("Move down"))):
             at_end = index + by not in range(len(draft.pieces))
-            if st.button("", key=f"{key}-{icon}", icon=f":material/{icon}:", help=words, disabled=at_end):
+            if st.button("", key=f"{key}-{icon}", icon=f":material/{icon}:", help=literal(words), disabled=at_end):
                 drafts.save(draft.moved(piece.number, by))
                 st.rerun()
     if piece.file:
@@ -212,5 +212,5 @@ def _piece(drafts: Drafts, draft: Draft, piece: DraftPiece, index: int) -> Draft
         with st.expander(_("The paper")):
             inert(piece.paper)
     words = _("What it shows, in words, if you like") if piece.file else _("Text")
-    text = st.text_area(words, piece.text, key=f"{key}-text", height=80 if piece.file else 140)
+    text = st.text_area(literal(words), piece.text, key=f"{key}-text", height=80 if piece.file else 140)
     return piece.model_copy(update={"place": place or "", "text": text})
