@@ -72,8 +72,9 @@ def _first(recording: Recording, cases: Mapping[str, ListedCase]) -> None:
     _get_ready()
     case, speaks = cases[recording.case], language()
     with st.container(border=True, key="welcome"):
-        picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
+        words = st.container()
         if case.picture and case.picture.sha256:
+            picture, words = st.columns([2, 5], gap="large", vertical_alignment="center")
             picture.image(house.media.image(case.picture.sha256, 640), width="stretch")
         with words:
             title = recording.title.in_language(speaks)
